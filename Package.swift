@@ -1,0 +1,79 @@
+// swift-tools-version: 6.1
+import Foundation
+import PackageDescription
+
+/// Warnings stop our own builds, never those of a package that depends on Tributary:
+/// SwiftPM refuses unsafe flags in dependencies, so `Scripts/test` and CI set this variable.
+let strict = ProcessInfo.processInfo.environment["TRIBUTARY_STRICT"] != nil
+
+let swiftSettings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
+
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+    name: "tributary",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Tributary", targets: ["Tributary"]),
+        .library(name: "TributaryParsers", targets: ["TributaryParsers"]),
+        // The executable's target cannot share the library's name where file names ignore case.
+        .executable(name: "tributary", targets: ["TributaryMain"]),
+        .executable(name: "contacts-daemon", targets: ["ContactsDaemon"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
+        .target(
+            name: "FeedStore",
+            dependencies: [grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "TributaryEngine",
+            dependencies: [
+                "XMLStream", "FeedStore", "CZlib", grdb, logging, serviceLifecycle, "TOMLKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+            ],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "TributaryCommands",
+            dependencies: [
+                "TributaryEngine", "FeedStore", grdb, logging, serviceLifecycle,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swiftSettings),
+        // What users import: the engine and the commands under one name.
+        .target(name: "Tributary", dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore"], swiftSettings: swiftSettings),
+        .target(name: "TributaryParsers", dependencies: ["Tributary", grdb], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "TributaryMain", dependencies: ["Tributary", "TributaryParsers", grdb],
+            swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "ContactsDaemon", dependencies: ["Tributary", grdb],
+            exclude: ["sources.toml"], swiftSettings: swiftSettings),
+    ]
+)

@@ -1,0 +1,20 @@
+import Tributary
+
+/// `<companies><company id="acme"><name>Acme</name></company>…</companies>`
+final class CompaniesParser: FeedParser {
+    override class var tables: [String] { ["company"] }
+
+    private var company = Company()
+
+    override func didStartElement() throws {
+        if element == "company" { company = Company(id: attributes["id"] ?? "") }
+    }
+
+    override func didEndElement() throws {
+        switch element {
+        case "name": bind(&company.name)
+        case "company": try context.insert(company)
+        default: break
+        }
+    }
+}

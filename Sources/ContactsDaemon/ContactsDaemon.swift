@@ -1,0 +1,30 @@
+import GRDB
+import Tributary
+
+/// What users write: parser classes, a schema, and a program with every command of Tributary.
+@main
+struct ContactsDaemon: TributaryApp {
+    static let parsers: [FeedParser.Type] = [CompaniesParser.self, ContactsParser.self]
+
+    static func registerMigrations(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("contacts") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE company (
+                        id TEXT PRIMARY KEY,
+                        name TEXT NOT NULL
+                    );
+                    CREATE TABLE contact (
+                        email TEXT PRIMARY KEY,
+                        firstName TEXT,
+                        lastName TEXT,
+                        lastNameInitial TEXT,
+                        company TEXT REFERENCES company(id),
+                        age INTEGER,
+                        balance REAL,
+                        updated TEXT
+                    );
+                    """)
+        }
+    }
+}

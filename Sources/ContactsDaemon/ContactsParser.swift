@@ -1,0 +1,28 @@
+import Tributary
+
+/// `<contacts><contact><firstName/><lastName/><email/><company>acme</company><age/><balance/><updated/></contact>…`
+final class ContactsParser: FeedParser {
+    override class var tables: [String] { ["contact"] }
+
+    private var contact = Contact()
+
+    override func didStartElement() throws {
+        if element == "contact" { contact = Contact() }
+    }
+
+    override func didEndElement() throws {
+        switch element {
+        case "contact": try context.insert(contact)
+        case "firstName": bind(&contact.firstName)
+        case "lastName":
+            bind(&contact.lastName)
+            contact.lastNameInitial = contact.lastName?.first.map(String.init)
+        case "email": bind(&contact.email)
+        case "company": bind(&contact.company)
+        case "age": bind(&contact.age)
+        case "balance": bind(&contact.balance)
+        case "updated": bind(&contact.updated)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,24 @@
+package import Foundation
+
+/// Everything that one transaction writes besides the staged rows.
+package struct Commit: Sendable {
+    package var report: RunReport
+    package var requests: [RequestState]
+    /// The source's state after this commit.
+    package var state: SourceState
+    /// Tables that requests mirror although they staged no row for them, with the scope.
+    package var emptyMirrors: [(table: String, scope: [String: String])]
+    /// Runs that began before are forgotten, with their part of the journal.
+    package var forgetBefore: Date
+
+    package init(
+        report: RunReport, requests: [RequestState], state: SourceState,
+        emptyMirrors: [(table: String, scope: [String: String])] = [], forgetBefore: Date
+    ) {
+        self.report = report
+        self.requests = requests
+        self.state = state
+        self.emptyMirrors = emptyMirrors
+        self.forgetBefore = forgetBefore
+    }
+}

@@ -1,0 +1,50 @@
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// Stops what a run does in SQLite from another thread: its scratch database's work, or its commit, and only its own,
+/// though the main store's connection is everybody's.
+package final class Interruption: Sendable {
+    private struct State: @unchecked Sendable {
+        // The connection is used under the lock only, and only while the commit holds it.
+        var connection: OpaquePointer?
+        var isRequested = false
+        var onRequest: @Sendable () -> Void = {}
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func request() {
+        let onRequest = state.withLock { state in
+            state.isRequested = true
+            if let connection = state.connection { sqlite3_interrupt(connection) }
+            return state.onRequest
+        }
+        onRequest()
+    }
+
+    /// Called when the interruption is requested; at once if it has been.
+    package func onRequest(_ action: @escaping @Sendable () -> Void) {
+        let isRequested = state.withLock { state in
+            state.onRequest = action
+            return state.isRequested
+        }
+        if isRequested { action() }
+    }
+
+    func whileInterruptible<Value>(_ db: Database, _ body: () throws -> Value) throws -> Value {
+        try state.withLock { state in
+            guard !state.isRequested else { throw CancellationError() }
+            state.connection = db.sqliteConnection
+        }
+        defer { state.withLock { $0.connection = nil } }
+        do {
+            return try body()
+        } catch {
+            if state.withLock({ $0.isRequested }) { throw CancellationError() }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The one place where the main store is written.
+extension MainStore {
+    /// Merges what a run has staged, and records the run, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
+    ///   - interruption: lets another thread stop the commit.
+    ///   - seconds: the run's duration so far, asked when the rows have been merged.
+    /// - Returns: the report as it was recorded.
+    /// - Throws: ``StoreError``; the store is then what it was.
+    package func commit(
+        _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
+        seconds: () -> Double
+    ) throws -> RunReport {
+        try pool.writeWithoutTransaction { db in
+            if let stack { try db.attachWorker(stack.path) }
+            defer { if stack != nil { db.detachWorker() } }
+            return try interruption.whileInterruptible(db) {
+                do {
+                    var report = commit.report
+                    try db.inTransaction(.immediate) {
+                        if let stack {
+                            let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM tributary_run") ?? 0
+                            let lastJournaled = try Int64.fetchOne(
+                                db, sql: "SELECT run FROM tributary_change ORDER BY id DESC LIMIT 1") ?? 0
+                            let merge = Merge(
+                                db: db, run: max(last, lastJournaled) + 1, stack: stack,
+                                emptyMirrors: commit.emptyMirrors)
+                            report.counts = try merge.execute()
+                            try db.checkForeignKeys()
+                        }
+                        report.seconds = seconds()
+                        try report.write(db)
+                        try commit.state.write(db)
+                        for request in commit.requests { try request.write(db, source: report.source) }
+                        try db.forgetRuns(before: commit.forgetBefore)
+                        return .commit
+                    }
+                    return report
+                } catch let error as DatabaseError {
+                    throw StoreError(commit: error, path: path)
+                }
+            }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func attachWorker(_ path: String) throws {
+        try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
+        try execute(
+            sql: "PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096")
+    }
+
+    fileprivate func detachWorker() {
+        // Statements that read the worker's tables keep it attached until they are finalized.
+        releaseMemory()
+        do {
+            try execute(sql: "DETACH DATABASE worker")
+        } catch {
+            // Only a statement still open could be the cause, and every statement above has ended.
+            assertionFailure("worker context still attached: \(error)")
+        }
+    }
+
+    /// Forgets old runs and their part of the journal, a bounded number each time.
+    fileprivate func forgetRuns(before date: Date) throws {
+        try execute(
+            sql: """
+                DELETE FROM main.tributary_run WHERE id IN (
+                    SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
+                """, arguments: [StoreDate.text(date)])
+        guard let first = try Int64.fetchOne(self, sql: "SELECT min(id) FROM main.tributary_run"),
+            let oldest = try Row.fetchOne(self, sql: "SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1"),
+            (oldest["run"] as Int64) < first
+        else { return }
+        let start: Int64 = oldest["id"]
+        try execute(
+            sql: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", arguments: [start + 50_000, first])
+    }
+
+    /// Foreign keys are deferred while a commit merges. Names the first that is broken.
+    fileprivate func checkForeignKeys() throws {
+        var broken: Int32 = 0
+        var unused: Int32 = 0
+        sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &unused, 0)
+        guard broken != 0 else { return }
+        guard let violation = try Row.fetchOne(self, sql: "PRAGMA main.foreign_key_check") else { return }
+        let table: String = violation["table"]
+        let parent: String = violation["parent"]
+        let constraint: Int = violation["fkid"]
+        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.quotedDatabaseIdentifier))")
+            .filter { ($0["id"] as Int) == constraint }
+        let columns = rows.map { $0["from"] as String }
+        let target = rows.compactMap { $0["to"] as String? }
+        let rowID: Int64? = violation["rowid"]
+        let row = try rowID.flatMap { rowID in
+            try Row.fetchOne(
+                self, sql: "SELECT * FROM main.\(table.quotedDatabaseIdentifier) WHERE rowid = ?", arguments: [rowID])
+        }
+        let reference = target.isEmpty ? parent : "\(parent)(\(target.joined(separator: ", ")))"
+        throw StoreError(
+            .constraint,
+            "table '\(table)': foreign key (\(columns.joined(separator: ", "))) REFERENCES \(reference) has no such row, "
+                + "in the row \(row.map(describe) ?? "without a row id")")
+    }
+}
+
+extension StoreError {
+    fileprivate init(commit error: DatabaseError, path: String) {
+        let message = error.message ?? error.description
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            self.init(.database, "the store \(path) cannot grow: \(message); free space on its file system")
+        case .SQLITE_BUSY:
+            self.init(.database, "the store \(path) stayed locked by another process for two minutes")
+        case .SQLITE_CONSTRAINT:
+            self.init(.constraint, message)
+        default:
+            self.init(.database, "the store \(path) cannot be written: \(message)")
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import GRDB
+
+/// Brings the main store's tables to what a run has staged: a few set-wise statements a table, inside the caller's
+/// transaction, with the scratch database attached as `worker`.
+///
+/// First deletions, from the last table to the first, so that a row which makes room for another does; then, from the
+/// first table to the last, what is new or differs. Which rows those are is found in one pass a table and kept in
+/// `worker.difference`, from which they are written to the table and to the journal.
+struct Merge {
+    let db: Database
+    let run: Int64
+    let stack: StagedStack
+    /// Tables that requests mirror although they staged no row for them this time, with the scope.
+    let emptyMirrors: [(table: String, scope: [String: String])]
+
+    func execute() throws -> MergeCounts {
+        var counts = MergeCounts()
+        try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+        counts.deleted = try deleteMissingRows()
+        for part in stack.parts where part.counts.rows > 0 {
+            var merged = MergeCounts()
+            do {
+                merged = try merge(part)
+            } catch let error as DatabaseError {
+                throw StoreError(error, in: part.table.table.name)
+            }
+            merged.replaced = part.counts.replaced
+            counts += merged
+        }
+        return counts
+    }
+
+    // MARK: - New and different rows
+
+    private func merge(_ part: StagedStack.Part) throws -> MergeCounts {
+        let table = part.table
+        var counts = MergeCounts()
+        if case .none = table.identity {
+            counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY s.rowid")
+            return counts
+        }
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS worker.difference;
+                CREATE TABLE worker.difference (id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL)
+                """)
+        try db.execute(sql: "INSERT INTO worker.difference (row, is_new) " + differenceSQL(part))
+        let new = try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.difference WHERE is_new") ?? 0
+        let differing = try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.difference WHERE NOT is_new") ?? 0
+        if differing > 0 { counts.updated = try update(table) }
+        if new > 0 {
+            counts.inserted = try insert(
+                table,
+                from: "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.rowid = d.row WHERE d.is_new ORDER BY d.id")
+        }
+        counts.unchanged = part.counts.rows - counts.inserted - counts.updated
+        return counts
+    }
+
+    /// The row ids of staged rows that are new or differ, and which of both.
+    private func differenceSQL(_ part: StagedStack.Part) -> String {
+        let table = part.table
+        guard case .key(let key, _) = table.identity else {
+            // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
+            return """
+                SELECT s.rowid, 1 FROM \(table.qualifiedName) s
+                WHERE s.rowid NOT IN (
+                    SELECT k.rowid FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
+                ) ORDER BY s.rowid
+                """
+        }
+        let isNew = "m.\(key[0].quotedDatabaseIdentifier) IS NULL"
+        var differs = [isNew]
+        if table.sync == .upsert || table.sync == .mirror {
+            differs += table.valueColumns.map(\.quotedDatabaseIdentifier).map { "s.\($0) IS NOT m.\($0) COLLATE BINARY" }
+        }
+        let order = part.isSorted ? key.map { "s." + $0.quotedDatabaseIdentifier }.joined(separator: ", ") : "s.rowid"
+        return """
+            SELECT s.rowid, \(isNew) FROM \(table.qualifiedName) s
+            LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
+            WHERE \(differs.joined(separator: " OR ")) ORDER BY \(order)
+            """
+    }
+
+    private func insert(_ table: StagingTable, from rows: String) throws -> Int {
+        let names = table.allColumns.map(\.name.quotedDatabaseIdentifier)
+        let journalKey: String
+        let journalRows: String
+        if case .key = table.identity {
+            journalKey = table.journalKey("s")
+            journalRows = rows
+        } else {
+            // Keys that the store generates are known by what lies behind the last row id.
+            let last = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table.qualifiedTable)") ?? 0
+            journalKey = "m.rowid"
+            journalRows = "\(table.qualifiedTable) m WHERE m.rowid > \(last) ORDER BY m.rowid"
+        }
+        try db.execute(
+            sql: """
+                INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", ")))
+                SELECT \(names.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows)
+                """)
+        let inserted = db.changesCount
+        try writeJournal(table.table.name, key: journalKey, operation: "insert", from: journalRows)
+        return inserted
+    }
+
+    private func update(_ table: StagingTable) throws -> Int {
+        let assignments = table.valueColumns.map(\.quotedDatabaseIdentifier).map { "\($0) = s.\($0)" }
+        let rows = "worker.difference d CROSS JOIN \(table.qualifiedName) s"
+        try db.execute(
+            sql: """
+                UPDATE \(table.qualifiedTable) AS m SET \(assignments.joined(separator: ", "))
+                FROM \(rows) WHERE NOT d.is_new AND s.rowid = d.row AND \(table.matches("m", "s"))
+                """)
+        let updated = db.changesCount
+        try writeJournal(
+            table.table.name, key: table.journalKey("s"), operation: "update",
+            from: rows + " ON s.rowid = d.row WHERE NOT d.is_new ORDER BY d.id")
+        return updated
+    }
+
+    // MARK: - Rows that the feed no longer has
+
+    private func deleteMissingRows() throws -> Int {
+        struct Mirror: Hashable {
+            var table: String
+            var scope: [String: String]
+        }
+        var mirrors: [(mirror: Mirror, info: TableInfo)] = []
+        var seen: Set<Mirror> = []
+        for part in stack.parts where part.table.sync == .mirror {
+            let mirror = Mirror(table: part.table.table.name, scope: part.table.scope)
+            if seen.insert(mirror).inserted { mirrors.append((mirror, part.table.table)) }
+        }
+        for empty in emptyMirrors {
+            let mirror = Mirror(table: empty.table, scope: empty.scope)
+            guard seen.insert(mirror).inserted, let info = try TableInfo(db, table: empty.table, schema: "main") else { continue }
+            mirrors.append((mirror, info))
+        }
+        return try mirrors.reversed().reduce(0) { try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope) }
+    }
+
+    private func deleteMissingRows(of table: TableInfo, scope: [String: String]) throws -> Int {
+        let name = "main.\(table.name.quotedDatabaseIdentifier)"
+        let locator = table.hasRowID ? ["rowid"] : table.primaryKey.map(\.quotedDatabaseIdentifier)
+        let located = locator.indices.map { "k\($0)" }
+        // Every row staged for the table is one that the feed has, whatever request it came with.
+        let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
+            "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
+        }
+        let conditions = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.quotedDatabaseIdentifier) = \($0.value.sqlLiteral)" } + kept
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS worker.missing;
+                CREATE TABLE worker.missing (\(located.joined(separator: ", ")), key);
+                INSERT INTO worker.missing SELECT \(locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
+                FROM \(name) m \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+                """)
+        guard try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.missing") ?? 0 > 0 else { return 0 }
+        let matches = zip(locator, located).map { "m.\($0) = g.\($1)" }.joined(separator: " AND ")
+        if locator.count == 1 {
+            try db.execute(sql: "DELETE FROM \(name) WHERE \(locator[0]) IN (SELECT k0 FROM worker.missing)")
+        } else {
+            try db.execute(sql: "CREATE INDEX worker.missing_key ON missing (\(located.joined(separator: ", ")))")
+            try db.execute(sql: "DELETE FROM \(name) AS m WHERE EXISTS (SELECT 1 FROM worker.missing g WHERE \(matches))")
+        }
+        let deleted = db.changesCount
+        try writeJournal(table.name, key: "g.key", operation: "delete", from: "worker.missing g ORDER BY g.rowid")
+        return deleted
+    }
+
+    // MARK: - The journal
+
+    private func writeJournal(_ table: String, key: String, operation: String, from rows: String) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO main.tributary_change (run, "table", key, operation)
+                SELECT \(run), \(table.sqlLiteral), \(key), \(operation.sqlLiteral) FROM \(rows)
+                """)
+    }
+}
+
+extension StagingTable {
+    /// Whether two aliases stand for the same row: by key, or by every column.
+    func isSameRow(_ left: String, _ right: String) -> String {
+        if case .key = identity { return matches(left, right) }
+        return identityColumns.map(\.quotedDatabaseIdentifier)
+            .map { "\(left).\($0) IS \(right).\($0)" }.joined(separator: " AND ")
+    }
+
+    /// The row's key as the journal keeps it: the value of the one key column, or a JSON array of several.
+    func journalKey(_ alias: String) -> String { journalKeySQL(identityColumns, alias) }
+}
+
+extension TableInfo {
+    /// The key of a row that is about to go, in the form in which its coming was written to the journal.
+    func journalKey(_ alias: String, among stack: StagedStack) -> String {
+        let keyed = stack.parts.first { part in
+            if case .key = part.table.identity { part.table.table.name == name } else { false }
+        }
+        if let keyed { return keyed.table.journalKey(alias) }
+        if !primaryKey.isEmpty { return journalKeySQL(primaryKey, alias) }
+        return "\(alias).rowid"
+    }
+}
+
+private func journalKeySQL(_ columns: [String], _ alias: String) -> String {
+    let values = columns.map { "\(alias).\($0.quotedDatabaseIdentifier)" }
+    return values.count == 1 ? values[0] : "json_array(\(values.joined(separator: ", ")))"
+}

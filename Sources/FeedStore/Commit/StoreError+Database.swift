@@ -1,0 +1,23 @@
+import GRDB
+
+extension StoreError {
+    /// What SQLite said of a statement of the merge.
+    init(_ error: DatabaseError, in table: String) {
+        let message = error.message ?? error.description
+        switch error.resultCode {
+        case .SQLITE_CONSTRAINT: self.init(.constraint, "table '\(table)': \(message)")
+        default: self.init(.database, "table '\(table)': \(message)")
+        }
+    }
+
+    /// What the scratch database threw.
+    init(scratch error: any Error) {
+        if let error = error as? StoreError {
+            self = error
+        } else if let error = error as? DatabaseError {
+            self.init(.database, "the worker context cannot be written: \(error.message ?? error.description)")
+        } else {
+            self.init(.database, "the worker context cannot be written: \(error)")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+/// How the rows that one request writes are merged into their tables.
+package struct MergeRule: Sendable, Hashable {
+    package var sync: SyncMode
+    /// Columns whose values a mirror's deletions are limited to. Staged rows that lack such a column get its value.
+    package var scope: [String: String]
+    /// For a table, the columns under a unique index that identify its rows; the primary key where none are given.
+    package var keys: [String: [String]]
+    /// Tables that the request is known to write, whether or not it writes a row this time.
+    package var tables: Set<String>
+
+    package init(
+        sync: SyncMode = .upsert, scope: [String: String] = [:], keys: [String: [String]] = [:],
+        tables: Set<String> = []
+    ) {
+        self.sync = sync
+        self.scope = scope
+        self.keys = keys
+        self.tables = tables
+    }
+}

@@ -1,0 +1,31 @@
+/// What became of one request of a run.
+public struct RequestReport: Sendable, Codable, Equatable {
+    public var key: String
+    /// The HTTP status, or nil where no response came.
+    public var status: Int?
+    /// `parsed`, `unchanged` (304), `failed` or `skipped` (not sent, because an earlier one failed).
+    public var outcome: String
+    /// Bytes of the body, after decompression.
+    public var bytes: Int
+    public var seconds: Double
+
+    public init(key: String, status: Int? = nil, outcome: String, bytes: Int = 0, seconds: Double = 0) {
+        self.key = key
+        self.status = status
+        self.outcome = outcome
+        self.bytes = bytes
+        self.seconds = seconds
+    }
+
+    private enum CodingKeys: String, CodingKey { case key, status, outcome, bytes, seconds }
+
+    /// `status` is written even where it is null, so that every object has the same keys.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(key, forKey: .key)
+        try container.encode(status, forKey: .status)
+        try container.encode(outcome, forKey: .outcome)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(seconds, forKey: .seconds)
+    }
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+/// What the main store knows of one source: how its last run ended, and when the next is due.
+public struct SourceState: Sendable, Equatable {
+    public var source: String
+    /// Of the last run that sent anything; nil before the first.
+    public var outcome: RunOutcome?
+    public var lastRun: Date?
+    public var lastCommit: Date?
+    public var nextDue: Date?
+    /// Discarded runs since the last good one.
+    public var failures: Int
+    /// Why the last run was discarded.
+    public var error: String?
+
+    public init(
+        source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,
+        nextDue: Date? = nil, failures: Int = 0, error: String? = nil
+    ) {
+        self.source = source
+        self.outcome = outcome
+        self.lastRun = lastRun
+        self.lastCommit = lastCommit
+        self.nextDue = nextDue
+        self.failures = failures
+        self.error = error
+    }
+}

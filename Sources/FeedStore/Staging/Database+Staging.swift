@@ -1,0 +1,163 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// What is done in a scratch database, on its own queue.
+extension Database {
+    /// Writes a batch's rows under the row ids that follow `firstRow`.
+    func write(_ batch: RowBatch, into table: StagingTable, firstRow: Int64, counts: StagedCounts) throws {
+        let statement = try cachedStatement(sql: table.insertionSQL).sqliteStatement
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        let columns = table.columns.count
+        if counts.nulls.isEmpty { counts.nulls = Array(repeating: 0, count: columns) }
+        var rowID = firstRow
+        for row in batch.rows {
+            sqlite3_bind_int64(statement, 1, rowID)
+            var value = UnsafeRawPointer(batch.bytes + row.offset)
+            for column in 0..<columns {
+                let index = Int32(column + 2)
+                let tag = RowBatch.Tag(rawValue: value.load(as: UInt8.self))
+                value += 1
+                switch tag {
+                case .integer:
+                    sqlite3_bind_int64(statement, index, value.loadUnaligned(as: Int64.self))
+                    value += 8
+                case .double:
+                    sqlite3_bind_double(statement, index, value.loadUnaligned(as: Double.self))
+                    value += 8
+                case .text:
+                    let length = Int32(value.loadUnaligned(as: UInt32.self))
+                    // A nil destructor is SQLITE_STATIC: the batch outlives the statement's step.
+                    sqlite3_bind_text(statement, index, (value + 4).assumingMemoryBound(to: CChar.self), length, nil)
+                    value += 4 + Int(length)
+                case .blob:
+                    let length = Int32(value.loadUnaligned(as: UInt32.self))
+                    sqlite3_bind_blob(statement, index, value + 4, length, nil)
+                    value += 4 + Int(length)
+                case .null, nil:
+                    sqlite3_bind_null(statement, index)
+                    counts.nulls[column] += 1
+                }
+            }
+            let code = sqlite3_step(statement)
+            guard code == SQLITE_DONE else {
+                throw DatabaseError(resultCode: ResultCode(rawValue: code), message: lastErrorMessage)
+            }
+            sqlite3_reset(statement)
+            rowID += 1
+        }
+        counts.rows += batch.rows.count
+    }
+
+    /// Refuses rows that the main store would refuse for a missing value, lets the last of several rows with one key
+    /// stand, and indexes the key.
+    func prepareForMerge(_ table: StagingTable, counts: StagedCounts) throws {
+        guard counts.rows > 0 else { return }
+        let identity = table.identityColumns
+        for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 {
+            let isKey = table.isKey(column.name)
+            if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
+                throw try missingValue(of: column.name, isKey: isKey, in: table)
+            }
+        }
+        guard !identity.isEmpty else { return }
+        let total = counts.rows
+        if case .key = table.identity {
+            do {
+                return try execute(sql: table.indexSQL(isUnique: true))
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            }
+        }
+        try execute(sql: table.indexSQL(isUnique: false))
+        let key = identity.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let distinct = try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) GROUP BY \(key))") ?? 0
+        guard distinct < total else { return }
+        try execute(
+            sql: "DELETE FROM \(table.name) WHERE rowid NOT IN (SELECT max(rowid) FROM \(table.name) GROUP BY \(key))")
+        counts.rows = distinct
+        counts.replaced = total - distinct
+    }
+
+    private func missingValue(of column: String, isKey: Bool, in table: StagingTable) throws -> StoreError {
+        let row = try Row.fetchOne(
+            self, sql: "SELECT * FROM \(table.name) WHERE \(column.quotedDatabaseIdentifier) IS NULL LIMIT 1")
+        let what = isKey ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
+        return StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(row.map(describe) ?? "")")
+    }
+
+    /// Lets each table's name stand for its staged rows and those of the main store that they will not replace.
+    func overlayStagedRows(of stagings: [StagingTable]) throws {
+        for (name, stagings) in Dictionary(grouping: stagings, by: \.table.name) {
+            let view = name.quotedDatabaseIdentifier
+            for staging in stagings { try execute(sql: staging.indexSQL(isUnique: false)) }
+            let columns = stagings[0].table.columns.filter { !$0.isGenerated }.map(\.name)
+            var selects: [String] = []
+            for (index, staging) in stagings.enumerated() {
+                let later = stagings[(index + 1)...]
+                let values = columns.map { column in
+                    (staging.supplies(column) ? "s." : "m.") + column.quotedDatabaseIdentifier
+                }
+                let conditions =
+                    later.map { "NOT EXISTS (SELECT 1 FROM \($0.name) l WHERE \($0.matches("l", "s")))" }
+                    + [staging.isLatest("s")].compactMap(\.self)
+                selects.append(
+                    "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s "
+                        + "LEFT JOIN store.\(view) m ON \(staging.matches("s", "m"))" + conditions.whereClause)
+            }
+            let conditions = stagings.compactMap { staging -> String? in
+                guard case .key = staging.identity else { return nil }
+                return "NOT EXISTS (SELECT 1 FROM \(staging.name) s WHERE \(staging.matches("s", "m")))"
+            }
+            let stored = columns.map { "m." + $0.quotedDatabaseIdentifier }.joined(separator: ", ")
+            selects.append("SELECT \(stored) FROM store.\(view) m" + conditions.whereClause)
+            let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            try execute(
+                sql: """
+                    DROP VIEW IF EXISTS temp.\(view);
+                    CREATE TEMP VIEW \(view) (\(names)) AS \(selects.joined(separator: " UNION ALL "))
+                    """)
+        }
+    }
+}
+
+/// A row as an error shows it: `id = 7, name = 'Acme'`, cut where it is long.
+func describe(_ row: Row) -> String {
+    let text = row.map { "\($0.0) = \($0.1.isNull ? "NULL" : "\($0.1)")" }.joined(separator: ", ")
+    return "(" + (text.count > 300 ? text.prefix(300) + "…" : text) + ")"
+}
+
+extension [String] {
+    fileprivate var whereClause: String { isEmpty ? "" : " WHERE " + joined(separator: " AND ") }
+}
+
+extension StagingTable {
+    func isKey(_ column: String) -> Bool {
+        guard case .key(let key, _) = identity else { return false }
+        return key.contains { $0.lowercased() == column.lowercased() }
+    }
+
+    func supplies(_ column: String) -> Bool {
+        allColumns.contains { $0.name.lowercased() == column.lowercased() }
+    }
+
+    /// Whether a row of the table under one alias is the row under the other. Only with a key can it be.
+    func matches(_ left: String, _ right: String) -> String {
+        guard case .key(let key, _) = identity else { return "0" }
+        return key.map(\.quotedDatabaseIdentifier).map { "\(left).\($0) = \(right).\($0)" }.joined(separator: " AND ")
+    }
+
+    /// Whether no later staged row has the same key.
+    func isLatest(_ alias: String) -> String? {
+        guard case .key = identity else { return nil }
+        return "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.rowid > \(alias).rowid)"
+    }
+
+    func indexSQL(isUnique: Bool) -> String {
+        guard !identityColumns.isEmpty else { return "" }
+        let columns = identityColumns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name)_\(isUnique ? "key" : "identity") ON \(name) (\(columns))"
+    }
+}

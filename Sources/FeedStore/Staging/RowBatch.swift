@@ -1,0 +1,159 @@
+import Foundation
+import GRDB
+
+/// Rows of one staging table on their way from the parser to SQLite: values one after another in one block of memory,
+/// so that a row costs no allocation and its texts are bound where they lie.
+///
+/// `@unchecked Sendable`: the parser's side fills a batch, hands it over whole, and never touches it again.
+final class RowBatch: @unchecked Sendable {
+    enum Tag: UInt8 {
+        case null, integer, double, text, blob
+    }
+
+    private(set) var bytes: UnsafeMutableRawPointer
+    private(set) var count = 0
+    private var capacity: Int
+    private(set) var rows: [RowStart] = []
+    private let keyColumn: Int?
+    private var column = 0
+
+    /// Where a row begins, and the start of its key: enough to sort most rows without looking at them.
+    struct RowStart {
+        var offset: Int
+        var keyOffset: Int
+        var keyPrefix: UInt64
+    }
+
+    /// - Parameter keyColumn: the position of the first key column, by which ``sortByKey()`` sorts.
+    init(keyColumn: Int?) {
+        self.keyColumn = keyColumn
+        capacity = 16 << 10
+        bytes = .allocate(byteCount: capacity, alignment: 8)
+    }
+
+    deinit { bytes.deallocate() }
+
+    // MARK: - Filling
+
+    @inline(__always)
+    func beginRow() {
+        rows.append(RowStart(offset: count, keyOffset: count, keyPrefix: 0))
+        column = 0
+    }
+
+    /// Forgets the row that was begun last.
+    func cancelRow() {
+        guard let row = rows.popLast() else { return }
+        count = row.offset
+    }
+
+    @inline(__always)
+    func appendNull() {
+        startValue(.null, 0)
+    }
+
+    @inline(__always)
+    func append(_ value: Int64) {
+        startValue(.integer, 8)
+        if column - 1 == keyColumn { noteKey(UInt64(bitPattern: value) ^ (1 << 63)) }
+        bytes.storeBytes(of: value, toByteOffset: count, as: Int64.self)
+        count += 8
+    }
+
+    @inline(__always)
+    func append(_ value: Double) {
+        startValue(.double, 8)
+        bytes.storeBytes(of: value, toByteOffset: count, as: Double.self)
+        count += 8
+    }
+
+    @inline(__always)
+    func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append(.text, UnsafeRawBufferPointer($0)) }
+    }
+
+    @inline(__always)
+    func append(_ tag: Tag, _ value: UnsafeRawBufferPointer) {
+        startValue(tag, 4 + value.count)
+        if column - 1 == keyColumn { noteKey(prefix(of: value)) }
+        bytes.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: count, as: UInt32.self)
+        if let source = value.baseAddress { (bytes + count + 4).copyMemory(from: source, byteCount: value.count) }
+        count += 4 + value.count
+    }
+
+    func append(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: appendNull()
+        case .int64(let value): append(value)
+        case .double(let value): append(value)
+        case .string(let value): append(value)
+        case .blob(let value): value.withUnsafeBytes { append(.blob, $0) }
+        }
+    }
+
+    @inline(__always)
+    private func startValue(_ tag: Tag, _ length: Int) {
+        if count + 1 + length > capacity { grow(to: count + 1 + length) }
+        bytes.storeBytes(of: tag.rawValue, toByteOffset: count, as: UInt8.self)
+        count += 1
+        column += 1
+    }
+
+    @inline(__always)
+    private func noteKey(_ prefix: UInt64) {
+        rows[rows.count - 1].keyOffset = count - 1
+        rows[rows.count - 1].keyPrefix = prefix
+    }
+
+    @inline(__always)
+    private func prefix(of value: UnsafeRawBufferPointer) -> UInt64 {
+        var prefix: UInt64 = 0
+        if value.count >= 8 {
+            prefix = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+        } else {
+            for byte in value { prefix = prefix << 8 | UInt64(byte) }
+            prefix <<= UInt64(8 * (8 - value.count))
+        }
+        return prefix
+    }
+
+    private func grow(to needed: Int) {
+        let larger = max(capacity * 2, needed)
+        let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
+        moved.copyMemory(from: bytes, byteCount: count)
+        bytes.deallocate()
+        bytes = moved
+        capacity = larger
+    }
+
+    // MARK: - Emptying
+
+    /// Puts the rows in the order of their keys, rows with equal keys staying as they came.
+    ///
+    /// The order only has to bring near what is near in the key's index; types other than text and blobs, and rows
+    /// without a value, may come anywhere.
+    func sortByKey() {
+        rows.sort { left, right in
+            if left.keyPrefix != right.keyPrefix { return left.keyPrefix < right.keyPrefix }
+            let order = compareTexts(at: left.keyOffset, right.keyOffset)
+            return order != 0 ? order < 0 : left.offset < right.offset
+        }
+    }
+
+    private func compareTexts(at left: Int, _ right: Int) -> Int {
+        guard let leftText = text(at: left), let rightText = text(at: right) else { return 0 }
+        let order = memcmp(leftText.baseAddress!, rightText.baseAddress!, min(leftText.count, rightText.count))
+        return order != 0 ? Int(order) : leftText.count - rightText.count
+    }
+
+    private func text(at offset: Int) -> UnsafeRawBufferPointer? {
+        switch Tag(rawValue: bytes.load(fromByteOffset: offset, as: UInt8.self)) {
+        case .text, .blob:
+            let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt32.self))
+            return UnsafeRawBufferPointer(start: bytes + offset + 5, count: length)
+        default:
+            return nil
+        }
+    }
+}

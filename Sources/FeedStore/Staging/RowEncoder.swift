@@ -1,0 +1,222 @@
+import Foundation
+import GRDB
+
+/// Writes a record's `Codable` encoding straight into a ``RowBatch``.
+///
+/// The first record of a type decides the order of its columns. A record that encodes others, or in another order, is
+/// noticed (`isOutOfOrder`) and written again by way of a dictionary.
+final class RowEncoder {
+    private(set) var columns: [String] = []
+    private let userInfo: [CodingUserInfoKey: Any]
+    /// GRDB's encoding of one value that is not a string, a number or a boolean.
+    private let encodeValue: (any Encodable, String) throws -> DatabaseValue
+
+    private var batch: RowBatch?
+    private var position = 0
+    private var collected: [(column: String, value: DatabaseValue)] = []
+    private(set) var isOutOfOrder = false
+
+    /// - Returns: nil where the record's columns are not named as its coding keys are.
+    init?<Record: FeedRecord>(for type: Record.Type) {
+        guard case .useDefaultKeys = Record.databaseColumnEncodingStrategy else { return nil }
+        userInfo = Record.databaseEncodingUserInfo
+        encodeValue = { value, column in
+            try encodedColumns(of: OneColumn<Record>(column: column, value: value)).first?.value ?? .null
+        }
+    }
+
+    /// Columns and values of a record, in the order in which it encodes them.
+    func collect(_ record: some Encodable) throws -> [(column: String, value: DatabaseValue)] {
+        batch = nil
+        collected.removeAll(keepingCapacity: true)
+        try record.encode(to: RecordEncoder(row: self))
+        return collected
+    }
+
+    func expect(_ columns: [String]) { self.columns = columns }
+
+    /// Writes one row; false where the record's columns are not the expected ones, and nothing is written.
+    @inline(__always)
+    func encode(_ record: some Encodable, into batch: RowBatch) throws -> Bool {
+        self.batch = batch
+        position = 0
+        isOutOfOrder = false
+        batch.beginRow()
+        do {
+            try record.encode(to: RecordEncoder(row: self))
+        } catch {
+            batch.cancelRow()
+            throw error
+        }
+        if isOutOfOrder || position != columns.count {
+            batch.cancelRow()
+            return false
+        }
+        return true
+    }
+
+    // MARK: - Called by the containers
+
+    /// True where the value of this column is next in the row.
+    @inline(__always)
+    fileprivate func isNext(_ key: some CodingKey) -> Bool {
+        guard !isOutOfOrder, position < columns.count, columns[position] == key.stringValue else {
+            isOutOfOrder = true
+            return false
+        }
+        position += 1
+        return true
+    }
+
+    @inline(__always)
+    fileprivate func put(_ value: String, _ key: some CodingKey) {
+        if let batch { if isNext(key) { batch.append(value) } } else { collect(value.databaseValue, key) }
+    }
+
+    @inline(__always)
+    fileprivate func put(_ value: Int64, _ key: some CodingKey) {
+        if let batch { if isNext(key) { batch.append(value) } } else { collect(value.databaseValue, key) }
+    }
+
+    @inline(__always)
+    fileprivate func put(_ value: Double, _ key: some CodingKey) {
+        if let batch { if isNext(key) { batch.append(value) } } else { collect(value.databaseValue, key) }
+    }
+
+    @inline(__always)
+    fileprivate func putNull(_ key: some CodingKey) {
+        if let batch { if isNext(key) { batch.appendNull() } } else { collect(.null, key) }
+    }
+
+    fileprivate func put(_ value: DatabaseValue, _ key: some CodingKey) {
+        if let batch { if isNext(key) { batch.append(value) } } else { collect(value, key) }
+    }
+
+    private func collect(_ value: DatabaseValue, _ key: some CodingKey) {
+        collected.append((key.stringValue, value))
+    }
+
+    private struct RecordEncoder: Encoder {
+        let row: RowEncoder
+        var codingPath: [any CodingKey] { [] }
+        var userInfo: [CodingUserInfoKey: Any] { row.userInfo }
+
+        func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+            KeyedEncodingContainer(KeyedContainer<Key>(row: row))
+        }
+
+        func unkeyedContainer() -> any UnkeyedEncodingContainer {
+            preconditionFailure("a record encodes its columns by key, not as a list")
+        }
+
+        func singleValueContainer() -> any SingleValueEncodingContainer {
+            preconditionFailure("a record encodes its columns by key, not as one value")
+        }
+    }
+
+    private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+        let row: RowEncoder
+        var codingPath: [any CodingKey] { [] }
+
+        func encodeNil(forKey key: Key) { row.putNull(key) }
+        func encode(_ value: Bool, forKey key: Key) { row.put(value ? 1 as Int64 : 0, key) }
+        func encode(_ value: String, forKey key: Key) { row.put(value, key) }
+        func encode(_ value: Double, forKey key: Key) { row.put(value, key) }
+        func encode(_ value: Float, forKey key: Key) { row.put(Double(value), key) }
+        func encode(_ value: Int, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: Int8, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: Int16, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: Int32, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: Int64, forKey key: Key) { row.put(value, key) }
+        func encode(_ value: UInt8, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: UInt16, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: UInt32, forKey key: Key) { row.put(Int64(value), key) }
+        func encode(_ value: UInt, forKey key: Key) throws { row.put(try signed(value, key), key) }
+        func encode(_ value: UInt64, forKey key: Key) throws { row.put(try signed(value, key), key) }
+
+        func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+            row.put(try row.encodeValue(value, key.stringValue), key)
+        }
+
+        func encodeIfPresent(_ value: Bool?, forKey key: Key) {
+            if let value { encode(value, forKey: key) } else { row.putNull(key) }
+        }
+        func encodeIfPresent(_ value: String?, forKey key: Key) {
+            if let value { row.put(value, key) } else { row.putNull(key) }
+        }
+        func encodeIfPresent(_ value: Double?, forKey key: Key) {
+            if let value { row.put(value, key) } else { row.putNull(key) }
+        }
+        func encodeIfPresent(_ value: Int?, forKey key: Key) {
+            if let value { row.put(Int64(value), key) } else { row.putNull(key) }
+        }
+        func encodeIfPresent(_ value: Float?, forKey key: Key) { encodeIfPresent(value.map(Double.init), forKey: key) }
+        func encodeIfPresent(_ value: Int8?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: Int16?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: Int32?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: Int64?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: UInt8?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: UInt16?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: UInt32?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
+        func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+            if let value { try encode(value, forKey: key) } else { row.putNull(key) }
+        }
+        func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+            if let value { try encode(value, forKey: key) } else { row.putNull(key) }
+        }
+        func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+            if let value { try encode(value, forKey: key) } else { row.putNull(key) }
+        }
+
+        private func signed(_ value: some UnsignedInteger, _ key: Key) throws -> Int64 {
+            guard let signed = Int64(exactly: value) else {
+                throw EncodingError.invalidValue(
+                    value, .init(codingPath: [key], debugDescription: "\(value) is larger than a database integer"))
+            }
+            return signed
+        }
+
+        func nestedContainer<NestedKey: CodingKey>(
+            keyedBy keyType: NestedKey.Type, forKey key: Key
+        ) -> KeyedEncodingContainer<NestedKey> {
+            preconditionFailure("a record's column '\(key.stringValue)' is one value; encode a nested type instead")
+        }
+
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+            preconditionFailure("a record's column '\(key.stringValue)' is one value; encode an array instead")
+        }
+
+        func superEncoder() -> any Encoder { RecordEncoder(row: row) }
+        func superEncoder(forKey key: Key) -> any Encoder { RecordEncoder(row: row) }
+    }
+}
+
+/// A record of a single column with the strategies of another: GRDB's own encoding of one value.
+private struct OneColumn<Record: FeedRecord>: EncodableRecord, Encodable {
+    let column: String
+    let value: any Encodable
+
+    static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] { Record.databaseEncodingUserInfo }
+    static func databaseJSONEncoder(for column: String) -> JSONEncoder { Record.databaseJSONEncoder(for: column) }
+    static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy {
+        Record.databaseDataEncodingStrategy(for: column)
+    }
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+        Record.databaseDateEncodingStrategy(for: column)
+    }
+    static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
+        Record.databaseUUIDEncodingStrategy(for: column)
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(value, forKey: Key(stringValue: column))
+    }
+}

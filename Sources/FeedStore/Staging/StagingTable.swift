@@ -1,0 +1,129 @@
+import Foundation
+import GRDB
+
+/// The rows of one shape that a run has staged for one table: which columns they have, and how they are merged.
+///
+/// A stack's rows for a table share a staging table as long as they have the same columns and are merged in the same
+/// way. Row ids grow in the order in which later rows overrule earlier ones: by request, then by document.
+struct StagingTable: Sendable {
+    /// Its name in the scratch database.
+    var name: String
+    var table: TableInfo
+    /// Columns that every row supplies, in the order in which they are bound.
+    var columns: [TableInfo.Column]
+    /// Columns whose value is the same for every row: those of the scope that the feed does not supply.
+    var constants: [(column: TableInfo.Column, value: String)]
+    var sync: SyncMode
+    var scope: [String: String]
+    /// What identifies a row.
+    var identity: Identity
+
+    enum Identity: Sendable, Equatable {
+        /// These columns, unique under these collations.
+        case key([String], collations: [String])
+        /// The whole row apart from a generated primary key.
+        case row
+        /// Nothing: every row is a new one (``SyncMode/append``).
+        case none
+    }
+
+    /// The staged columns that identify a row.
+    var identityColumns: [String] {
+        switch identity {
+        case .key(let columns, _): columns
+        case .row: allColumns.map(\.name)
+        case .none: []
+        }
+    }
+
+    /// Every column that the merge writes: the supplied and the constant ones.
+    var allColumns: [TableInfo.Column] { columns + constants.map(\.column) }
+
+    /// Columns of which the merge compares and updates the values.
+    var valueColumns: [String] {
+        let identity = Set(identityColumns.map { $0.lowercased() })
+        return allColumns.map(\.name).filter { !identity.contains($0.lowercased()) }
+    }
+
+    var keyColumnIndex: Int? {
+        guard case .key(let key, _) = identity else { return nil }
+        return columns.firstIndex { $0.name.lowercased() == key[0].lowercased() }
+    }
+
+    var qualifiedName: String { "worker.\(name)" }
+    var qualifiedTable: String { "main.\(table.name.quotedDatabaseIdentifier)" }
+
+    /// The same affinities as in the main store, so that values compare as they will be stored; no constraints.
+    var creationSQL: String {
+        let definitions = allColumns.map { column in
+            var definition = "\(column.name.quotedDatabaseIdentifier) \(column.declaredType)"
+            if case .key(let key, let collations) = identity,
+                let index = key.firstIndex(where: { $0.lowercased() == column.name.lowercased() })
+            {
+                definition += " COLLATE \(collations[index])"
+            }
+            if let constant = constants.first(where: { $0.column.name == column.name }) {
+                definition += " DEFAULT \(constant.value.sqlLiteral)"
+            }
+            return definition
+        }
+        return "CREATE TABLE \(name) (\(definitions.joined(separator: ", ")))"
+    }
+
+    var insertionSQL: String {
+        let names = ["rowid"] + columns.map { $0.name.quotedDatabaseIdentifier }
+        let marks = Array(repeating: "?", count: names.count)
+        return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
+    }
+}
+
+extension StagingTable {
+    /// - Throws: ``StoreError`` where the table has no such column, or the key is not unique.
+    init(
+        name: String, table: TableInfo, columns names: [String], rule: MergeRule
+    ) throws {
+        self.name = name
+        self.table = table
+        sync = rule.sync
+        scope = rule.scope
+        columns = try names.map { name in
+            guard let column = table.column(name), !column.isGenerated else {
+                let known = table.columns.filter { !$0.isGenerated }.map(\.name).joined(separator: ", ")
+                throw StoreError(.schema, "table '\(table.name)' has no column '\(name)' to write; it has \(known)")
+            }
+            return column
+        }
+        let supplied = Set(names.map { $0.lowercased() })
+        constants = try rule.scope.sorted { $0.key < $1.key }.compactMap { entry in
+            if supplied.contains(entry.key.lowercased()) { return nil }
+            guard let column = table.column(entry.key) else {
+                throw StoreError(.schema, "table '\(table.name)' has no column '\(entry.key)', which 'scope' names")
+            }
+            return (column, entry.value)
+        }
+        let available = supplied.union(constants.map { $0.column.name.lowercased() })
+        if let key = rule.keys[table.name] {
+            guard let collations = table.collations(ofKey: key) else {
+                throw StoreError(
+                    .schema,
+                    "no unique index of table '\(table.name)' covers its key (\(key.joined(separator: ", "))); create one")
+            }
+            if let missing = key.first(where: { !available.contains($0.lowercased()) }) {
+                throw StoreError(.schema, "a record for table '\(table.name)' does not supply its key column '\(missing)'")
+            }
+            identity = .key(key, collations: collations)
+        } else if !table.primaryKey.isEmpty, table.primaryKey.allSatisfy({ available.contains($0.lowercased()) }) {
+            identity = .key(table.primaryKey, collations: table.collations(ofKey: table.primaryKey) ?? table.primaryKey.map { _ in "BINARY" })
+        } else if !table.hasRowID {
+            throw StoreError(.schema, "a record for table '\(table.name)' does not supply its whole primary key")
+        } else {
+            identity = .row
+        }
+        if sync == .append, rule.keys[table.name] == nil, identity == .row { identity = .none }
+    }
+}
+
+extension String {
+    /// As a string literal of SQL.
+    var sqlLiteral: String { "'" + replacingOccurrences(of: "'", with: "''") + "'" }
+}

@@ -1,0 +1,354 @@
+import Foundation
+public import GRDB
+
+/// The private scratch database into which one run of one source writes, and what its parsers see of the store.
+///
+/// Rows are gathered in memory and written by the scratch database's own queue, while the parser goes on. Nothing
+/// reaches the main store before the whole stack has been parsed; then the context is finished and merged.
+///
+/// Not `Sendable`: used from the run's executor only. Its methods block that executor while the scratch database is
+/// behind, or while a `fetch` is answered; never the cooperative pool.
+public final class WorkerContext {
+    /// What a batch holds before it goes to the scratch database. Together with the two batches that may be under way
+    /// this bounds a run's memory, whatever the size of its feeds.
+    static let batchCapacity = 4 << 20
+
+    private let store: MainStore
+    private let database: DatabaseQueue
+    private let path: String
+    private let failure = FirstError()
+    private let inFlight = DispatchSemaphore(value: 2)
+
+    private var rule = MergeRule()
+    private var requestIndex = 0
+    private var tables: [String: TableInfo] = [:]
+    private var stagings: [Staging] = []
+    private var stagingsByShape: [Shape: Staging] = [:]
+    private var writers: [ObjectIdentifier: Writer] = [:]
+    private var lastType: ObjectIdentifier?
+    private var lastWriter: Writer?
+    private var isStoreAttached = false
+    private var viewsAreCurrent = false
+
+    /// Rows inserted so far by the request under way.
+    public private(set) var insertedRows = 0
+    private var tablesOfRequest: [Int: Set<String>] = [:]
+
+    private struct Shape: Hashable {
+        var table: String
+        var columns: [String]
+        var rule: MergeRule
+    }
+
+    /// A staging table, the batch being filled for it, and the row ids given out.
+    private final class Staging {
+        let table: StagingTable
+        let counts = StagedCounts()
+        var batch: RowBatch
+        /// A small feed keeps its order. A large one is brought near the order of its key, batch by batch: the index
+        /// and the merge then touch each page once instead of once a row.
+        var isSorted = false
+        var nextRow: Int64 = 1
+        var request = -1
+
+        init(_ table: StagingTable) {
+            self.table = table
+            batch = RowBatch(keyColumn: table.keyColumnIndex)
+        }
+    }
+
+    /// How records of one type are written while one request is under way.
+    private final class Writer {
+        let encoder: RowEncoder?
+        var staging: Staging?
+        init(_ encoder: RowEncoder?) { self.encoder = encoder }
+    }
+
+    init(store: MainStore, path: String) throws {
+        self.store = store
+        self.path = path
+        var configuration = Configuration()
+        configuration.label = "worker"
+        configuration.foreignKeysEnabled = false
+        configuration.readonly = false
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA page_size = 8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+                    PRAGMA cache_size = -4096
+                    """)
+        }
+        database = try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    // MARK: - Requests
+
+    /// From here on, rows belong to this request of the stack and are merged by this rule.
+    package func beginRequest(_ index: Int, rule: MergeRule) {
+        requestIndex = index
+        self.rule = rule
+        insertedRows = 0
+        writers.removeAll()
+        lastType = nil
+        lastWriter = nil
+    }
+
+    /// The tables for which a request has staged rows.
+    package func tables(ofRequest index: Int) -> Set<String> { tablesOfRequest[index] ?? [] }
+
+    // MARK: - Inserting
+
+    /// Stages a record for the table that its type names.
+    ///
+    /// - Throws: ``StoreError`` where the store has no such table or column; what encoding the record throws; and, some
+    ///   rows later than the row that was at fault, what the scratch database threw.
+    public func insert<Record: FeedRecord>(_ record: Record) throws {
+        guard let writer = writer(for: Record.self), let encoder = writer.encoder else {
+            try append(encodedColumns(of: record), to: Record.databaseTableName)
+            return
+        }
+        if let staging = writer.staging, try encoder.encode(record, into: staging.batch) {
+            try didAppendRow(to: staging)
+            return
+        }
+        let values = try encoder.collect(record)
+        let staging = try append(values, to: Record.databaseTableName)
+        if writer.staging == nil, staging.table.columns.elementsEqual(values, by: { $0.name == $1.column }) {
+            writer.staging = staging
+            encoder.expect(values.map(\.column))
+        }
+    }
+
+    @inline(__always)
+    private func writer<Record: FeedRecord>(for record: Record.Type) -> Writer? {
+        let type = ObjectIdentifier(record)
+        if type != lastType {
+            lastType = type
+            if let known = writers[type] {
+                lastWriter = known
+            } else {
+                lastWriter = Writer(RowEncoder(for: record))
+                writers[type] = lastWriter
+            }
+        }
+        return lastWriter
+    }
+
+    /// Stages a record for the table that its type names, by its own encoding into columns.
+    ///
+    /// GRDB's persistence callbacks (`willInsert` and so on) are not called: a row is not yet in the store.
+    public func insert(_ record: some EncodableRecord & TableRecord) throws {
+        try append(encodedColumns(of: record), to: type(of: record).databaseTableName)
+    }
+
+    /// Stages a row given by its columns' values.
+    public func insert(into table: String, _ values: KeyValuePairs<String, (any DatabaseValueConvertible)?>) throws {
+        try append(values.map { (column: $0.key, value: $0.value?.databaseValue ?? .null) }, to: table)
+    }
+
+    @discardableResult
+    private func append(_ values: [(column: String, value: DatabaseValue)], to table: String) throws -> Staging {
+        let info = try tableInfo(table)
+        // A generated key without a value is one that the store is to give.
+        let supplied = values.filter { !($0.value.isNull && $0.column.lowercased() == info.generatedKey?.lowercased()) }
+        let staging = try staging(for: info, columns: supplied.map(\.column))
+        staging.batch.beginRow()
+        if staging.table.columns.elementsEqual(supplied, by: { $0.name.lowercased() == $1.column.lowercased() }) {
+            for value in supplied { staging.batch.append(value.value) }
+        } else {
+            for column in staging.table.columns {
+                let value = supplied.first { $0.column.lowercased() == column.name.lowercased() }
+                staging.batch.append(value?.value ?? .null)
+            }
+        }
+        try didAppendRow(to: staging)
+        return staging
+    }
+
+    @inline(__always)
+    private func didAppendRow(to staging: Staging) throws {
+        insertedRows += 1
+        if staging.batch.count > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 { try flushIfFull() }
+    }
+
+    private func flushIfFull() throws {
+        if stagings.reduce(0, { $0 + $1.batch.count }) > Self.batchCapacity - (64 << 10) { try flush(isFull: true) }
+    }
+
+    private func tableInfo(_ table: String) throws -> TableInfo {
+        if let info = tables[table] { return info }
+        let info = try store.tableInfo(table)
+        tables[table] = info
+        return info
+    }
+
+    private func staging(for table: TableInfo, columns: [String]) throws -> Staging {
+        let shape = Shape(table: table.name, columns: columns.map { $0.lowercased() }.sorted(), rule: mergeShape(of: table))
+        let staging: Staging
+        if let known = stagingsByShape[shape] {
+            staging = known
+        } else {
+            let new = try StagingTable(name: "stage_\(stagings.count + 1)", table: table, columns: columns, rule: rule)
+            try database.writeWithoutTransaction { try $0.execute(sql: new.creationSQL) }
+            staging = Staging(new)
+            stagings.append(staging)
+            stagingsByShape[shape] = staging
+            viewsAreCurrent = false
+        }
+        if staging.request != requestIndex {
+            try flush()
+            staging.request = requestIndex
+            // Rows of a later request overrule those of an earlier one, in whichever order they come.
+            staging.nextRow = Int64(requestIndex) << 40 + 1
+            tablesOfRequest[requestIndex, default: []].insert(table.name)
+        }
+        return staging
+    }
+
+    private func mergeShape(of table: TableInfo) -> MergeRule {
+        MergeRule(sync: rule.sync, scope: rule.scope, keys: rule.keys.filter { $0.key == table.name })
+    }
+
+    // MARK: - To the scratch database
+
+    /// Hands every batch to the scratch database's queue; waits only while two are under way there.
+    private func flush(isFull: Bool = false) throws {
+        for staging in stagings where !staging.batch.rows.isEmpty {
+            let batch = staging.batch
+            staging.batch = RowBatch(keyColumn: staging.table.keyColumnIndex)
+            let firstRow = staging.nextRow
+            staging.nextRow += Int64(batch.rows.count)
+            let table = staging.table
+            let counts = staging.counts
+            if isFull, table.keyColumnIndex != nil { staging.isSorted = true }
+            let sorts = staging.isSorted
+            inFlight.wait()
+            database.asyncWriteWithoutTransaction { [failure, inFlight] db in
+                defer { inFlight.signal() }
+                guard !failure.isSet else { return }
+                do {
+                    if sorts { batch.sortByKey() }
+                    try db.inTransaction {
+                        try db.write(batch, into: table, firstRow: firstRow, counts: counts)
+                        return .commit
+                    }
+                } catch {
+                    failure.set(error)
+                }
+            }
+        }
+        try failure.check()
+    }
+
+    /// Writes what is still in memory, finds rows that share a key, and closes the scratch database.
+    ///
+    /// - Returns: what there is to merge, in the order of the stack.
+    package func finish() throws -> StagedStack {
+        try flush()
+        try database.writeWithoutTransaction { db in
+            try failure.check()
+            for staging in stagings { try db.prepareForMerge(staging.table, counts: staging.counts) }
+        }
+        try database.close()
+        return StagedStack(
+            path: path,
+            parts: stagings.map { StagedStack.Part(table: $0.table, counts: $0.counts, isSorted: $0.isSorted) })
+    }
+
+    /// Closes the scratch database and removes it. Always called, whatever became of the run.
+    package func remove() {
+        // Closing fails only if it is closed already, by `finish`; a file that stays is removed by the next run.
+        try? database.close()
+        store.removeScratch(at: path)
+    }
+
+    /// Stops what the scratch database is doing, from any thread.
+    package var interrupter: @Sendable () -> Void {
+        { [database] in database.interrupt() }
+    }
+
+    // MARK: - Fetching
+
+    /// The row with this primary key: a staged one first, then the main store's.
+    public func fetchOne<Record: FetchableRecord & TableRecord>(
+        _ type: Record.Type = Record.self, key: some DatabaseValueConvertible
+    ) throws -> Record? {
+        let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
+        return try read { try Record.filter(sql: condition, arguments: [key]).fetchOne($0) }
+    }
+
+    /// The row whose columns have these values: a staged one first, then the main store's.
+    public func fetchOne<Record: FetchableRecord & TableRecord>(
+        _ type: Record.Type = Record.self, key: [String: (any DatabaseValueConvertible)?]
+    ) throws -> Record? {
+        try read { try Record.filter(key.condition).fetchOne($0) }
+    }
+
+    /// The first row of a request. A table's rows are the staged ones, and those of the main store that they will not
+    /// replace.
+    public func fetchOne<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord {
+        try read { try request.fetchOne($0) }
+    }
+
+    /// All rows of a request. A table's rows are the staged ones, and those of the main store that they will not replace.
+    public func fetchAll<Request: FetchRequest>(_ request: Request) throws -> [Request.RowDecoder]
+    where Request.RowDecoder: FetchableRecord {
+        try read { try request.fetchAll($0) }
+    }
+
+    /// Every row of a record's table, staged or in the main store.
+    public func fetchAll<Record: FetchableRecord & TableRecord>(_ type: Record.Type) throws -> [Record] {
+        try read { try Record.fetchAll($0) }
+    }
+
+    /// Whether a row with this primary key is staged or in the main store.
+    public func exists<Record: TableRecord>(_ type: Record.Type, key: some DatabaseValueConvertible) throws -> Bool {
+        let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
+        return try read { try !Record.filter(sql: condition, arguments: [key]).isEmpty($0) }
+    }
+
+    /// Whether a row whose columns have these values is staged or in the main store.
+    public func exists<Record: TableRecord>(
+        _ type: Record.Type, key: [String: (any DatabaseValueConvertible)?]
+    ) throws -> Bool {
+        try read { try !Record.filter(key.condition).isEmpty($0) }
+    }
+
+    /// Whether a request has any row.
+    public func exists<RowDecoder>(_ request: QueryInterfaceRequest<RowDecoder>) throws -> Bool {
+        try read { try !request.isEmpty($0) }
+    }
+
+    private func primaryKeyCondition(of table: String, value: some DatabaseValueConvertible) throws -> String {
+        let info = try tableInfo(table)
+        guard info.primaryKey.count == 1 else {
+            throw StoreError(
+                .schema, "the primary key of table '\(table)' is not one column; give the key as [column: value]")
+        }
+        return "\(info.primaryKey[0].quotedDatabaseIdentifier) = ?"
+    }
+
+    /// Reads after everything staged so far has been written.
+    private func read<Value>(_ value: (Database) throws -> Value) throws -> Value {
+        try flush()
+        return try database.writeWithoutTransaction { db in
+            try failure.check()
+            if !isStoreAttached {
+                try db.execute(sql: "ATTACH DATABASE ? AS store", arguments: [store.path])
+                isStoreAttached = true
+            }
+            if !viewsAreCurrent {
+                try db.overlayStagedRows(of: stagings.map(\.table))
+                viewsAreCurrent = true
+            }
+            return try value(db)
+        }
+    }
+}
+
+extension [String: (any DatabaseValueConvertible)?] {
+    fileprivate var condition: SQLExpression {
+        map { Column($0.key) == ($0.value?.databaseValue ?? .null) }.joined(operator: .and)
+    }
+}

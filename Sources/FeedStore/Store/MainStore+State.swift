@@ -1,0 +1,129 @@
+import Foundation
+import GRDB
+
+/// What the store remembers of sources, requests and runs.
+extension MainStore {
+    /// The states of all sources that ever ran, by name.
+    public func sourceStates() throws -> [String: SourceState] {
+        let states = try pool.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM tributary_source").map(SourceState.init)
+        }
+        return Dictionary(uniqueKeysWithValues: states.map { ($0.source, $0) })
+    }
+
+    public func sourceState(_ source: String) throws -> SourceState {
+        try pool.read { db in
+            try Row.fetchOne(db, sql: "SELECT * FROM tributary_source WHERE source = ?", arguments: [source])
+                .map(SourceState.init)
+        } ?? SourceState(source: source)
+    }
+
+    /// The states of a source's requests, by key.
+    package func requestStates(of source: String) throws -> [String: RequestState] {
+        let states = try pool.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM tributary_request WHERE source = ?", arguments: [source])
+                .map(RequestState.init)
+        }
+        return Dictionary(uniqueKeysWithValues: states.map { ($0.key, $0) })
+    }
+
+    /// What other sources mirror, as far as their last commits tell: source, key and state.
+    package func mirrors(exceptOf source: String) throws -> [(source: String, state: RequestState)] {
+        try pool.read { db in
+            try Row.fetchAll(
+                db, sql: "SELECT * FROM tributary_request WHERE source <> ? AND sync = 'mirror'", arguments: [source]
+            ).map { ($0["source"], RequestState($0)) }
+        }
+    }
+
+    /// The last runs, the latest first; of one source or of all.
+    public func runs(of source: String? = nil, limit: Int) throws -> [RunReport] {
+        try pool.read { db in
+            try Row.fetchAll(
+                db,
+                sql: "SELECT * FROM tributary_run WHERE source = coalesce(:source, source) ORDER BY id DESC LIMIT :limit",
+                arguments: ["source": source, "limit": limit]
+            ).map(RunReport.init)
+        }
+    }
+}
+
+extension SourceState {
+    init(_ row: Row) {
+        self.init(
+            source: row["source"], outcome: (row["outcome"] as String?).flatMap(RunOutcome.init),
+            lastRun: StoreDate.date(row["last_run"]), lastCommit: StoreDate.date(row["last_commit"]),
+            nextDue: StoreDate.date(row["next_due"]), failures: row["failures"], error: row["error"])
+    }
+
+    func write(_ db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
+                nextDue.map(StoreDate.text), failures, error,
+            ])
+    }
+}
+
+extension RequestState {
+    init(_ row: Row) {
+        self.init(
+            key: row["key"], validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
+            fingerprint: row["fingerprint"], tables: JSONText.decode(row["tables"]) ?? [],
+            sync: SyncMode(rawValue: row["sync"]) ?? .upsert, scope: JSONText.decode(row["scope"]) ?? [:])
+    }
+
+    func write(_ db: Database, source: String) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            arguments: [
+                source, key, validators.etag, validators.lastModified, fingerprint,
+                try JSONText.encode(tables.sorted()), sync.rawValue, try JSONText.encode(scope),
+            ])
+    }
+}
+
+extension RunReport {
+    init(_ row: Row) {
+        var counts = MergeCounts()
+        counts.inserted = row["inserted"]
+        counts.updated = row["updated"]
+        counts.deleted = row["deleted"]
+        counts.unchanged = row["unchanged"]
+        counts.replaced = row["replaced"]
+        self.init(
+            source: row["source"], outcome: RunOutcome(rawValue: row["outcome"]) ?? .discarded,
+            startedAt: StoreDate.date(row["started_at"]) ?? .distantPast, seconds: row["seconds"], counts: counts,
+            skipped: row["skipped"], bytes: row["bytes"], error: row["error"],
+            requests: JSONText.decode(row["requests"]) ?? [])
+    }
+
+    func write(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO main.tributary_run
+                (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
+                 seconds, error, requests)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                source, StoreDate.text(startedAt), StoreDate.text(startedAt + seconds), outcome.rawValue,
+                counts.inserted, counts.updated, counts.deleted, counts.unchanged, counts.replaced, skipped, bytes,
+                seconds, error, try JSONText.encode(requests),
+            ])
+    }
+}
+
+/// Lists and dictionaries in the own tables' text columns.
+private enum JSONText {
+    static func encode(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    static func decode<Value: Decodable>(_ text: String) -> Value? {
+        try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    }
+}

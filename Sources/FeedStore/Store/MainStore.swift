@@ -1,0 +1,104 @@
+import Foundation
+public import GRDB
+
+/// The database that everybody else reads, and the only way to write to it: whole stacks, in one transaction each.
+///
+/// SQLite in WAL mode. One writer at a time commits, in this process and in others on the same file; readers are never
+/// kept waiting. Its methods block their thread: none is called from the cooperative pool.
+public final class MainStore: Sendable {
+    /// The file's path, made absolute.
+    public let path: String
+    let pool: DatabasePool
+
+    /// For queries and GRDB observations, which fire at every commit that changes what they watch.
+    public var reader: any DatabaseReader { pool }
+
+    /// Opens the store, creating it where it does not exist, and brings its schema up to date.
+    ///
+    /// - Parameters:
+    ///   - schema: idempotent SQL, run each time the store is opened.
+    ///   - registerMigrations: adds the program's own migrations behind Tributary's.
+    /// - Throws: ``StoreError``.
+    public init(
+        path: String, schema: String? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
+    ) throws {
+        self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        var configuration = Configuration()
+        configuration.label = "store"
+        configuration.maximumReaderCount = 4
+        // Another process may be committing; however large its stack, it is done in less.
+        configuration.busyMode = .timeout(120)
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 67108864")
+        }
+        do {
+            pool = try DatabasePool(path: self.path, configuration: configuration)
+            var migrator = DatabaseMigrator()
+            OwnTables.register(in: &migrator)
+            registerMigrations(&migrator)
+            if try !pool.read(migrator.hasCompletedMigrations) { try migrator.migrate(pool) }
+            if let schema { try pool.writeWithoutTransaction { try $0.execute(sql: schema) } }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .unavailable, "the store \(self.path) cannot be opened: \(error.message ?? error.description)"
+                    + (error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""))
+        }
+    }
+
+    /// Closes every connection. Nothing may use the store afterwards.
+    public func close() throws { try pool.close() }
+
+    func tableInfo(_ name: String) throws -> TableInfo {
+        guard let info = try pool.read({ try TableInfo($0, table: name, schema: "main") }) else {
+            throw StoreError(
+                .schema, "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration")
+        }
+        return info
+    }
+
+    /// Whether the store has all of these tables; the names that it does not have.
+    package func missingTables(among names: Set<String>) throws -> [String] {
+        try pool.read { db in try names.sorted().filter { try !db.tableExists($0) } }
+    }
+
+    // MARK: - Worker contexts
+
+    /// Scratch databases and hand-over files lie beside the store, on the same file system.
+    package var workFolder: String { path + "-work" }
+
+    /// Makes the scratch database of a source's run. Only the holder of the source's ``RunLock`` may.
+    package func makeWorkerContext(source: String) throws -> WorkerContext {
+        do {
+            try FileManager.default.createDirectory(atPath: workFolder, withIntermediateDirectories: true)
+            let path = scratchPath(source)
+            removeScratch(at: path)
+            return try WorkerContext(store: self, path: path)
+        } catch let error as DatabaseError {
+            throw StoreError(scratch: error)
+        }
+    }
+
+    func scratchPath(_ source: String) -> String {
+        let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
+        return workFolder + "/" + name + ".scratch"
+    }
+
+    func removeScratch(at path: String) {
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            // It is usually not there, which is as it should be.
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
+
+    /// Removes the scratch databases that runs cut off by a crash have left. Those of running sources are kept.
+    package func removeAbandonedScratch() throws {
+        guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else { return }
+        for file in files where file.hasSuffix(".scratch") {
+            guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
+                let lock = try RunLock(store: self, source: source)
+            else { continue }
+            removeScratch(at: scratchPath(source))
+            lock.unlock()
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import GRDB
+
+/// Tributary's own tables in the main store. Users query them; the README documents them.
+enum OwnTables {
+    static func register(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("tributary.1") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE tributary_run (
+                        id INTEGER PRIMARY KEY,
+                        source TEXT NOT NULL,
+                        started_at TEXT NOT NULL,
+                        finished_at TEXT NOT NULL,
+                        outcome TEXT NOT NULL,
+                        inserted INTEGER NOT NULL,
+                        updated INTEGER NOT NULL,
+                        deleted INTEGER NOT NULL,
+                        unchanged INTEGER NOT NULL,
+                        replaced INTEGER NOT NULL,
+                        skipped INTEGER NOT NULL,
+                        bytes INTEGER NOT NULL,
+                        seconds REAL NOT NULL,
+                        error TEXT,
+                        requests TEXT NOT NULL
+                    );
+                    CREATE INDEX tributary_run_source ON tributary_run (source, id);
+                    CREATE INDEX tributary_run_started_at ON tributary_run (started_at);
+                    CREATE TABLE tributary_request (
+                        source TEXT NOT NULL,
+                        key TEXT NOT NULL,
+                        etag TEXT,
+                        last_modified TEXT,
+                        fingerprint TEXT NOT NULL,
+                        tables TEXT NOT NULL,
+                        sync TEXT NOT NULL,
+                        scope TEXT NOT NULL,
+                        PRIMARY KEY (source, key)
+                    ) WITHOUT ROWID;
+                    CREATE TABLE tributary_source (
+                        source TEXT PRIMARY KEY NOT NULL,
+                        outcome TEXT,
+                        last_run TEXT,
+                        last_commit TEXT,
+                        next_due TEXT,
+                        failures INTEGER NOT NULL,
+                        error TEXT
+                    ) WITHOUT ROWID;
+                    CREATE TABLE tributary_change (
+                        id INTEGER PRIMARY KEY,
+                        run INTEGER NOT NULL,
+                        "table" TEXT NOT NULL,
+                        key,
+                        operation TEXT NOT NULL
+                    );
+                    """)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+// What `import Tributary` brings: ``TributaryApp``, the engine, and those types of the store that parsers use. The targets
+// behind it are a chain that the compiler enforces; users need to know one name.
+@_exported public import FeedStore
+@_exported public import TributaryEngine

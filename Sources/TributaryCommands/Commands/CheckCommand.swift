@@ -1,0 +1,65 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import TributaryEngine
+
+struct CheckCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Validate configuration, schema and parsers, without the network.",
+        discussion: "The schema is tried on an empty store; the real one is not touched.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    private struct Result: Encodable {
+        var file: String
+        var sources: Int
+        var requests: Int
+        var problems: [String]
+    }
+
+    func run(_ program: Program) async throws {
+        var result = Result(file: options.configurationFile, sources: 0, requests: 0, problems: [])
+        do {
+            let configuration = try program.configuration(options)
+            result.sources = configuration.sources.count
+            result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
+            result.problems = try Self.storeProblems(program, configuration)
+        } catch let error as ConfigurationError {
+            result.problems = error.problems.map(\.description)
+        }
+        if json {
+            Terminal.print(try JSONOutput.line(result))
+        } else if result.problems.isEmpty {
+            Terminal.print("\(result.file): \(result.sources) sources, \(result.requests) requests, no mistakes")
+        }
+        guard !result.problems.isEmpty else { return }
+        if json { throw ExitCode(78) }
+        throw Failure.configuration(result.problems.joined(separator: "\n"))
+    }
+
+    /// Mistakes that only a store with the schema shows.
+    private static func storeProblems(_ program: Program, _ configuration: TributaryConfiguration) throws -> [String] {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-check-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        do {
+            let store = try MainStore(
+                path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
+                registerMigrations: program.registerMigrations)
+            defer { try? store.close() }
+            return try configuration.sources.flatMap { source in
+                try source.requests.flatMap { request in
+                    try store.missingTables(among: Set(program.parsers[request.parser]?.tables ?? [])).map { table in
+                        "\(configuration.file): sources.\(source.name): the parser '\(request.parser)' of request "
+                            + "'\(request.key)' writes table '\(table)', which neither the schema nor a migration creates"
+                    }
+                }
+            }
+        } catch let error as StoreError {
+            return ["\(configuration.file): store.schema: \(error)"]
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import TributaryEngine
+
+struct HistoryCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history", abstract: "Show past runs with their figures, the latest first.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "Only this source's runs.")
+    var source: String?
+
+    @Option(name: .long, help: "How many runs to show at the most.")
+    var limit = 20
+
+    @Flag(name: .long, help: "Print a JSON array.")
+    var json = false
+
+    private struct Entry: Encodable {
+        var report: RunReport
+
+        enum Key: String, CodingKey { case started_at }
+
+        func encode(to encoder: any Encoder) throws {
+            try report.encode(to: encoder)
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(report.startedAt, forKey: .started_at)
+        }
+    }
+
+    func validate() throws {
+        guard limit > 0 else { throw ValidationError("--limit must be above 0") }
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        let runs = try StoreReader(configuration).runs(of: source, limit: limit)
+        // A source that was declared once may have a history still.
+        if let source, runs.isEmpty, configuration[source: source] == nil {
+            throw Failure.usage("there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
+        }
+        if json { return Terminal.print(try JSONOutput.line(runs.map(Entry.init))) }
+        let terminal = Terminal()
+        let now = Date()
+        var table = TextTable([
+            ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INSERTED", .right), ("UPDATED", .right),
+            ("DELETED", .right), ("UNCHANGED", .right), ("BYTES", .right), ("TIME", .right),
+        ])
+        for run in runs {
+            table.add([
+                .init(run.source), .init(RelativeTime.text(run.startedAt, now: now)),
+                .init(run.outcome.rawValue, Figures.color(run.outcome)), .init("\(run.counts.inserted)"),
+                .init("\(run.counts.updated)"), .init("\(run.counts.deleted)"), .init("\(run.counts.unchanged)"),
+                .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
+            ])
+        }
+        let lines = table.lines(on: terminal)
+        Terminal.print(lines[0])
+        for (line, run) in zip(lines.dropFirst(), runs) {
+            Terminal.print(line)
+            if let error = run.error { Terminal.print("    " + terminal.colored(error, .red)) }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Foundation
+import TributaryEngine
+
+struct RefreshCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh", abstract: "Tell the running daemon to refresh sources now.",
+        discussion: "Returns at once; `status` and `history` show what came of it.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The sources to refresh; every enabled one by default.")
+    var sources: [String] = []
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    private struct Result: Encodable {
+        var daemon: Int32
+        var sources: [String]
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        try SyncCommand.check(sources, in: configuration)
+        let daemon = try DaemonFolder(configuration).requestRefresh(sources)
+        let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
+        if json {
+            Terminal.print(try JSONOutput.line(Result(daemon: daemon, sources: asked)))
+        } else {
+            Terminal.print("asked the daemon (process \(daemon)) to refresh \(asked.joined(separator: ", "))")
+        }
+    }
+}

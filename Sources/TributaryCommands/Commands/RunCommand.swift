@@ -1,0 +1,57 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import Logging
+import ServiceLifecycle
+import TributaryEngine
+import UnixSignals
+
+struct RunCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run the daemon in the foreground.",
+        discussion: """
+            SIGTERM and SIGINT stop it; SIGHUP reloads the configuration; SIGUSR1 refreshes every source now. Under \
+            systemd it notifies readiness, reloads and its watchdog.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Option(
+        name: .long, help: "The least severe log level: trace, debug, info, notice, warning, error or critical.",
+        transform: { text in
+            guard let level = Logger.Level(rawValue: text) else { throw ValidationError("there is no log level '\(text)'") }
+            return level
+        })
+    var logLevel: Logger.Level = .info
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        let level = logLevel
+        let logger = Logger(label: "tributary") { _ in
+            var handler = ConsoleLogHandler()
+            handler.logLevel = level
+            return handler
+        }
+        let folder = DaemonFolder(configuration)
+        let presence = try folder.claim()
+        defer { presence.release() }
+        let service = try program.service(configuration, logger: logger)
+        let systemd = SystemdNotifier()
+        let file = options.configurationFile
+        let signals = SignalService(
+            service: service, folder: folder, systemd: systemd, logger: logger,
+            loadConfiguration: { try TributaryConfiguration(file: file, parsers: program.parsers) })
+        let outcomes = OutcomeService(service: service, systemd: systemd, logger: logger)
+        let watchdog = WatchdogService(service: service, systemd: systemd)
+
+        logger.info(
+            "Running", metadata: ["config": "\(file)", "store": "\(configuration.storePath)",
+                "sources": "\(configuration.enabledSources.count)"])
+        var group = ServiceGroupConfiguration(
+            services: [outcomes, service, watchdog, signals], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = .seconds(4)
+        try await ServiceGroup(configuration: group).run()
+        systemd.notify("STOPPING=1")
+        logger.info("Stopped")
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import TributaryEngine
+
+struct StatusCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Show how each source stands: last outcome, when, next due, failures, error.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Flag(name: .long, help: "Print a JSON array.")
+    var json = false
+
+    private struct Entry: Encodable {
+        var state: SourceState
+
+        enum Key: String, CodingKey {
+            case source, outcome, last_run, last_commit, next_due, failures, error
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(state.source, forKey: .source)
+            try container.encode(state.outcome, forKey: .outcome)
+            try container.encode(state.lastRun, forKey: .last_run)
+            try container.encode(state.lastCommit, forKey: .last_commit)
+            try container.encode(state.nextDue, forKey: .next_due)
+            try container.encode(state.failures, forKey: .failures)
+            try container.encode(state.error, forKey: .error)
+        }
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        let stored = try StoreReader(configuration).states()
+        let states = configuration.sources.map { stored[$0.name] ?? SourceState(source: $0.name) }
+        if json { return Terminal.print(try JSONOutput.line(states.map(Entry.init))) }
+
+        let terminal = Terminal()
+        let now = Date()
+        var table = TextTable([
+            ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
+            ("FAILURES", .right),
+        ])
+        for (source, state) in zip(configuration.sources, states) {
+            func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
+            let outcome = state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
+            let due = source.isEnabled ? RelativeTime.text(max(state.nextDue ?? now, now), now: now) : "switched off"
+            table.add([
+                .init(source.name), outcome, time(state.lastRun), time(state.lastCommit), .init(due),
+                .init(String(state.failures)),
+            ])
+        }
+        let lines = table.lines(on: terminal)
+        Terminal.print(lines[0])
+        for (line, state) in zip(lines.dropFirst(), states) {
+            Terminal.print(line)
+            if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import Logging
+import TributaryEngine
+import UnixSignals
+
+struct SyncCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Refresh sources once and exit.",
+        discussion: "Sources that are not due are left alone and called fresh.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The sources to refresh; every enabled one by default.")
+    var sources: [String] = []
+
+    @Flag(name: .long, help: "Ignore cache intervals and back-off.")
+    var force = false
+
+    @Flag(name: .long, help: "Ignore validators besides: fetch and parse everything.")
+    var full = false
+
+    @Flag(name: .long, help: "Print one JSON object a line for each run.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        try Self.check(sources, in: configuration)
+        let terminal = Terminal()
+        let display = ProgressDisplay(terminal: terminal)
+        let logger = Logger(label: "tributary") { _ in ConsoleLogHandler() }
+        let isJSON = json
+        let service = try program.service(configuration, logger: logger) { if !isJSON { display.update($0) } }
+        let mode: RefreshMode = full ? .full : force ? .force : .whenDue
+        let names = sources
+        let width = configuration.sources.map(\.name.count).max() ?? 0
+
+        let reports = try await Self.untilSignalled {
+            try await service.sync(names, mode: mode) { report in
+                if isJSON {
+                    // A report is strings and numbers; JSON takes them all.
+                    if let line = try? JSONOutput.line(report) { Terminal.print(line) }
+                } else {
+                    display.finish(report, line: Self.line(report, nameWidth: width, on: terminal))
+                }
+            }
+        }
+        guard reports.allSatisfy({ $0.outcome != .discarded && $0.outcome != .cancelled }) else { throw ExitCode(1) }
+    }
+
+    private static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> String {
+        let name = report.source.padding(toLength: max(nameWidth, report.source.count), withPad: " ", startingAt: 0)
+        let outcome = report.outcome.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
+        return "\(name)  \(terminal.colored(outcome, Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
+    }
+
+    /// Cancels the operation on SIGINT or SIGTERM: runs under way are discarded, and say so.
+    private static func untilSignalled<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await withThrowingTaskGroup(of: Value?.self) { group in
+            let running = Task { try await operation() }
+            group.addTask { try await withTaskCancellationHandler { try await running.value } onCancel: { running.cancel() } }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { running.cancel() }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let value = try await group.next() {
+                if let value { return value }
+            }
+            throw CancellationError()
+        }
+    }
+
+    /// - Throws: ``Failure`` for a name that is not a source's, or a source that is switched off.
+    static func check(_ names: [String], in configuration: TributaryConfiguration) throws {
+        for name in names {
+            guard let source = configuration[source: name] else {
+                let known = configuration.sources.map(\.name)
+                throw Failure.usage("there is no source '\(name)' in \(configuration.file); it has: \(known.joined(separator: ", "))")
+            }
+            guard source.isEnabled else {
+                throw Failure.usage("the source '\(name)' is switched off in \(configuration.file) (enabled = false)")
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import TributaryEngine
+import UnixSignals
+
+/// SIGHUP reloads the configuration, SIGUSR1 refreshes what was asked for, or everything.
+struct SignalService: Service {
+    let service: SyncService
+    let folder: DaemonFolder
+    let systemd: SystemdNotifier
+    let logger: Logger
+    let loadConfiguration: @Sendable () throws -> TributaryConfiguration
+
+    func run() async throws {
+        let signals = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
+        // Whoever waits for READY may send signals from then on.
+        systemd.ready(status: "running")
+        for await signal in signals.cancelOnGracefulShutdown() {
+            if signal == .sighup { reload() } else { refresh() }
+        }
+    }
+
+    private func reload() {
+        systemd.reloading()
+        do {
+            let configuration = try loadConfiguration()
+            service.reload(configuration)
+            logger.notice("Configuration reloaded", metadata: ["sources": "\(configuration.enabledSources.count)"])
+        } catch {
+            logger.error("Configuration not reloaded; the old one stays in force:\n\(error)")
+        }
+        systemd.ready(status: "running")
+    }
+
+    private func refresh() {
+        switch folder.takeRequests() {
+        case .all:
+            logger.notice("Refreshing every source")
+            service.refresh()
+        case .sources(let names):
+            logger.notice("Refreshing", metadata: ["sources": "\(names.joined(separator: ","))"])
+            service.refresh(names)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// Tells systemd how the service stands: datagrams to the socket that it names in `NOTIFY_SOCKET` (sd_notify(3)). Does
+/// nothing where nobody listens.
+struct SystemdNotifier: Sendable {
+    private let socketPath: String?
+    /// How often the watchdog wants to hear of us: half of `WATCHDOG_USEC` (sd_watchdog_enabled(3)).
+    let watchdogInterval: Duration?
+
+    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        socketPath = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+        let isOurs = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
+        watchdogInterval = isOurs ? environment["WATCHDOG_USEC"].flatMap { Int($0) }.map { .microseconds($0 / 2) } : nil
+    }
+
+    func ready(status: String) { notify("READY=1\nSTATUS=\(status)") }
+
+    /// `MONOTONIC_USEC` lets systemd match the readiness that follows with this reload (Type=notify-reload).
+    func reloading() {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        notify("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)")
+    }
+
+    func status(_ text: String) { notify("STATUS=\(text)") }
+
+    func notify(_ message: String) {
+        guard let socketPath else { return }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var path = Array(socketPath.utf8)
+        // An abstract socket's name begins with a zero byte, for which systemd writes '@'.
+        if path.first == UInt8(ascii: "@") { path[0] = 0 }
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let bytes = Array(message.utf8)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
+            }
+        }
+    }
+}

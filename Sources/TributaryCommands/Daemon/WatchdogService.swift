@@ -1,0 +1,21 @@
+import ServiceLifecycle
+import TributaryEngine
+
+/// Feeds systemd's watchdog for as long as the scheduler's loop answers.
+struct WatchdogService: Service {
+    let service: SyncService
+    let systemd: SystemdNotifier
+
+    func run() async throws {
+        guard let interval = systemd.watchdogInterval else {
+            return try await gracefulShutdown()
+        }
+        try await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                await service.answer()
+                systemd.notify("WATCHDOG=1")
+                try await Task.sleep(for: interval)
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import TributaryEngine
+
+/// How a command ends when it cannot do what it was asked: what to say on standard error, and the exit status.
+struct Failure: Error, CustomStringConvertible {
+    var description: String
+    var status: ExitCode
+
+    static func usage(_ message: String) -> Failure { Failure(description: message, status: ExitCode(64)) }
+    static func configuration(_ message: String) -> Failure { Failure(description: message, status: ExitCode(78)) }
+    static func failed(_ message: String) -> Failure { Failure(description: message, status: ExitCode(1)) }
+
+    /// Says what an error is about, and leaves only its exit status to the argument parser.
+    static func explain(_ error: any Error) -> any Error {
+        let failure: Failure
+        switch error {
+        case let error as Failure: failure = error
+        case let error as ConfigurationError: failure = .configuration(error.description)
+        case let error as StoreError: failure = .failed(error.description)
+        default: return error
+        }
+        FileHandle.standardError.write(Data((failure.description + "\n").utf8))
+        return failure.status
+    }
+}

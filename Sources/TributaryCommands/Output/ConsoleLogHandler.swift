@@ -1,0 +1,56 @@
+import Foundation
+import Logging
+
+/// Log lines on standard error: for the journal with a priority in front and no time, which it keeps itself
+/// (sd-daemon(3)); for everybody else with a time and a level.
+struct ConsoleLogHandler: LogHandler {
+    var logLevel: Logger.Level = .info
+    var metadata: Logger.Metadata = [:]
+    private let isJournal: Bool
+
+    init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        isJournal = Self.isJournal(environment)
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\(Self.quoted("\($0.value)"))" }
+        let text = ([event.message.description] + details).joined(separator: " ")
+        let prefix = isJournal ? "<\(Self.priority(event.level))>" : "\(Self.time()) \(event.level.rawValue.uppercased()) "
+        // One write a line, so that lines of several threads stay whole.
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { prefix + $0 + "\n" }.joined()
+        FileHandle.standardError.write(Data(lines.utf8))
+    }
+
+    private static func time() -> String {
+        Date().formatted(.iso8601)
+    }
+
+    /// syslog(3)
+    private static func priority(_ level: Logger.Level) -> Int {
+        switch level {
+        case .critical: 2
+        case .error: 3
+        case .warning: 4
+        case .notice: 5
+        case .info: 6
+        case .debug, .trace: 7
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        text.contains { $0 == " " || $0 == "\"" } ? "\"" + text.replacingOccurrences(of: "\"", with: "'") + "\"" : text
+    }
+
+    /// `JOURNAL_STREAM` holds device and inode of the stream that is connected to the journal (systemd.exec(5)).
+    private static func isJournal(_ environment: [String: String]) -> Bool {
+        var status = stat()
+        guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+}

@@ -1,0 +1,52 @@
+import FeedStore
+import Foundation
+
+/// Numbers and outcomes as people read them.
+enum Figures {
+    static func bytes(_ count: Int) -> String {
+        switch Double(count) {
+        case ..<1_000: "\(count) B"
+        case ..<1_000_000: String(format: "%.1f kB", Double(count) / 1e3)
+        case ..<1_000_000_000: String(format: "%.1f MB", Double(count) / 1e6)
+        default: String(format: "%.2f GB", Double(count) / 1e9)
+        }
+    }
+
+    static func seconds(_ seconds: Double) -> String {
+        seconds < 1 ? String(format: "%.0f ms", seconds * 1000) : String(format: "%.1f s", seconds)
+    }
+
+    static func color(_ outcome: RunOutcome) -> Terminal.Color {
+        switch outcome {
+        case .committed: .green
+        case .unchanged, .fresh: .gray
+        case .discarded: .red
+        case .cancelled: .yellow
+        }
+    }
+
+    /// `31 inserted, 2 updated, 1 deleted, 4 unchanged`, leaving out what is none.
+    static func changes(_ report: RunReport) -> String {
+        let figures = [
+            (report.counts.inserted, "inserted"), (report.counts.updated, "updated"), (report.counts.deleted, "deleted"),
+            (report.counts.unchanged, "unchanged"), (report.counts.replaced, "replaced by later ones"),
+            (report.skipped, "skipped"),
+        ]
+        let parts = figures.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
+    }
+
+    /// One run in one line, after its source's name.
+    static func summary(_ report: RunReport, now: Date) -> String {
+        switch report.outcome {
+        case .committed:
+            return "\(changes(report)) (\(bytes(report.bytes)) in \(seconds(report.seconds)))"
+        case .unchanged:
+            return "nothing new on the server (\(seconds(report.seconds)))"
+        case .fresh:
+            return "not due" + (report.nextDue.map { " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for") } ?? "")
+        case .discarded, .cancelled:
+            return report.error ?? ""
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+
+/// Times as people say them: `3 min ago`, `in 2 h`.
+enum RelativeTime {
+    static func text(_ date: Date, now: Date) -> String {
+        let seconds = date.timeIntervalSince(now)
+        if abs(seconds) < 1 { return "now" }
+        let duration = duration(abs(seconds))
+        return seconds < 0 ? "\(duration) ago" : "in \(duration)"
+    }
+
+    static func duration(_ seconds: Double) -> String {
+        switch seconds {
+        case ..<60: "\(Int(seconds)) s"
+        case ..<3600: "\(Int(seconds / 60)) min"
+        case ..<(48 * 3600): "\(Int(seconds / 3600)) h"
+        default: "\(Int(seconds / 86_400)) days"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Foundation
+package import GRDB
+import Logging
+package import TributaryEngine
+
+/// What a `TributaryApp` brings along, and what commands make of it and of their options.
+package struct Program: Sendable {
+    var parsers: ParserRegistry
+    var registerMigrations: @Sendable (inout DatabaseMigrator) -> Void
+
+    package init(parsers: ParserRegistry, registerMigrations: @escaping @Sendable (inout DatabaseMigrator) -> Void) {
+        self.parsers = parsers
+        self.registerMigrations = registerMigrations
+    }
+
+    /// Runs the command that the process's arguments name; exits with its status where that is not 0.
+    package func main() async {
+        do {
+            var command = try RootCommand.parseAsRoot()
+            if let command = command as? any ProgramCommand {
+                try await command.run(self)
+            } else {
+                try command.run()
+            }
+        } catch {
+            RootCommand.exit(withError: Failure.explain(error))
+        }
+    }
+
+    func configuration(_ options: GlobalOptions) throws -> TributaryConfiguration {
+        try TributaryConfiguration(file: options.configurationFile, parsers: parsers)
+    }
+
+    func service(
+        _ configuration: TributaryConfiguration, logger: Logger, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+    ) throws -> SyncService {
+        try SyncService(
+            configuration: configuration, parsers: parsers, logger: logger, registerMigrations: registerMigrations,
+            onProgress: onProgress)
+    }
+}

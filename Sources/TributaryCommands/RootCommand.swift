@@ -1,0 +1,22 @@
+import ArgumentParser
+import Foundation
+import TributaryEngine
+
+/// `tributary`, or whatever the program is called.
+struct RootCommand: ParsableCommand {
+    static var configuration: CommandConfiguration {
+        CommandConfiguration(
+            commandName: URL(fileURLWithPath: CommandLine.arguments.first ?? "tributary").lastPathComponent,
+            abstract: "Keeps one relational store in step with many remote XML feeds.",
+            discussion: """
+                Exit status: 0 done; 1 some source was discarded; 64 wrong usage; 78 wrong configuration.
+                """,
+            version: TributaryVersion.current,
+            subcommands: [
+                RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
+                RefreshCommand.self,
+            ])
+    }
+
+    @OptionGroup var options: GlobalOptions
+}

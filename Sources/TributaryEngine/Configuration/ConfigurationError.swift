@@ -1,0 +1,31 @@
+/// Everything that is wrong with a configuration, all of it at once.
+public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
+    public struct Problem: Sendable, Equatable, CustomStringConvertible {
+        public var file: String
+        /// Counted from 1; nil where the mistake has no line.
+        public var line: Int?
+        /// `sources.directory.requests[1].timeout`; empty where the mistake is the whole file's.
+        public var keyPath: String
+        public var message: String
+
+        public init(file: String, line: Int? = nil, keyPath: String = "", message: String) {
+            self.file = file
+            self.line = line
+            self.keyPath = keyPath
+            self.message = message
+        }
+
+        public var description: String {
+            var text = file
+            if let line { text += ":\(line)" }
+            if !keyPath.isEmpty { text += ": \(keyPath)" }
+            return text + ": " + message
+        }
+    }
+
+    public var problems: [Problem]
+
+    public init(problems: [Problem]) { self.problems = problems }
+
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

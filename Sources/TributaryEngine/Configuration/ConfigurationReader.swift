@@ -1,0 +1,118 @@
+import FeedStore
+import Foundation
+import TOMLKit
+
+/// Turns the text of `sources.toml` into a ``Configuration``, or into every mistake that is in it.
+struct ConfigurationReader {
+    let file: String
+    let parsers: ParserRegistry
+    private let folder: String
+    private let interpolation: Interpolation
+    private let problems = ProblemCollector()
+
+    init(file: String, parsers: ParserRegistry, environment: [String: String]) {
+        self.file = file
+        self.parsers = parsers
+        folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        interpolation = Interpolation(environment: environment, folder: folder)
+    }
+
+    func read(_ text: String) throws -> TributaryConfiguration {
+        let nodes: [String: TOMLNode]
+        do {
+            nodes = try TOMLNode.parse(text)
+        } catch let error as TOMLParseError {
+            throw ConfigurationError(
+                problems: [.init(file: file, line: error.source.begin.line, message: "this is not TOML: \(error.description)")])
+        }
+        let root = reader(nodes)
+        let store = root.table("store") ?? reader([:])
+        let daemon = root.table("daemon") ?? reader([:])
+        let defaults = root.table("defaults").map { RequestDefaults($0, over: RequestDefaults()) } ?? RequestDefaults()
+        let sources = root.table("sources")
+
+        let configuration = TributaryConfiguration(
+            file: file, storePath: absolute(store.string("path") ?? "tributary.sqlite"),
+            schemaPath: store.string("schema").map(absolute), history: store.duration("history") ?? .seconds(90 * 86_400),
+            concurrency: daemon.positiveInteger("concurrency") ?? 8, perHost: daemon.positiveInteger("per_host") ?? 2,
+            sources: sources.map { sources in
+                sources.keys.compactMap { name in sources.table(name).flatMap { source(name, $0, defaults) } }
+            } ?? [], redactor: Redactor())
+        store.finish()
+        daemon.finish()
+        root.finish()
+        try problems.check(file: file, text: text)
+        var finished = configuration
+        finished.redactor = Redactor(secrets: interpolation.secrets)
+        return finished
+    }
+
+    private func reader(_ nodes: [String: TOMLNode]) -> TableReader {
+        TableReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
+    }
+
+    private func absolute(_ path: String) -> String {
+        URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
+    }
+
+    private func source(_ name: String, _ table: TableReader, _ defaults: RequestDefaults) -> SourceDeclaration? {
+        let cache = table.duration("cache")
+        let isEnabled = table.boolean("enabled")
+        let requests = table.tables("requests")
+        let inherited = RequestDefaults(table, over: defaults)
+        if requests?.isEmpty ?? true {
+            if !table.has("requests") || requests != nil {
+                problems.report(table.path, "the source has no requests; add a [[sources.\(name).requests]]")
+            }
+            return nil
+        }
+        var keys: Set<String> = []
+        let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
+            let request = request(index, table, inherited)
+            if let key = request?.key, !keys.insert(key).inserted {
+                table.report("key", "two requests of the source have the key '\(key)'")
+            }
+            return request
+        }
+        return SourceDeclaration(
+            name: name, cache: cache ?? .seconds(15 * 60), isEnabled: isEnabled ?? true, requests: declarations ?? [])
+    }
+
+    private func request(_ index: Int, _ table: TableReader, _ inherited: RequestDefaults) -> RequestDeclaration? {
+        let key = table.string("key") ?? String(index + 1)
+        let url = table.text("url")
+        let options = RequestDefaults(table, over: inherited)
+        if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
+        if let url, !isUsable(url.value) {
+            table.report("url", "'\(url)' is not an http:, https: or file: URL")
+        }
+        guard let parser = options.parser else {
+            if !options.triedParser {
+                problems.report(table.path, "nothing parses the request; name a registered 'parser'")
+            }
+            return nil
+        }
+        if parsers[parser] == nil {
+            let nearest = nearestName(to: parser, among: parsers.names)
+            let hint = nearest.map { "did you mean '\($0)'?" } ?? "registered: \(parsers.names.joined(separator: ", "))"
+            let place = table.has("parser") ? table.path.appending("parser") : table.path
+            problems.report(place, "the parser '\(parser)' is not registered; \(hint)")
+        }
+        guard let url else { return nil }
+        return RequestDeclaration(
+            key: key, url: url, method: options.method ?? "GET", headers: options.headers,
+            parameters: options.parameters, body: options.body, timeout: options.timeout ?? .seconds(30),
+            connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20, parser: parser,
+            sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
+            allowsEmpty: options.allowsEmpty ?? false)
+    }
+
+    private func isUsable(_ text: String) -> Bool {
+        guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return false }
+        switch scheme {
+        case "http", "https": return !(url.host ?? "").isEmpty
+        case "file": return url.path.hasPrefix("/")
+        default: return false
+        }
+    }
+}

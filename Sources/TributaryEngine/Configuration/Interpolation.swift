@@ -1,0 +1,72 @@
+import Foundation
+
+/// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.
+///
+/// Every value is handed to the redactor, so that it can be kept out of what others print.
+final class Interpolation {
+    struct Failure: Error {
+        var message: String
+    }
+
+    private let environment: [String: String]
+    private let folder: String
+    private(set) var secrets: Set<String> = []
+
+    /// - Parameter folder: where relative paths are looked up, after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
+    init(environment: [String: String], folder: String) {
+        self.environment = environment
+        self.folder = folder
+    }
+
+    func interpolate(_ template: String) throws(Failure) -> InterpolatedText {
+        guard template.contains("${") else { return InterpolatedText(template) }
+        var value = ""
+        var rest = template[...]
+        while let start = rest.range(of: "${") {
+            if rest[..<start.lowerBound].hasSuffix("$") {
+                value += rest[..<start.lowerBound].dropLast() + "${"
+                rest = rest[start.upperBound...]
+                continue
+            }
+            guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
+                throw Failure(message: "'${' is never closed; write '$${' for the characters themselves")
+            }
+            value += rest[..<start.lowerBound]
+            value += try resolve(String(rest[start.upperBound..<end]))
+            rest = rest[rest.index(after: end)...]
+        }
+        return InterpolatedText(value: value + rest, template: template)
+    }
+
+    private func resolve(_ reference: String) throws(Failure) -> String {
+        let value: String
+        if reference.hasPrefix("file:") {
+            value = try read(String(reference.dropFirst("file:".count)))
+        } else if let variable = environment[reference] {
+            value = variable
+        } else {
+            throw Failure(message: "the environment variable '\(reference)' is not set")
+        }
+        if !value.isEmpty { secrets.insert(value) }
+        return value
+    }
+
+    /// The file's text, without the line feed at its end.
+    private func read(_ path: String) throws(Failure) -> String {
+        var candidates = [URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).path]
+        if !path.hasPrefix("/"), let credentials = environment["CREDENTIALS_DIRECTORY"] {
+            candidates.insert(credentials + "/" + path, at: 0)
+        }
+        for candidate in candidates where FileManager.default.fileExists(atPath: candidate) {
+            guard let data = FileManager.default.contents(atPath: candidate) else {
+                throw Failure(message: "the file \(candidate) cannot be read")
+            }
+            guard var text = String(data: data, encoding: .utf8) else {
+                throw Failure(message: "the file \(candidate) is not UTF-8 text")
+            }
+            while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
+            return text
+        }
+        throw Failure(message: "there is no file \(candidates.joined(separator: " or "))")
+    }
+}

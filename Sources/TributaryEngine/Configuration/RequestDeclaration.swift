@@ -1,0 +1,34 @@
+public import FeedStore
+
+/// One request of a source's stack, as `sources.toml` declares it, with every default filled in.
+public struct RequestDeclaration: Sendable, Equatable {
+    public var key: String
+    public var url: InterpolatedText
+    public var method: String
+    public var headers: [String: InterpolatedText]
+    public var parameters: [String: InterpolatedText]
+    public var body: InterpolatedText?
+    /// Of the whole exchange, from connecting to the last byte.
+    public var timeout: Duration
+    public var connectTimeout: Duration
+    /// Bytes of the body, after decompression.
+    public var maxBody: Int
+    /// The registered name of the class that parses the body.
+    public var parser: String
+    public var sync: SyncMode
+    public var scope: [String: String]
+    /// Whether a mirroring request may delete every row because its feed has none.
+    public var allowsEmpty: Bool
+
+    /// Changes whenever the same document might now give other rows, or another document be asked for.
+    func fingerprint(parserVersion: Int) -> String {
+        func list(_ values: [String: InterpolatedText]) -> String {
+            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
+        }
+        let parts = [
+            url.value, method, list(headers), list(parameters), body?.value ?? "", parser, String(parserVersion),
+            sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
+        ]
+        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+    }
+}

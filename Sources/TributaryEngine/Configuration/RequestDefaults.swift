@@ -1,0 +1,58 @@
+import FeedStore
+
+/// The keys of a request that `[defaults]` and a source may give for all of theirs; the nearest one counts, and
+/// headers and parameters are merged name by name.
+struct RequestDefaults {
+    var method: String?
+    var headers: [String: InterpolatedText] = ["Accept": InterpolatedText("application/xml, text/xml;q=0.9, */*;q=0.1")]
+    var parameters: [String: InterpolatedText] = [:]
+    var body: InterpolatedText?
+    var timeout: Duration?
+    var connectTimeout: Duration?
+    var maxBody: Int?
+    var parser: String?
+    var sync: SyncMode?
+    var scope: [String: InterpolatedText] = [:]
+    var allowsEmpty: Bool?
+    /// Whether a parser was given, though perhaps not as it must be.
+    var triedParser = false
+
+    init() {}
+
+    /// Reads the keys from a table, takes what it does not give from `outer`, and reports what nobody knows.
+    init(_ table: TableReader, over outer: RequestDefaults) {
+        method = table.string("method")?.uppercased() ?? outer.method
+        headers = outer.headers
+        for (name, value) in table.texts("headers") ?? [:] {
+            if let known = headers.keys.first(where: { $0.lowercased() == name.lowercased() }) { headers[known] = nil }
+            if !Self.isToken(name) { table.report("headers", "'\(name)' is not a header's name (RFC 9110, section 5.1)") }
+            if value.value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+                table.report("headers", "the value of '\(name)' has a line feed in it")
+            }
+            headers[name] = value
+        }
+        parameters = outer.parameters.merging(table.texts("parameters") ?? [:]) { $1 }
+        body = table.text("body") ?? outer.body
+        timeout = table.duration("timeout") ?? outer.timeout
+        connectTimeout = table.duration("connect_timeout") ?? outer.connectTimeout
+        maxBody = table.byteSize("max_body") ?? outer.maxBody
+        parser = table.string("parser") ?? outer.parser
+        sync = table.choice("sync", SyncMode.self) ?? outer.sync
+        scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
+        allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
+        triedParser = table.has("parser") || outer.triedParser
+        if let method, !Self.isToken(method) { table.report("method", "'\(method)' is not a method (RFC 9110, section 9)") }
+        table.finish()
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+/// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
+/// by ``finish()``, with the nearest name that somebody did.
+final class TableReader {
+    let path: TOMLKeyPath
+    let problems: ProblemCollector
+    private let interpolation: Interpolation
+    private let nodes: [String: TOMLNode]
+    private var known: Set<String> = []
+
+    init(
+        _ nodes: [String: TOMLNode], at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation
+    ) {
+        self.nodes = nodes
+        self.path = path
+        self.problems = problems
+        self.interpolation = interpolation
+    }
+
+    var keys: [String] { nodes.keys.sorted() }
+
+    func has(_ key: String) -> Bool { nodes[key] != nil }
+
+    func report(_ key: String, _ message: String) { problems.report(path.appending(key), message) }
+
+    /// Reports every key that was never asked for.
+    func finish() {
+        for key in keys where !known.contains(key) {
+            let nearest = nearestName(to: key, among: known)
+            report(key, "unknown key" + (nearest.map { "; did you mean '\($0)'?" } ?? "; known here: \(known.sorted().joined(separator: ", "))"))
+        }
+    }
+
+    // MARK: - Values
+
+    private func node(_ key: String) -> TOMLNode? {
+        known.insert(key)
+        return nodes[key]
+    }
+
+    func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLNode) -> Value?) -> Value? {
+        guard let node = node(key) else { return nil }
+        guard let value = convert(node) else {
+            report(key, "expected \(expected), found \(node.typeName)")
+            return nil
+        }
+        return value
+    }
+
+    /// A string in which `${NAME}` and `${file:PATH}` have been replaced.
+    func text(_ key: String) -> InterpolatedText? {
+        guard case .string(let template)? = value(key, "a string", { if case .string = $0 { $0 } else { nil } }) else {
+            return nil
+        }
+        return interpolate(template, at: path.appending(key))
+    }
+
+    func string(_ key: String) -> String? { text(key)?.value }
+
+    func boolean(_ key: String) -> Bool? {
+        value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
+    }
+
+    func positiveInteger(_ key: String) -> Int? {
+        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else { return nil }
+        guard number > 0 else {
+            report(key, "expected an integer above 0, found \(number)")
+            return nil
+        }
+        return number
+    }
+
+    func duration(_ key: String) -> Duration? {
+        guard let text = string(key) else { return nil }
+        guard let duration = Duration(configuration: text) else {
+            report(key, "'\(text)' is not a duration; write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"")
+            return nil
+        }
+        return duration
+    }
+
+    func byteSize(_ key: String) -> Int? {
+        guard let text = string(key) else { return nil }
+        guard let size = ByteSize.parse(text) else {
+            report(key, "'\(text)' is not a size; write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"")
+            return nil
+        }
+        return size
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, _ type: Choice.Type) -> Choice?
+    where Choice.RawValue == String {
+        guard let text = string(key) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let nearest = nearestName(to: text, among: names)
+        report(key, "'\(text)' is none of \(names.joined(separator: ", "))" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+        return nil
+    }
+
+    /// A table of strings, such as headers: numbers and booleans are taken as they are written.
+    func texts(_ key: String) -> [String: InterpolatedText]? {
+        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else { return nil }
+        var texts: [String: InterpolatedText] = [:]
+        for (name, node) in table {
+            let place = path.appending(key).appending(name)
+            switch node {
+            case .string(let template): texts[name] = interpolate(template, at: place)
+            case .integer(let number): texts[name] = InterpolatedText(String(number))
+            case .boolean(let flag): texts[name] = InterpolatedText(String(flag))
+            default: problems.report(place, "expected a string, found \(node.typeName)")
+            }
+        }
+        return texts
+    }
+
+    // MARK: - Tables
+
+    func table(_ key: String) -> TableReader? {
+        guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else { return nil }
+        return reader(nodes, at: path.appending(key))
+    }
+
+    func tables(_ key: String) -> [TableReader]? {
+        guard let elements = value(key, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
+        return elements.enumerated().compactMap { index, node in
+            guard case .table(let nodes) = node else {
+                problems.report(path.appending(key).appending(index), "expected a table, found \(node.typeName)")
+                return nil
+            }
+            return reader(nodes, at: path.appending(key).appending(index))
+        }
+    }
+
+    private func reader(_ nodes: [String: TOMLNode], at path: TOMLKeyPath) -> TableReader {
+        TableReader(nodes, at: path, problems: problems, interpolation: interpolation)
+    }
+
+    private func interpolate(_ template: String, at path: TOMLKeyPath) -> InterpolatedText? {
+        do {
+            return try interpolation.interpolate(template)
+        } catch {
+            problems.report(path, error.message)
+            return nil
+        }
+    }
+}

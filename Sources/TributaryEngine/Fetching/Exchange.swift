@@ -1,0 +1,50 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+
+/// A response whose body is still to be read.
+struct Exchange {
+    var response: FeedResponse
+    fileprivate var body: Body
+
+    fileprivate enum Body {
+        case none
+        case http(HTTPClientResponse.Body)
+        case file(FileHandle)
+    }
+
+    /// Bytes that the server announced, before decompression.
+    var announcedBytes: Int?
+
+    static func withoutBody(_ response: FeedResponse) -> Exchange { Exchange(response: response, body: .none) }
+
+    static func http(_ response: FeedResponse, _ body: HTTPClientResponse.Body) -> Exchange {
+        Exchange(response: response, body: .http(body), announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
+    }
+
+    static func file(_ response: FeedResponse, _ handle: FileHandle, size: Int) -> Exchange {
+        Exchange(response: response, body: .file(handle), announcedBytes: size)
+    }
+
+    /// Reads the body piece by piece, on the caller's actor. The next piece is awaited while this one is worked on.
+    ///
+    /// - Throws: what `consume` throws, and the client's errors.
+    func forEachPiece(
+        isolation: isolated (any Actor)? = #isolation, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) async throws {
+        switch body {
+        case .none:
+            break
+        case .http(let body):
+            for try await piece in body {
+                try Task.checkCancellation()
+                try piece.withUnsafeReadableBytes(consume)
+            }
+        case .file(let handle):
+            while let piece = try handle.read(upToCount: 256 << 10), !piece.isEmpty {
+                try Task.checkCancellation()
+                try piece.withUnsafeBytes(consume)
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import AsyncHTTPClient
+import FeedStore
+import Foundation
+import NIOHTTP1
+
+/// Where a request goes next, and what it carries there.
+struct HTTPTarget {
+    var url: URL
+    var method: String
+    var body: String?
+    private var declared: [String: InterpolatedText]
+
+    /// `scheme://host:port`, which decides what may be sent along (RFC 6454).
+    var origin: String {
+        let scheme = url.scheme?.lowercased() ?? "http"
+        return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// Parameters go into the query, or form-encoded into the body of a request that has one and declares none.
+    init(_ request: RequestDeclaration) throws {
+        method = request.method
+        declared = request.headers
+        body = request.body?.value
+        guard var components = URLComponents(string: request.url.value) else {
+            throw FetchError(.connection, "\(request.url) is not a URL")
+        }
+        if !request.parameters.isEmpty {
+            let pairs = request.parameters.sorted { $0.key < $1.key }
+                .map { "\(Self.encoded($0.key))=\(Self.encoded($0.value.value))" }.joined(separator: "&")
+            if body == nil, ["POST", "PUT", "PATCH"].contains(method) {
+                body = pairs
+                if !declared.keys.contains(where: { $0.lowercased() == "content-type" }) {
+                    declared["Content-Type"] = InterpolatedText("application/x-www-form-urlencoded")
+                }
+            } else {
+                let query = components.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
+                components.percentEncodedQuery = query + pairs
+            }
+        }
+        components.fragment = nil
+        guard let url = components.url else { throw FetchError(.connection, "\(request.url) is not a URL") }
+        self.url = url
+    }
+
+    func headers(_ validators: Validators) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for (name, value) in declared.sorted(by: { $0.key < $1.key }) { headers.add(name: name, value: value.value) }
+        if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: HTTPFetcher.userAgent) }
+        if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
+        if let etag = validators.etag { headers.add(name: "If-None-Match", value: etag) }
+        if let modified = validators.lastModified { headers.add(name: "If-Modified-Since", value: modified) }
+        return headers
+    }
+
+    /// What may go to another origin: nothing that was declared for this one.
+    static func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
+        let kept: Set = ["accept", "accept-encoding", "accept-language", "user-agent", "if-none-match", "if-modified-since"]
+        return HTTPHeaders(headers.filter { kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
+    }
+
+    /// Where a response sends the request instead (RFC 9110, section 15.4); nil where it does not.
+    func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {
+        let status = Int(response.status.code)
+        guard [301, 302, 303, 307, 308].contains(status) else { return nil }
+        guard let location = response.headers.first(name: "Location"),
+            let url = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = url.scheme?.lowercased(),
+            ["http", "https"].contains(scheme)
+        else { throw FetchError(.redirect, "\(request) answers \(status) without a usable Location") }
+        if self.url.scheme?.lowercased() == "https", scheme == "http" {
+            throw FetchError(.redirect, "\(request) redirects from https to http, which is refused")
+        }
+        var target = self
+        target.url = url
+        if status == 303 || (method == "POST" && status < 303) {
+            target.method = method == "HEAD" ? "HEAD" : "GET"
+            target.body = nil
+        }
+        return target
+    }
+
+    /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).
+    private static func encoded(_ text: String) -> String {
+        let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
+    }
+}

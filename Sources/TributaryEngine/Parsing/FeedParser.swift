@@ -1,0 +1,119 @@
+public import FeedStore
+import XMLStream
+
+/// What turns a feed's elements into records: the base class of every parser.
+///
+/// Subclass it, override ``didStartElement()`` and ``didEndElement()``, and register the class with ``TributaryApp`` or
+/// ``SyncService``. A request names the class as its `parser`. For each response a parser is made anew; its methods
+/// are called one after another on the run's own executor, never on the cooperative pool, so they may block and need
+/// no locks.
+///
+/// ```swift
+/// final class CompaniesParser: FeedParser {
+///     private var company = Company()
+///
+///     override func didStartElement() throws {
+///         if element == "company" { company = Company(id: attributes["id"] ?? "") }
+///     }
+///
+///     override func didEndElement() throws {
+///         switch element {
+///         case "name": bind(&company.name)
+///         case "company": try context.insert(company)
+///         default: break
+///         }
+///     }
+/// }
+/// ```
+///
+/// An error thrown by a parser discards the whole run; the store stays as it was.
+open class FeedParser {
+    public required init() {}
+
+    // MARK: - What a parser declares of itself
+
+    /// Raise it when the same document would now give other rows: the next request is then unconditional, so that rows
+    /// parsed by the former version do not outlive it behind a 304.
+    open class var version: Int { 1 }
+
+    /// The tables that the parser writes. `check` makes sure that they exist, and a request that mirrors deletes from
+    /// each of them even when its feed holds no row for it. Tables written but not listed are learnt at the first commit.
+    open class var tables: [String] { [] }
+
+    /// For a table, the columns under a unique index that identify its rows. Without an entry they are the table's
+    /// primary key, if every record supplies it, or else the whole row.
+    open class var keys: [String: [String]] { [:] }
+
+    // MARK: - What a parser is told
+
+    /// An element has begun. Its ``attributes`` are known; its text is not.
+    open func didStartElement() throws {}
+
+    /// An element has ended. Its ``text`` and its ``attributes`` are known.
+    open func didEndElement() throws {}
+
+    /// The document has ended, and was well-formed.
+    open func didEndDocument() throws {}
+
+    // MARK: - What a parser may ask
+
+    /// The element's name as written, with its prefix: `itunes:author`.
+    public final var element: String { stream.name.qualified }
+
+    /// The element's name without its prefix, whatever namespace it is in.
+    public final var localName: String { stream.name.local }
+
+    /// What the element's prefix, or the default namespace, is bound to.
+    public final var namespace: String? { stream.name.namespace }
+
+    /// The names of the open elements as written, from the root down: `/rss/channel/item/title`.
+    public final var path: String { stream.path }
+
+    /// Open elements, this one included; 1 for the root.
+    public final var depth: Int { stream.depth }
+
+    /// The element's attributes, by name as written.
+    public final var attributes: FeedAttributes { FeedAttributes(stream.attributesOfElement) }
+
+    /// The element's own text without white space at either end, CDATA sections included, its children's left out.
+    public final var text: String { String(decoding: trimmed(stream.textBytes), as: UTF8.self) }
+
+    /// The element's own text with its white space. Indentation before the first text is not kept where an element has
+    /// children.
+    public final var rawText: String { String(decoding: stream.textBytes, as: UTF8.self) }
+
+    /// The line of the document that has been reached, counted from 1.
+    public final var line: Int { stream.line }
+
+    /// Where records go, and where those of this run and of the main store are found.
+    public final var context: WorkerContext {
+        guard let session else { preconditionFailure("a parser has a context only while it is parsing") }
+        return session.context
+    }
+
+    /// The response whose body is being parsed.
+    public final var response: FeedResponse {
+        guard let session else { preconditionFailure("a parser has a response only while it is parsing") }
+        return session.response
+    }
+
+    // MARK: - The session
+
+    struct Session {
+        unowned let stream: XMLStreamParser
+        let context: WorkerContext
+        let response: FeedResponse
+    }
+
+    /// Set before the first callback of a document and never changed after.
+    final var session: Session?
+
+    @inline(__always)
+    final var stream: XMLStreamParser {
+        guard let session else { preconditionFailure("a parser has an element only while it is parsing") }
+        return session.stream
+    }
+
+    /// The first text of the element under way that did not convert.
+    final var bindingError: BindingError?
+}

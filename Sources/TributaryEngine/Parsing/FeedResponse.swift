@@ -1,0 +1,41 @@
+public import FeedStore
+public import Foundation
+
+/// The head of the response whose body is being parsed.
+public struct FeedResponse: Sendable {
+    /// The address that answered, after redirects.
+    public var url: String
+    public var status: Int
+    /// Names and values as they came, in their order.
+    public var headers: [(name: String, value: String)]
+    /// When the head arrived.
+    public var fetchedAt: Date
+    /// `ETag` and `Last-Modified`, byte for byte.
+    public var validators: Validators
+
+    public init(
+        url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date, validators: Validators
+    ) {
+        self.url = url
+        self.status = status
+        self.headers = headers
+        self.fetchedAt = fetchedAt
+        self.validators = validators
+    }
+
+    /// The first header with this name, in any case.
+    public subscript(header name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// The `charset` parameter of the Content-Type, the first where it is repeated (RFC 9110, section 8.3).
+    var charset: String? {
+        for parameter in self[header: "Content-Type"]?.split(separator: ";").dropFirst() ?? [] {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else { continue }
+            let value = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+            return value.isEmpty ? nil : value
+        }
+        return nil
+    }
+}

@@ -1,0 +1,50 @@
+import FeedStore
+import XMLStream
+
+/// Parses one response's body with a registered class.
+final class XMLBodyParser: XMLStreamHandler {
+    private let parser: FeedParser
+    private let charset: String?
+    private lazy var stream = XMLStreamParser(charset: charset, handler: self)
+
+    init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {
+        parser = type.init()
+        charset = response.charset
+        parser.session = FeedParser.Session(stream: stream, context: context, response: response)
+    }
+
+    func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
+
+    func finish() throws {
+        try stream.finish()
+        try parser.didEndDocument()
+    }
+
+    func didStartElement(in stream: XMLStreamParser) throws {
+        try locating(stream) { try parser.didStartElement() }
+    }
+
+    func didEndElement(in stream: XMLStreamParser) throws {
+        try locating(stream) { try parser.didEndElement() }
+    }
+
+    @inline(__always)
+    private func locating(_ stream: XMLStreamParser, _ callback: () throws -> Void) throws {
+        do {
+            try callback()
+        } catch let error where !(error is StoreError) {
+            if let error = parser.bindingError { throw error }
+            throw ParserError(element: stream.name.qualified, line: stream.line, underlying: error)
+        }
+        if let error = parser.bindingError { throw error }
+    }
+}
+
+/// What a parser threw, and where it was.
+struct ParserError: Error, CustomStringConvertible {
+    var element: String
+    var line: Int
+    var underlying: any Error
+
+    var description: String { "line \(line), in <\(element)>: the parser threw \(underlying)" }
+}

@@ -1,0 +1,23 @@
+/// Runs an operation, and cancels it if it is not done in time.
+///
+/// - Throws: what the operation throws, or the error made by `timeout` where the time was up first.
+func withDeadline<Value: Sendable>(
+    _ limit: Duration, clock: any RunClock, timeout: @escaping @Sendable () -> any Error,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            try await clock.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next(), let value = first else {
+            group.cancelAll()
+            // The operation must have let go of what it used before anybody else does.
+            while let outcome = await group.nextResult() { _ = outcome }
+            throw timeout()
+        }
+        return value
+    }
+}

@@ -1,0 +1,17 @@
+package import Foundation
+
+/// The time of day, and waiting for some of it to pass. Tests set their own.
+package protocol RunClock: Sendable {
+    func now() -> Date
+    /// - Throws: `CancellationError`.
+    func sleep(for duration: Duration) async throws
+}
+
+/// The machine's clock.
+package struct SystemClock: RunClock {
+    package init() {}
+
+    package func now() -> Date { Date() }
+
+    package func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+}

@@ -1,0 +1,61 @@
+import FeedStore
+import Foundation
+
+/// What a run does next, as far as that follows from what it knows: pure functions.
+enum StackDecision {
+    /// A request that answered 304 although another request of the stack, which mirrors one of its tables in the same
+    /// scope, has changed: its rows must be there, too, before anything is deleted.
+    static func unchangedRequestToRepeat(_ requests: [RequestDeclaration], _ results: [RequestResult]) -> Int? {
+        let parsed = requests.indices.filter { results[$0].report.outcome == "parsed" && requests[$0].sync == .mirror }
+        return requests.indices.first { index in
+            guard results[index].report.outcome == "unchanged", let state = results[index].state else { return false }
+            return parsed.contains { other in
+                let tables = results[other].state?.tables ?? []
+                return !tables.isDisjoint(with: state.tables)
+                    && overlap(requests[index].scope, requests[other].scope)
+            }
+        }
+    }
+
+    /// Two scopes share rows unless a column that both name has different values.
+    static func overlap(_ left: [String: String], _ right: [String: String]) -> Bool {
+        left.allSatisfy { column, value in right[column].map { $0 == value } ?? true }
+    }
+
+    /// Another source that mirrors the same rows would delete ours, and we its.
+    ///
+    /// - Throws: ``StoreError`` with both requests' names.
+    static func checkMirrors(
+        source: SourceDeclaration, results: [RequestResult], others: [(source: String, state: RequestState)],
+        configuration: TributaryConfiguration
+    ) throws {
+        for (request, result) in zip(source.requests, results) where request.sync == .mirror {
+            let tables = result.state?.tables ?? []
+            for other in others {
+                guard let declaration = configuration[source: other.source], declaration.isEnabled,
+                    let rival = declaration.requests.first(where: { $0.key == other.state.key }), rival.sync == .mirror,
+                    overlap(request.scope, rival.scope),
+                    let table = tables.intersection(other.state.tables).min()
+                else { continue }
+                throw StoreError(
+                    .conflict,
+                    "table '\(table)' is mirrored by request '\(request.key)' of source '\(source.name)' and by request "
+                        + "'\(rival.key)' of source '\(other.source)', and each would delete the other's rows; "
+                        + "give both a scope of their own")
+            }
+        }
+    }
+
+    /// What a status that is neither 200 nor 304 means for the person who must act.
+    static func refusal(_ status: Int) -> String {
+        let reason = HTTPReason.phrase(status)
+        switch status {
+        case 401, 403: return "the server answered \(status) \(reason); check the request's credentials"
+        case 404: return "the server answered 404 Not Found; check the request's url"
+        case 410: return "the server answered 410 Gone; the feed is no more, and the source can be removed"
+        case 429, 503: return "the server answered \(status) \(reason); it is asked again later"
+        case 304: return "the server answered 304 Not Modified to a request that was not conditional"
+        default: return "the server answered \(status) \(reason), where 200 or 304 was expected"
+        }
+    }
+}

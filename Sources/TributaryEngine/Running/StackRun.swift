@@ -1,0 +1,249 @@
+import FeedStore
+import Foundation
+import Logging
+import Synchronization
+
+/// One attempt to refresh one source: the order of the steps, and nothing else.
+///
+/// Claim the source, see whether it is due, send the requests one after another, parse each body into the worker
+/// context while it arrives, merge the whole stack in one transaction. Whatever fails on the way, the worker context is
+/// thrown away and only the run itself is recorded.
+///
+/// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool.
+actor StackRun {
+    private let source: SourceDeclaration
+    private let environment: RunEnvironment
+    private let mode: RefreshMode
+    private let executor: RunExecutor
+    private let interruption = Interruption()
+
+    private var startedAt = Date()
+    private var start = ContinuousClock.now
+    private var state: SourceState
+    private var known: [String: RequestState] = [:]
+    private var context: WorkerContext?
+    private var reader: BodyReader?
+    private var results: [RequestResult] = []
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode) {
+        self.source = source
+        self.environment = environment
+        self.mode = mode
+        executor = RunExecutor(label: "tributary.run.\(source.name)")
+        state = SourceState(source: source.name)
+    }
+
+    /// Never throws: what went wrong is in the report. A cancelled task makes a cancelled run.
+    func run() async -> RunReport {
+        await withTaskCancellationHandler {
+            do {
+                let lock = try await claim()
+                defer { lock.unlock() }
+                return await runClaimed()
+            } catch {
+                return report(ending(with: error))
+            }
+        } onCancel: {
+            interruption.request()
+        }
+    }
+
+    /// Waits until no other run of the source, in this process or another, is under way.
+    private func claim() async throws -> RunLock {
+        while true {
+            if let lock = try RunLock(store: environment.store, source: source.name) { return lock }
+            // The kernel tells nobody when a lock is given up, so it is asked again.
+            try await environment.clock.sleep(for: .milliseconds(50))
+        }
+    }
+
+    private func runClaimed() async -> RunReport {
+        startedAt = environment.clock.now()
+        start = .now
+        results = source.requests.map { RequestResult(key: $0.key) }
+        let ending: Ending
+        do {
+            state = try environment.store.sourceState(source.name)
+            if !mode.ignoresDueTime, let due = state.nextDue, startedAt < due, startedAt >= state.lastRun ?? .distantPast {
+                return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
+            }
+            known = try environment.store.requestStates(of: source.name)
+            try await sendRequests()
+            return try finish()
+        } catch {
+            ending = self.ending(with: error)
+        }
+        context?.remove()
+        context = nil
+        return record(ending)
+    }
+
+    // MARK: - Requests
+
+    private func sendRequests() async throws {
+        for index in source.requests.indices {
+            try await send(index, conditionally: !mode.ignoresValidators)
+        }
+        // No deletion is decided on half of the data.
+        while let index = StackDecision.unchangedRequestToRepeat(source.requests, results) {
+            try await send(index, conditionally: false)
+        }
+    }
+
+    private func send(_ index: Int, conditionally: Bool) async throws {
+        let request = source.requests[index]
+        let clock = environment.clock
+        let began = ContinuousClock.now
+        defer { results[index].report.seconds += (ContinuousClock.now - began).seconds }
+        do {
+            try Task.checkCancellation()
+            try await withDeadline(request.timeout, clock: clock) {
+                FetchError(.timeout, "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
+            } _: {
+                try await self.exchange(index, conditionally: conditionally)
+            }
+        } catch {
+            results[index].report.outcome = "failed"
+            if Task.isCancelled { throw CancellationError() }
+            throw RunError(error, in: request)
+        }
+    }
+
+    private func exchange(_ index: Int, conditionally: Bool) async throws {
+        let request = source.requests[index]
+        guard let parser = environment.registry[request.parser] else {
+            throw FetchError(.status, "the parser '\(request.parser)' is not registered")
+        }
+        let fingerprint = request.fingerprint(parserVersion: parser.version)
+        let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
+        let validators = conditionally ? stored?.validators ?? Validators() : Validators()
+        let exchange = try await environment.fetcher(for: request).fetch(request, validators: validators)
+        let response = exchange.response
+        results[index].report.status = response.status
+        switch response.status {
+        case 304 where !validators.isEmpty:
+            results[index].state = stored
+            results[index].report.outcome = "unchanged"
+        case 200:
+            let tables = try await parse(exchange, with: parser, index: index)
+            results[index].state = RequestState(
+                key: request.key, validators: response.validators, fingerprint: fingerprint,
+                tables: tables.union(stored?.tables ?? []), sync: request.sync, scope: request.scope)
+            results[index].report.outcome = "parsed"
+        default:
+            throw FetchError(.status, "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")
+        }
+    }
+
+    /// - Returns: the tables that the request writes.
+    private func parse(_ exchange: Exchange, with type: FeedParser.Type, index: Int) async throws -> Set<String> {
+        let request = source.requests[index]
+        let context = try workerContext()
+        context.beginRequest(
+            index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: type.keys, tables: Set(type.tables)))
+        let reader = try BodyReader(exchange.response, parser: type, context: context, limit: request.maxBody)
+        self.reader = reader
+        defer {
+            results[index].report.bytes = reader.count
+            self.reader = nil
+        }
+        do {
+            try await exchange.forEachPiece { piece in
+                try self.reader?.read(piece)
+                tellProgress(index, exchange)
+            }
+        } catch {
+            throw FetchError.reading(error, request: request)
+        }
+        try reader.finish()
+        if context.insertedRows == 0, request.sync == .mirror, !request.allowsEmpty {
+            throw FetchError(
+                .status, "\(request.url): the feed holds no record, and mirroring it would delete every row; "
+                    + "set allow_empty = true if that is meant")
+        }
+        return context.tables(ofRequest: index).union(type.tables)
+    }
+
+    private func tellProgress(_ index: Int, _ exchange: Exchange) {
+        environment.onProgress(
+            RunProgress(
+                source: source.name, request: source.requests[index].key, requestNumber: index + 1,
+                requestCount: source.requests.count, bytes: reader?.received ?? 0, totalBytes: exchange.announcedBytes,
+                rows: context?.insertedRows ?? 0))
+    }
+
+    private func workerContext() throws -> WorkerContext {
+        if let context { return context }
+        let context = try environment.store.makeWorkerContext(source: source.name)
+        self.context = context
+        interruption.onRequest(context.interrupter)
+        return context
+    }
+
+    // MARK: - The end
+
+    private func finish() throws -> RunReport {
+        try Task.checkCancellation()
+        guard let context else { return record(Ending(outcome: .unchanged)) }
+        let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
+        try StackDecision.checkMirrors(
+            source: source, results: results, others: environment.store.mirrors(exceptOf: source.name),
+            configuration: environment.configuration)
+        let stack = try context.finish()
+        let mirrors = parsed.filter { source.requests[$0].sync == .mirror }.flatMap { index in
+            (results[index].state?.tables ?? []).sorted().map { (table: $0, scope: source.requests[index].scope) }
+        }
+        let ending = Ending(outcome: .committed)
+        var commit = commit(ending)
+        commit.emptyMirrors = mirrors
+        let report = try environment.store.commit(commit, merging: stack, interruption: interruption) { elapsed }
+        context.remove()
+        self.context = nil
+        return report
+    }
+
+    private func ending(with error: any Error) -> Ending {
+        if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
+        return Ending(outcome: .discarded, error: environment.configuration.redactor.redact("\(error)"))
+    }
+
+    /// Records a run that has no rows to merge.
+    private func record(_ ending: Ending) -> RunReport {
+        let commit = commit(ending)
+        do {
+            return try environment.store.commit(commit) { elapsed }
+        } catch {
+            // The report still reaches whoever asked; only the store could not take it.
+            environment.logger.error(
+                "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
+            var report = commit.report
+            report.seconds = elapsed
+            return report
+        }
+    }
+
+    private struct Ending {
+        var outcome: RunOutcome
+        var error: String?
+    }
+
+    private func commit(_ ending: Ending) -> Commit {
+        let now = environment.clock.now()
+        let next = DueTime.state(after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now)
+        let forgetBefore = now - environment.configuration.history.seconds
+        let states = ending.outcome.isGood ? results.compactMap(\.state) : []
+        var report = report(ending)
+        report.nextDue = next.nextDue
+        return Commit(report: report, requests: states, state: next, forgetBefore: forgetBefore)
+    }
+
+    private func report(_ ending: Ending) -> RunReport {
+        RunReport(
+            source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed,
+            bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
+    }
+
+    private var elapsed: Double { (ContinuousClock.now - start).seconds }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// Sources by the time at which they are due: a binary heap. A source that is scheduled anew leaves its former entry
+/// behind, which is passed over when it comes up.
+struct DueQueue {
+    private struct Entry {
+        var due: Date
+        var source: String
+    }
+
+    private var heap: [Entry] = []
+    private var current: [String: Date] = [:]
+
+    var isEmpty: Bool { current.isEmpty }
+
+    mutating func schedule(_ source: String, at due: Date) {
+        current[source] = due
+        heap.append(Entry(due: due, source: source))
+        var child = heap.count - 1
+        while child > 0, heap[child].due < heap[(child - 1) / 2].due {
+            heap.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func remove(_ source: String) { current[source] = nil }
+
+    /// When the next source is due.
+    mutating func nextDue() -> Date? {
+        dropStale()
+        return heap.first?.due
+    }
+
+    /// Takes out the next source if it is due by now.
+    mutating func popDue(by now: Date) -> String? {
+        dropStale()
+        guard let first = heap.first, first.due <= now else { return nil }
+        removeFirst()
+        current[first.source] = nil
+        return first.source
+    }
+
+    private mutating func dropStale() {
+        while let first = heap.first, current[first.source] != first.due { removeFirst() }
+    }
+
+    private mutating func removeFirst() {
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        var parent = 0
+        while true {
+            var smallest = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].due < heap[smallest].due {
+                smallest = child
+            }
+            guard smallest != parent else { return }
+            heap.swapAt(parent, smallest)
+            parent = smallest
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import FeedStore
+
+/// Everything that moves the scheduler, in one stream.
+enum SchedulerEvent: Sendable {
+    /// Some source may be due.
+    case due
+    /// Somebody asks for these sources, or for all (nil), now.
+    case refresh([String]?)
+    /// The configuration has changed.
+    case reload(TributaryConfiguration)
+    /// Somebody wants to know whether the loop still turns.
+    case question(CheckedContinuation<Void, Never>)
+    /// A run has ended.
+    case finished(RunReport)
+}

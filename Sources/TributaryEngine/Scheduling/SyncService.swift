@@ -1,0 +1,115 @@
+public import FeedStore
+import Foundation
+public import GRDB
+public import Logging
+public import ServiceLifecycle
+
+/// The engine: keeps one main store in step with the sources of a configuration.
+///
+/// As a `Service` it runs inside any program with a `ServiceGroup`, until the group shuts down gracefully or its task is
+/// cancelled; runs under way are then discarded without a trace. ``sync(_:mode:)`` refreshes once instead.
+///
+/// ```swift
+/// let service = try SyncService(
+///     configuration: TributaryConfiguration(file: "sources.toml", parsers: registry),
+///     parsers: registry, logger: logger)
+/// let group = ServiceGroup(services: [service, server], logger: logger)
+/// try await group.run()
+/// ```
+public final class SyncService: Service {
+    /// The main store. GRDB observations on its `reader` fire at every commit that changes what they watch.
+    public let store: MainStore
+
+    /// What each run did, as it ends. For one consumer; when nobody reads, only the latest 1,000 are kept.
+    public let outcomes: AsyncStream<RunReport>
+
+    private let outcomeContinuation: AsyncStream<RunReport>.Continuation
+    private let environment: RunEnvironment
+    private let scheduler: Scheduler
+
+    /// Opens the store; blocks while it does.
+    ///
+    /// - Parameters:
+    ///   - parsers: the classes that requests name.
+    ///   - registerMigrations: adds the program's own migrations of the store.
+    ///   - onProgress: told how far downloads have come, on the runs' own executors.
+    /// - Throws: `StoreError` where the store cannot be opened, ``ConfigurationError`` where its schema file cannot be read.
+    public convenience init(
+        configuration: TributaryConfiguration, parsers: ParserRegistry, logger: Logger,
+        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in },
+        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+    ) throws {
+        try self.init(
+            configuration: configuration, parsers: parsers, logger: logger, clock: SystemClock(),
+            registerMigrations: registerMigrations, onProgress: onProgress)
+    }
+
+    package init(
+        configuration: TributaryConfiguration, parsers: ParserRegistry, logger: Logger, clock: any RunClock,
+        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in },
+        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+    ) throws {
+        store = try MainStore(
+            path: configuration.storePath, schema: configuration.schema(), registerMigrations: registerMigrations)
+        try store.removeAbandonedScratch()
+        let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
+        self.outcomes = outcomes
+        outcomeContinuation = continuation
+        environment = RunEnvironment(
+            configuration: configuration, store: store, registry: parsers,
+            http: HTTPFetcher(perHost: configuration.perHost, now: { clock.now() }), clock: clock, logger: logger,
+            onProgress: onProgress)
+        scheduler = Scheduler(environment: environment) { continuation.yield($0) }
+    }
+
+    /// Refreshes every source when it is due, until the task is cancelled or the service group shuts down.
+    public func run() async throws {
+        defer { outcomeContinuation.finish() }
+        do {
+            try await cancelWhenGracefulShutdown { try await self.scheduler.run() }
+        } catch is CancellationError {
+        }
+        try await environment.http.shutdown()
+    }
+
+    /// Refreshes sources once, at most `concurrency` at a time, and returns what became of them, in the order in which
+    /// they ended. For a service that is not running; call it once.
+    ///
+    /// - Parameters:
+    ///   - names: the sources; every enabled one where none is given.
+    ///   - onReport: told of each run as it ends.
+    public func sync(
+        _ names: [String] = [], mode: RefreshMode = .whenDue, onReport: @escaping @Sendable (RunReport) -> Void = { _ in }
+    ) async throws -> [RunReport] {
+        let configuration = environment.configuration
+        let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
+        var reports: [RunReport] = []
+        await withTaskGroup(of: RunReport.self) { group in
+            var waiting = sources.makeIterator()
+            for _ in 0..<configuration.concurrency {
+                guard let source = waiting.next() else { break }
+                group.addTask { await StackRun(source, in: self.environment, mode: mode).run() }
+            }
+            for await report in group {
+                onReport(report)
+                reports.append(report)
+                if let source = waiting.next() {
+                    group.addTask { await StackRun(source, in: self.environment, mode: mode).run() }
+                }
+            }
+        }
+        outcomeContinuation.finish()
+        try await environment.http.shutdown()
+        return reports
+    }
+
+    /// Asks the running service to refresh sources now, whatever their cache intervals; all of them where none is given.
+    public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
+
+    /// Returns as soon as the running service's scheduler has answered: a sign of life.
+    public func answer() async { await scheduler.answer() }
+
+    /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
+    /// start. Sources declared as before are not disturbed.
+    public func reload(_ configuration: TributaryConfiguration) { scheduler.reload(configuration) }
+}

@@ -1,0 +1,4 @@
+/// The version that `--version` and the User-Agent give.
+package enum TributaryVersion {
+    package static let current = "0.1.0"
+}

@@ -1,0 +1,40 @@
+package import Foundation
+
+extension Lexical {
+    /// A point in time in one of the forms that feeds use: ISO 8601 (RFC 3339, XML Schema `dateTime`, `date`,
+    /// `gYearMonth`, `gYear`, and the basic form without separators), RFC 822 and 1123, RFC 850, and asctime.
+    /// Without a time it is midnight, without a zone UTC.
+    package static func date(_ text: UnsafeBufferPointer<UInt8>) -> Date? {
+        guard let first = text.first else { return nil }
+        var scanner = DateScanner(text)
+        let isNumeric = first &- UInt8(ascii: "0") < 10
+        guard let date = isNumeric && !scanner.startsWithDayOfMonth ? scanner.iso8601() : scanner.rfc822() else {
+            return nil
+        }
+        return scanner.isAtEnd ? date : nil
+    }
+
+    /// ISO 8601 in UTC, with milliseconds only where there are any: `2026-11-21T08:30:00Z`.
+    package static func iso8601(_ date: Date) -> String {
+        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+        let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
+        let civil = CivilDate(daysSince1970: days)
+        let seconds = inDay / 1000
+        let fraction = inDay % 1000
+        let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }.joined(separator: ":")
+        return civil.description + "T" + time + (fraction > 0 ? "." + padded(fraction, 3) : "") + "Z"
+    }
+
+    static func padded(_ value: Int, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+extension Int {
+    /// Division that rounds towards negative infinity, so that the remainder is never negative.
+    func quotientAndRemainder(flooringBy divisor: Int) -> (quotient: Int, remainder: Int) {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

@@ -1,0 +1,34 @@
+/// The attributes of the element that a handler is being told of. Valid until the call returns.
+public struct XMLAttributes {
+    unowned let stream: XMLStreamParser
+    let range: Range<Int>
+
+    public var count: Int { range.count }
+    public var isEmpty: Bool { range.isEmpty }
+
+    /// The value of the attribute with this name as written, prefix included; nil where there is none.
+    public subscript(name: String) -> String? {
+        withValue(of: name) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Every attribute's name and value, in document order. Namespace declarations are not attributes.
+    public var all: [(name: XMLName, value: String)] {
+        range.map { index in
+            let attribute = stream.attribute(index)
+            return (stream.name(attribute.name), String(decoding: stream.attributeBytes(attribute.value), as: UTF8.self))
+        }
+    }
+
+    /// The bytes of a value, without making a `String` of them. They are valid only inside `body`.
+    package func withValue<Result>(
+        of name: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result? {
+        for index in range {
+            let attribute = stream.attribute(index)
+            if stream.name(attribute.name).qualified == name {
+                return try body(stream.attributeBytes(attribute.value))
+            }
+        }
+        return nil
+    }
+}

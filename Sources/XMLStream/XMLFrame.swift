@@ -1,0 +1,13 @@
+/// An open element: where its text and its attributes begin in the parser's stacks.
+struct XMLFrame {
+    let name: Int32
+    let textStart: Int
+    let attributes: Range<Int>
+    let attributeValuesStart: Int
+}
+
+/// An attribute of an open element: its name, and where its value lies.
+struct XMLAttributeRecord {
+    let name: Int32
+    let value: Range<Int>
+}

@@ -1,0 +1,16 @@
+/// How much of a document's shape is accepted before it is taken for an attack or a mistake.
+///
+/// libxml2 keeps further limits of its own because `XML_PARSE_HUGE` is never set: 10,000,000 bytes in one
+/// attribute value and in the dictionary of names.
+public struct XMLLimits: Sendable, Equatable {
+    /// Elements open at the same time.
+    public var depth = 1_000
+    /// Bytes of UTF-8 in the name of an element or attribute, prefix included.
+    public var nameLength = 1_000
+    /// Bytes of UTF-8 in the text of the elements open at the same time, and in one element's attributes.
+    public var textLength = 16 << 20
+    /// Bytes of UTF-8 that entities declared in the document may expand to, over the whole document.
+    public var entityExpansion = 1 << 20
+
+    public init() {}
+}

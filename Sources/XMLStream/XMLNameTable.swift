@@ -1,0 +1,54 @@
+/// The names of one document, found by the addresses under which libxml2's dictionary interns their parts.
+struct XMLNameTable {
+    typealias Address = UnsafePointer<UInt8>
+
+    private struct Slot {
+        var local: Address?
+        var prefix: Address?
+        var namespace: Address?
+        var index: Int32 = 0
+    }
+
+    private var slots = [Slot](repeating: Slot(), count: 64)
+    private var names: [XMLName] = []
+
+    var count: Int { names.count }
+
+    subscript(index: Int32) -> XMLName { names[Int(index)] }
+
+    /// The name's index; the first time, the name is made.
+    mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
+        var position = hash(local) & (slots.count - 1)
+        while let found = slots[position].local {
+            if found == local, slots[position].prefix == prefix, slots[position].namespace == namespace {
+                return slots[position].index
+            }
+            position = (position + 1) & (slots.count - 1)
+        }
+        let name = String(cString: local)
+        let index = Int32(names.count)
+        names.append(
+            XMLName(
+                qualified: prefix.map { String(cString: $0) + ":" + name } ?? name, local: name,
+                namespace: namespace.map { String(cString: $0) }))
+        slots[position] = Slot(local: local, prefix: prefix, namespace: namespace, index: index)
+        if names.count * 2 > slots.count { rehash() }
+        return index
+    }
+
+    private func hash(_ address: Address) -> Int {
+        let bits = UInt(bitPattern: address)
+        return Int(truncatingIfNeeded: (bits >> 3) ^ (bits >> 11))
+    }
+
+    private mutating func rehash() {
+        let old = slots
+        slots = [Slot](repeating: Slot(), count: old.count * 2)
+        for slot in old {
+            guard let local = slot.local else { continue }
+            var position = hash(local) & (slots.count - 1)
+            while slots[position].local != nil { position = (position + 1) & (slots.count - 1) }
+            slots[position] = slot
+        }
+    }
+}

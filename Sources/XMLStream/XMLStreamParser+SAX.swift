@@ -1,0 +1,195 @@
+import CLibXML2
+
+/// The C side: libxml2's callbacks, and what they do to the parser's stacks.
+///
+/// A callback must not throw through C, so an error is kept in `failure` and the C parser is stopped.
+extension XMLStreamParser {
+    /// libxml2 sets itself up once, before the first parser of any thread (xmlInitParser).
+    static let initializeLibrary: Void = xmlInitParser()
+
+    /// `nonisolated(unsafe)`: a table of C functions that nobody changes once it is made.
+    nonisolated(unsafe) static let saxHandler: xmlSAXHandler = {
+        var sax = xmlSAXHandler()
+        // The defaults keep the declarations of the internal subset; the tree-building half is replaced or removed.
+        xmlSAXVersion(&sax, 2)
+        sax.startElementNs = { context, local, prefix, namespace, _, _, count, _, attributes in
+            guard let context, let local else { return }
+            withParser(context) {
+                $0.startElement(local, prefix, namespace, Int(count), attributes)
+            }
+        }
+        sax.endElementNs = { context, _, _, _ in
+            guard let context else { return }
+            withParser(context) { $0.endElement() }
+        }
+        sax.characters = { context, bytes, count in
+            guard let context, let bytes else { return }
+            withParser(context) { $0.characters(bytes, Int(count), context) }
+        }
+        sax.ignorableWhitespace = sax.characters
+        sax.cdataBlock = sax.characters
+        sax.reference = { context, name in
+            guard let context, let name else { return }
+            withParser(context) { $0.reference(String(cString: name), context) }
+        }
+        sax.serror = { _, _ in }
+        sax.warning = nil
+        sax.error = nil
+        sax.fatalError = nil
+        sax.comment = nil
+        sax.processingInstruction = nil
+        sax.externalSubset = nil
+        sax.resolveEntity = { _, _, _ in nil }
+        return sax
+    }()
+
+    /// The parser is alive while its C context is: it owns it.
+    @inline(__always)
+    private static func withParser(_ context: UnsafeMutableRawPointer, _ body: (XMLStreamParser) -> Void) {
+        guard let parser = context.assumingMemoryBound(to: xmlParserCtxt.self).pointee._private else { return }
+        Unmanaged<XMLStreamParser>.fromOpaque(parser)._withUnsafeGuaranteedRef { body($0) }
+    }
+
+    private func startElement(
+        _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>?, _ namespace: UnsafePointer<UInt8>?,
+        _ count: Int, _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+    ) {
+        guard failure == nil else { return }
+        if let parent = frames.last, isBlank(text[parent.textStart..<text.count]) {
+            text.truncate(to: parent.textStart)
+        }
+        let known = names.count
+        let name = names.index(local: local, prefix: prefix, namespace: namespace)
+        let attributesStart = attributes.count
+        let valuesStart = attributeValues.count
+        if count > 0, let values { copyAttributes(values, count) }
+        frames.append(
+            XMLFrame(
+                name: name, textStart: text.count, attributes: attributesStart..<attributes.count,
+                attributeValuesStart: valuesStart))
+        if names.count != known { checkNames(from: known) }
+        if frames.count == 1, names[name].local.lowercased() == "html" {
+            refuse(.html, "the body is an HTML page, not the feed")
+        } else if frames.count > limits.depth {
+            refuse(.limit, "elements are nested more than \(limits.depth) deep")
+        }
+        guard failure == nil else { return }
+        do { try tellStart() } catch { fail(error) }
+    }
+
+    private func endElement() {
+        guard failure == nil, let frame = frames.last else { return }
+        do { try tellEnd() } catch { fail(error) }
+        text.truncate(to: frame.textStart)
+        attributeValues.truncate(to: frame.attributeValuesStart)
+        if !frame.attributes.isEmpty { attributes.removeLast(frame.attributes.count) }
+        frames.removeLast()
+    }
+
+    private func characters(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: UnsafeMutableRawPointer) {
+        guard failure == nil, !frames.isEmpty else { return }
+        // The content of an entity is parsed in a context of its own.
+        if context != rootContext { expand(by: count) }
+        guard text.count + count <= limits.textLength else {
+            return refuse(.limit, "the text of the open elements is longer than \(limits.textLength) bytes")
+        }
+        text.append(bytes, count: count)
+    }
+
+    /// libxml2 has already delivered the content of an entity that the document declares itself; any other is
+    /// outside the document, and silently leaving its text out would be half of the data.
+    private func reference(_ name: String, _ context: UnsafeMutableRawPointer) {
+        guard failure == nil else { return }
+        guard let entity = xmlGetDocEntity(document(of: context), name) else {
+            return refuse(.entity, "the entity '&\(name);' is not declared in the document")
+        }
+        let type = entity.pointee.etype
+        guard type == XML_INTERNAL_GENERAL_ENTITY || type == XML_INTERNAL_PREDEFINED_ENTITY else {
+            return refuse(.entity, "the external entity '&\(name);' is not fetched")
+        }
+    }
+
+    private func document(of context: UnsafeMutableRawPointer) -> xmlDocPtr? {
+        context.assumingMemoryBound(to: xmlParserCtxt.self).pointee.myDoc
+    }
+
+    /// Five pointers an attribute: local name, prefix, namespace, start and end of the value.
+    private func copyAttributes(_ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>, _ count: Int) {
+        for index in 0..<count {
+            let attribute = values + index * 5
+            guard let local = attribute[0], let start = attribute[3], let end = attribute[4] else { continue }
+            let name = names.index(local: local, prefix: attribute[1], namespace: attribute[2])
+            let begin = attributeValues.count
+            let value = UnsafeBufferPointer(start: start, count: end - start)
+            guard begin + value.count <= limits.textLength else {
+                return refuse(.limit, "the attributes of the open elements are longer than \(limits.textLength) bytes")
+            }
+            if value.contains(UInt8(ascii: "&")) {
+                appendExpanding(value, depth: 0)
+            } else {
+                attributeValues.append(start, count: value.count)
+            }
+            attributes.append(XMLAttributeRecord(name: name, value: begin..<attributeValues.count))
+        }
+    }
+
+    /// Without `XML_PARSE_NOENT`, libxml2 leaves two things in an attribute's value for us: `&#38;`, which stands for
+    /// every ampersand, and references to entities that the document declares.
+    private func appendExpanding(_ value: UnsafeBufferPointer<UInt8>, depth: Int) {
+        guard depth < 20 else { return refuse(.limit, "entities refer to one another more than 20 deep") }
+        var rest = value[...]
+        while let ampersand = rest.firstIndex(of: UInt8(ascii: "&")), failure == nil {
+            append(rest[..<ampersand])
+            guard let semicolon = rest[ampersand...].firstIndex(of: UInt8(ascii: ";")) else {
+                return append(rest[ampersand...])
+            }
+            let reference = rest[(ampersand + 1)..<semicolon]
+            rest = rest[(semicolon + 1)...]
+            let name = String(decoding: reference, as: UTF8.self)
+            if let scalar = characterReference(name) {
+                for byte in String(Character(scalar)).utf8 { attributeValues.append(byte) }
+            } else if let entity = xmlGetDocEntity(rootDocument, name), let content = entity.pointee.content {
+                let bytes = UnsafeBufferPointer(start: UnsafePointer(content), count: Int(entity.pointee.length))
+                expand(by: bytes.count)
+                if failure == nil { appendExpanding(bytes, depth: depth + 1) }
+            } else {
+                refuse(.entity, "the entity '&\(name);' is not declared in the document")
+            }
+        }
+        if failure == nil { append(rest) }
+    }
+
+    private func append(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+        guard let base = bytes.base.baseAddress else { return }
+        attributeValues.append(base + bytes.startIndex, count: bytes.count)
+    }
+
+    private func characterReference(_ name: String) -> Unicode.Scalar? {
+        guard name.hasPrefix("#") else { return nil }
+        let digits = name.dropFirst()
+        let value = digits.hasPrefix("x") ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+        return value.flatMap(Unicode.Scalar.init)
+    }
+
+    private func expand(by count: Int) {
+        expanded += count
+        if expanded > limits.entityExpansion {
+            refuse(.limit, "entities expand to more than \(limits.entityExpansion) bytes")
+        }
+    }
+
+    private func checkNames(from first: Int) {
+        for index in first..<names.count where names[Int32(index)].qualified.utf8.count > limits.nameLength {
+            refuse(.limit, "a name is longer than \(limits.nameLength) bytes")
+        }
+    }
+
+    private func refuse(_ code: XMLStreamError.Code, _ message: String) {
+        fail(XMLStreamError(code: code, message: message, line: line, element: frames.last.map { names[$0.name].qualified }))
+    }
+
+    @inline(__always)
+    private func isBlank(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.allSatisfy(isXMLSpace)
+    }
+}

@@ -1,0 +1,156 @@
+import CLibXML2
+
+/// Reads one XML document, in whatever pieces it arrives, and tells a handler of each element.
+///
+/// Over libxml2's push parser and SAX2 interface. Nothing is held but the open elements, so a document may be of
+/// any length. External entities and DTDs are never fetched; entities that the document declares itself are
+/// expanded up to ``XMLLimits/entityExpansion``.
+///
+/// Not `Sendable`: used from one thread or serial executor at a time. After an error has been thrown the parser is
+/// spent, and throws the same error again.
+public final class XMLStreamParser {
+    let limits: XMLLimits
+    private unowned let handler: any XMLStreamHandler
+    private let context: xmlParserCtxtPtr
+    private let forcedEncoding: String?
+    private var preamble: [UInt8]? = []
+
+    var failure: (any Error)?
+    var names = XMLNameTable()
+    var frames: [XMLFrame] = []
+    var text = ByteArena()
+    var attributes: [XMLAttributeRecord] = []
+    var attributeValues = ByteArena()
+    var expanded = 0
+
+    /// - Parameters:
+    ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark
+    ///     overrules it, and it overrules the XML declaration (RFC 7303, section 3).
+    ///   - handler: is told of each element; not retained.
+    public init(charset: String? = nil, limits: XMLLimits = XMLLimits(), handler: any XMLStreamHandler) {
+        XMLStreamParser.initializeLibrary
+        self.limits = limits
+        self.handler = handler
+        forcedEncoding = charset
+        var sax = XMLStreamParser.saxHandler
+        // The handler is copied by libxml2. A push context can only fail to be made for lack of memory.
+        guard let context = xmlCreatePushParserCtxt(&sax, nil, nil, 0, nil) else { fatalError("out of memory") }
+        self.context = context
+        context.pointee._private = Unmanaged.passUnretained(self).toOpaque()
+        var options = Int32(XML_PARSE_NONET.rawValue)
+        if charset != nil { options |= Int32(XML_PARSE_IGNORE_ENC.rawValue) }
+        xmlCtxtUseOptions(context, options)
+    }
+
+    deinit {
+        if let document = context.pointee.myDoc { xmlFreeDoc(document) }
+        context.pointee.myDoc = nil
+        xmlFreeParserCtxt(context)
+    }
+
+    /// Reads the next bytes of the document.
+    ///
+    /// - Throws: ``XMLStreamError``, or what the handler threw.
+    public func parse(_ bytes: UnsafeRawBufferPointer) throws {
+        if let failure { throw failure }
+        guard !bytes.isEmpty else { return }
+        if preamble != nil {
+            preamble?.append(contentsOf: bytes.prefix(4096))
+            guard let start = preamble, start.count >= 4 || bytes.count > 4096 else { return }
+            try begin(start)
+            try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(4096)))
+        } else {
+            try push(bytes)
+        }
+    }
+
+    /// Says that the document has ended.
+    ///
+    /// - Throws: ``XMLStreamError`` where it is not complete, or what the handler threw.
+    public func finish() throws {
+        if let failure { throw failure }
+        if let start = preamble {
+            guard !start.isEmpty else { throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1)) }
+            try begin(start)
+        }
+        xmlParseChunk(context, nil, 0, 1)
+        try checkFailure(atEnd: true)
+    }
+
+    /// The first bytes decide the encoding: byte order mark, then the transport, then the document itself.
+    private func begin(_ start: [UInt8]) throws {
+        preamble = nil
+        if let charset = forcedEncoding, ByteOrderMark(start) == nil {
+            guard let encoding = xmlFindCharEncodingHandler(charset) else {
+                throw fail(
+                    XMLStreamError(
+                        code: .encoding, message: "the Content-Type declares the unknown encoding '\(charset)'", line: 1))
+            }
+            xmlSwitchToEncoding(context, encoding)
+        }
+        try start.withUnsafeBytes { try push($0) }
+    }
+
+    private func push(_ bytes: UnsafeRawBufferPointer) throws {
+        // `xmlParseChunk` counts in Int32; chunks of the network are far below, a caller's may not be.
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 20))
+            xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(piece.count), 0)
+            try checkFailure(atEnd: false)
+            rest = rest.dropFirst(piece.count)
+        }
+    }
+
+    private func checkFailure(atEnd: Bool) throws {
+        if let failure { throw failure }
+        guard context.pointee.wellFormed == 0 || (atEnd && context.pointee.errNo == XML_ERR_DOCUMENT_EMPTY.rawValue)
+        else { return }
+        throw fail(XMLStreamError(context.pointee.lastError, line: line, element: frames.last.map { name($0.name).qualified }))
+    }
+
+    @discardableResult
+    func fail(_ error: any Error) -> any Error {
+        if failure == nil { failure = error }
+        xmlStopParser(context)
+        return error
+    }
+
+    // MARK: - The element a handler is being told of
+
+    /// Its name. Traps where no element is open.
+    public var name: XMLName { names[frames[frames.count - 1].name] }
+
+    /// Elements open at this moment, this one included.
+    public var depth: Int { frames.count }
+
+    /// The names of the open elements as written, from the root: `/rss/channel/item/title`.
+    public var path: String { frames.reduce(into: "") { $0 += "/" + names[$1.name].qualified } }
+
+    public var attributesOfElement: XMLAttributes {
+        XMLAttributes(stream: self, range: frames[frames.count - 1].attributes)
+    }
+
+    /// The element's own text so far, CDATA sections included, its children's left out. White space before the first
+    /// child or other text is indentation and is not kept. Valid until the handler returns.
+    public var textBytes: UnsafeBufferPointer<UInt8> { text[frames[frames.count - 1].textStart..<text.count] }
+
+    /// The line that the parser has reached, counted from 1.
+    public var line: Int { Int(xmlSAX2GetLineNumber(context)) }
+
+    func name(_ index: Int32) -> XMLName { names[index] }
+    func attribute(_ index: Int) -> XMLAttributeRecord { attributes[index] }
+    func attributeBytes(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> { attributeValues[range] }
+
+    /// The C context of the document itself, as callbacks see it; entities are parsed in others.
+    @inline(__always)
+    var rootContext: UnsafeMutableRawPointer { UnsafeMutableRawPointer(context) }
+
+    var rootDocument: xmlDocPtr? { context.pointee.myDoc }
+
+    @inline(__always)
+    func tellStart() throws { try handler.didStartElement(in: self) }
+
+    @inline(__always)
+    func tellEnd() throws { try handler.didEndElement(in: self) }
+}
