@@ -68,6 +68,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         // What users import: the engine and the commands under one name.
         .target(name: "Tributary", dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore"], swiftSettings: swiftSettings),
+        // Parsers for formats that everybody meets; the reference for authors of parsers.
         .target(name: "TributaryParsers", dependencies: ["Tributary", grdb], swiftSettings: swiftSettings),
         .executableTarget(
             name: "TributaryMain", dependencies: ["Tributary", "TributaryParsers", grdb],
@@ -75,5 +76,7 @@ let package = Package(
         .executableTarget(
             name: "ContactsDaemon", dependencies: ["Tributary", grdb],
             exclude: ["sources.toml"], swiftSettings: swiftSettings),
+        // Serves files on a loopback port, for Scripts/run and Scripts/bench.
+        .executableTarget(name: "FeedServer", swiftSettings: swiftSettings),
     ]
 )

@@ -1,6 +1,7 @@
 /// The attributes of the element that a handler is being told of. Valid until the call returns.
 public struct XMLAttributes {
-    unowned let stream: XMLStreamParser
+    // `unowned(unsafe)`: attributes are valid only while the parser calls its handler.
+    unowned(unsafe) let stream: XMLStreamParser
     let range: Range<Int>
 
     public var count: Int { range.count }
@@ -25,7 +26,7 @@ public struct XMLAttributes {
     ) rethrows -> Result? {
         for index in range {
             let attribute = stream.attribute(index)
-            if stream.name(attribute.name).qualified == name {
+            if stream.names.qualified(attribute.name) == name {
                 return try body(stream.attributeBytes(attribute.value))
             }
         }

@@ -16,6 +16,9 @@ struct XMLNameTable {
 
     subscript(index: Int32) -> XMLName { names[Int(index)] }
 
+    @inline(__always)
+    func qualified(_ index: Int32) -> String { names[Int(index)].qualified }
+
     /// The name's index; the first time, the name is made.
     mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
         var position = hash(local) & (slots.count - 1)

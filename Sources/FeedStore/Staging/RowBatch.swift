@@ -10,12 +10,13 @@ final class RowBatch: @unchecked Sendable {
         case null, integer, double, text, blob
     }
 
-    private(set) var bytes: UnsafeMutableRawPointer
-    private(set) var count = 0
-    private var capacity: Int
-    private(set) var rows: [RowStart] = []
+    // `@exclusivity(unchecked)`: one thread at a time has a batch, and these are touched for every value of every row.
+    @exclusivity(unchecked) private(set) var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private(set) var rows: [RowStart] = []
     private let keyColumn: Int?
-    private var column = 0
+    @exclusivity(unchecked) private var column = 0
 
     /// Where a row begins, and the start of its key: enough to sort most rows without looking at them.
     struct RowStart {

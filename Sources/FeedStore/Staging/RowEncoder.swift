@@ -6,15 +6,16 @@ import GRDB
 /// The first record of a type decides the order of its columns. A record that encodes others, or in another order, is
 /// noticed (`isOutOfOrder`) and written again by way of a dictionary.
 final class RowEncoder {
-    private(set) var columns: [String] = []
+    // `@exclusivity(unchecked)`: used from the run's executor only, and touched for every value of every row.
+    @exclusivity(unchecked) private(set) var columns: [String] = []
     private let userInfo: [CodingUserInfoKey: Any]
     /// GRDB's encoding of one value that is not a string, a number or a boolean.
     private let encodeValue: (any Encodable, String) throws -> DatabaseValue
 
-    private var batch: RowBatch?
-    private var position = 0
+    @exclusivity(unchecked) private var batch: RowBatch?
+    @exclusivity(unchecked) private var position = 0
     private var collected: [(column: String, value: DatabaseValue)] = []
-    private(set) var isOutOfOrder = false
+    @exclusivity(unchecked) private(set) var isOutOfOrder = false
 
     /// - Returns: nil where the record's columns are not named as its coding keys are.
     init?<Record: FeedRecord>(for type: Record.Type) {

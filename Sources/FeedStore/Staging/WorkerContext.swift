@@ -19,19 +19,20 @@ public final class WorkerContext {
     private let failure = FirstError()
     private let inFlight = DispatchSemaphore(value: 2)
 
+    // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and touched for every row.
     private var rule = MergeRule()
     private var requestIndex = 0
     private var tables: [String: TableInfo] = [:]
-    private var stagings: [Staging] = []
+    @exclusivity(unchecked) private var stagings: [Staging] = []
     private var stagingsByShape: [Shape: Staging] = [:]
-    private var writers: [ObjectIdentifier: Writer] = [:]
-    private var lastType: ObjectIdentifier?
-    private var lastWriter: Writer?
+    @exclusivity(unchecked) private var writers: [ObjectIdentifier: Writer] = [:]
+    @exclusivity(unchecked) private var lastType: ObjectIdentifier?
+    @exclusivity(unchecked) private var lastWriter: Writer?
     private var isStoreAttached = false
     private var viewsAreCurrent = false
 
     /// Rows inserted so far by the request under way.
-    public private(set) var insertedRows = 0
+    @exclusivity(unchecked) public private(set) var insertedRows = 0
     private var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
@@ -44,7 +45,7 @@ public final class WorkerContext {
     private final class Staging {
         let table: StagingTable
         let counts = StagedCounts()
-        var batch: RowBatch
+        @exclusivity(unchecked) var batch: RowBatch
         /// A small feed keeps its order. A large one is brought near the order of its key, batch by batch: the index
         /// and the merge then touch each page once instead of once a row.
         var isSorted = false
@@ -60,7 +61,7 @@ public final class WorkerContext {
     /// How records of one type are written while one request is under way.
     private final class Writer {
         let encoder: RowEncoder?
-        var staging: Staging?
+        @exclusivity(unchecked) var staging: Staging?
         init(_ encoder: RowEncoder?) { self.encoder = encoder }
     }
 

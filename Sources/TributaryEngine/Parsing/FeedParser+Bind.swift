@@ -92,11 +92,11 @@ extension FeedParser {
         Value.RawValue(xmlText: bytes).flatMap { Value(rawValue: $0) }
     }
 
-    /// Kept until the callback has returned; the first one counts.
+    /// Ends the document once the callback has returned; the first error counts.
     private func refuse(_ bytes: UnsafeBufferPointer<UInt8>, _ expected: String, attribute: String? = nil) {
-        guard bindingError == nil else { return }
-        bindingError = BindingError(
-            element: element, attribute: attribute, line: line, value: String(decoding: bytes, as: UTF8.self),
-            expected: expected)
+        stream.fail(
+            BindingError(
+                element: element, attribute: attribute, line: line, value: String(decoding: bytes, as: UTF8.self),
+                expected: expected))
     }
 }

@@ -58,7 +58,7 @@ open class FeedParser {
     // MARK: - What a parser may ask
 
     /// The element's name as written, with its prefix: `itunes:author`.
-    public final var element: String { stream.name.qualified }
+    public final var element: String { stream.qualifiedName }
 
     /// The element's name without its prefix, whatever namespace it is in.
     public final var localName: String { stream.name.local }
@@ -86,34 +86,32 @@ open class FeedParser {
     public final var line: Int { stream.line }
 
     /// Where records go, and where those of this run and of the main store are found.
-    public final var context: WorkerContext {
-        guard let session else { preconditionFailure("a parser has a context only while it is parsing") }
-        return session.context
-    }
+    ///
+    /// Traps outside the callbacks, as does everything else that a parser may ask: it parses one document only.
+    public final var context: WorkerContext { session.context }
 
     /// The response whose body is being parsed.
-    public final var response: FeedResponse {
-        guard let session else { preconditionFailure("a parser has a response only while it is parsing") }
-        return session.response
-    }
+    public final var response: FeedResponse { session.response }
 
     // MARK: - The session
 
-    struct Session {
-        unowned let stream: XMLStreamParser
+    final class Session {
+        /// `unowned(unsafe)`: the stream and the session are both owned by the ``XMLBodyParser`` whose callbacks use them.
+        unowned(unsafe) let stream: XMLStreamParser
         let context: WorkerContext
         let response: FeedResponse
+
+        init(stream: XMLStreamParser, context: WorkerContext, response: FeedResponse) {
+            self.stream = stream
+            self.context = context
+            self.response = response
+        }
     }
 
-    /// Set before the first callback of a document and never changed after.
-    final var session: Session?
+    /// Set before the first callback and never changed after; hence `@exclusivity(unchecked)`, and the trap for whoever
+    /// asks a parser that is not parsing.
+    @exclusivity(unchecked) final var session: Session!
 
     @inline(__always)
-    final var stream: XMLStreamParser {
-        guard let session else { preconditionFailure("a parser has an element only while it is parsing") }
-        return session.stream
-    }
-
-    /// The first text of the element under way that did not convert.
-    final var bindingError: BindingError?
+    final var stream: XMLStreamParser { session.stream }
 }

@@ -33,10 +33,8 @@ final class XMLBodyParser: XMLStreamHandler {
         do {
             try callback()
         } catch let error where !(error is StoreError) {
-            if let error = parser.bindingError { throw error }
-            throw ParserError(element: stream.name.qualified, line: stream.line, underlying: error)
+            throw ParserError(element: stream.qualifiedName, line: stream.line, underlying: error)
         }
-        if let error = parser.bindingError { throw error }
     }
 }
 

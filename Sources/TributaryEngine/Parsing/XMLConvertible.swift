@@ -15,6 +15,13 @@ public protocol XMLConvertible {
 }
 
 extension XMLConvertible {
+    /// Converts a string as the text of an element is converted; nil where it does not convert.
+    public init?(xmlText: String) {
+        var text = xmlText
+        guard let value = text.withUTF8({ Self(xmlText: trimmed($0)) }) else { return nil }
+        self = value
+    }
+
     public static var xmlDescription: String { "a value of type \(Self.self)" }
 }
 

@@ -1,0 +1,11 @@
+import GRDB
+import Tributary
+
+/// A file that an entry carries, such as a podcast's episode: a row of `enclosure`.
+struct Enclosure: FeedRecord {
+    var feed = ""
+    var entry = ""
+    var url = ""
+    var type: String?
+    var length: Int?
+}

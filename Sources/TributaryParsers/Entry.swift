@@ -1,0 +1,25 @@
+import Foundation
+import GRDB
+import Tributary
+
+/// An item or entry of a feed: a row of `entry`.
+struct Entry: FeedRecord {
+    var feed = ""
+    var id = ""
+    var title: String?
+    var link: String?
+    var author: String?
+    var published: Date?
+    var updated: Date?
+    var summary: String?
+    var content: String?
+
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .iso8601 }
+
+    /// A number that stays the same, from run to run, for as long as the entry says the same (64-bit FNV-1a).
+    var digest: UInt64 {
+        [title, link, summary].reduce(0xcbf2_9ce4_8422_2325) { hash, text in
+            (text ?? "").utf8.reduce(hash) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 } &+ 1
+        }
+    }
+}

@@ -1,0 +1,21 @@
+public import Tributary
+
+/// The euro's reference rates of the European Central Bank, daily or historical → `rate`.
+///
+/// ```xml
+/// <Cube><Cube time="2025-05-16"><Cube currency="USD" rate="1.1194"/>…</Cube></Cube>
+/// ```
+public final class EurofxrefParser: FeedParser {
+    override public class var tables: [String] { ["rate"] }
+
+    private var rate = Rate()
+
+    override public func didStartElement() throws {
+        guard localName == "Cube" else { return }
+        if let day = attributes["time"] { rate.day = day }
+        guard let currency = attributes["currency"] else { return }
+        rate.currency = currency
+        bind(&rate.value, attribute: "rate")
+        try context.insert(rate)
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+public import Tributary
+
+/// Sitemaps and sitemap indexes (sitemaps.org, protocol 0.9) → `sitemap_url`, one row an address.
+public final class SitemapParser: FeedParser {
+    override public class var tables: [String] { ["sitemap_url"] }
+
+    private var url = SitemapURL()
+
+    override public func didStartElement() throws {
+        guard isCore, localName == "url" || localName == "sitemap" else { return }
+        url = SitemapURL(sitemap: response.url, kind: localName)
+    }
+
+    override public func didEndElement() throws {
+        // Extensions for images, videos and news have elements of the same names in namespaces of their own.
+        guard isCore else { return }
+        switch localName {
+        case "loc": bind(&url.loc)
+        case "lastmod": url.lastmod = Date(xmlText: text)
+        case "changefreq": bind(&url.changefreq)
+        case "priority": bind(&url.priority)
+        case "url", "sitemap": try context.insert(url)
+        default: break
+        }
+    }
+
+    /// Namespaces of the protocol's versions, and none at all.
+    private var isCore: Bool {
+        guard let namespace else { return true }
+        return namespace.hasPrefix("http://www.sitemaps.org/schemas/sitemap/")
+            || namespace.hasPrefix("https://www.sitemaps.org/schemas/sitemap/")
+            || namespace.hasPrefix("http://www.google.com/schemas/sitemap/0.8")
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+public import Tributary
+
+/// RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0 → `feed`, `entry`, `enclosure`.
+///
+/// Feeds are written by hand and by old programs, so what only a reader sees is taken as it comes: a date that is none
+/// becomes NULL, an entry without an id is known by its link or title, and a second entry under the id of a first that says
+/// something else keeps a row of its own. What breaks XML itself discards the run.
+public final class SyndicationParser: FeedParser {
+    override public class var tables: [String] { ["feed", "entry", "enclosure"] }
+
+    private var feed = Feed()
+    /// Usually one; some feeds nest items in items.
+    private var entries: [(entry: Entry, enclosures: [Enclosure])] = []
+
+    /// What the entry under each id says, for ids that a feed uses twice.
+    private var digests: [String: UInt64] = [:]
+
+    override public func didStartElement() throws {
+        if depth == 1 {
+            feed = Feed(feed: response.url, format: format)
+            return
+        }
+        switch vocabulary {
+        case "item", "entry":
+            entries.append((Entry(feed: feed.feed, id: attributes["rdf:about"] ?? ""), []))
+        case "link":
+            guard let address = attributes["href"] else { return }
+            didFindLink(address, relation: attributes["rel"] ?? "alternate")
+        case "enclosure":
+            guard let address = attributes["url"] else { return }
+            addEnclosure(address, type: attributes["type"], length: attributes["length"])
+        default:
+            break
+        }
+    }
+
+    override public func didEndElement() throws {
+        switch vocabulary {
+        case "item", "entry":
+            guard let (entry, enclosures) = entries.popLast() else { return }
+            try insert(entry, enclosures)
+        case "title": if isChildOfRecord { set(\.title, \.title) }
+        case "link": if attributes["href"] == nil, isChildOfRecord { set(\.link, \.link) }
+        case "guid", "id": if isChildOfEntry { entries[entries.count - 1].entry.id = text }
+        case "g:id": if isChildOfEntry, entries[entries.count - 1].entry.id.isEmpty { entries[entries.count - 1].entry.id = text }
+        case "description", "subtitle", "tagline": if isChildOfRecord { set(\.summary, \.description) }
+        case "summary": if isChildOfEntry { set(\.summary, nil) }
+        case "content", "content:encoded": if isChildOfEntry { set(\.content, nil) }
+        case "language", "dc:language": if entries.isEmpty { set(nil, \.language) }
+        case "author", "name", "dc:creator": if !entries.isEmpty { set(\.author, nil) }
+        case "pubDate", "published", "issued": setDate(\.published, \.updated)
+        case "updated", "modified", "lastBuildDate", "dc:date": setDate(\.updated, \.updated)
+        default: break
+        }
+    }
+
+    override public func didEndDocument() throws { try context.insert(feed) }
+
+    // MARK: - What elements mean
+
+    private var format: String {
+        switch (localName, namespace) {
+        case ("RDF", _): "rss1"
+        case ("feed", _): "atom"
+        default: "rss"
+        }
+    }
+
+    /// The element's name, whatever prefix the feed chose: bare for RSS and Atom, with the usual prefix for Dublin Core
+    /// and the content module, and empty for what other namespaces add.
+    private var vocabulary: String {
+        switch namespace {
+        case nil, "http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#", "http://purl.org/rss/1.0/",
+            "http://my.netscape.com/rdf/simple/0.9/", "http://channel.netscape.com/rdf/simple/0.9/",
+            "http://backend.userland.com/rss2":
+            localName
+        case "http://purl.org/dc/elements/1.1/": "dc:" + localName
+        case "http://purl.org/rss/1.0/modules/content/": "content:" + localName
+        case "http://base.google.com/ns/1.0": "g:" + localName
+        default: ""
+        }
+    }
+
+    /// A channel's image and text input have titles and links, too.
+    private var isChildOfRecord: Bool {
+        isChildOfEntry || path.hasSuffix("channel/" + element) || (entries.isEmpty && depth == 2)
+    }
+
+    private var isChildOfEntry: Bool {
+        guard !entries.isEmpty else { return false }
+        let parent = path.dropLast(element.count + 1)
+        return parent.hasSuffix("item") || parent.hasSuffix("entry")
+    }
+
+    private func set(_ ofEntry: WritableKeyPath<Entry, String?>?, _ ofFeed: WritableKeyPath<Feed, String?>?) {
+        let value = text
+        if entries.isEmpty {
+            if let ofFeed, feed[keyPath: ofFeed] == nil { feed[keyPath: ofFeed] = value }
+        } else if let ofEntry, !value.isEmpty || entries[entries.count - 1].entry[keyPath: ofEntry] == nil {
+            entries[entries.count - 1].entry[keyPath: ofEntry] = value
+        }
+    }
+
+    private func setDate(_ ofEntry: WritableKeyPath<Entry, Date?>, _ ofFeed: WritableKeyPath<Feed, Date?>) {
+        guard let date = Date(xmlText: text) else { return }
+        if entries.isEmpty {
+            feed[keyPath: ofFeed] = date
+        } else if isChildOfEntry {
+            entries[entries.count - 1].entry[keyPath: ofEntry] = date
+        }
+    }
+
+    private func didFindLink(_ address: String, relation: String) {
+        switch relation {
+        case "alternate":
+            if entries.isEmpty { feed.link = feed.link ?? address } else { entries[entries.count - 1].entry.link = address }
+        case "enclosure":
+            addEnclosure(address, type: attributes["type"], length: attributes["length"])
+        default:
+            break
+        }
+    }
+
+    private func addEnclosure(_ address: String, type: String?, length: String?) {
+        guard !entries.isEmpty else { return }
+        entries[entries.count - 1].enclosures.append(
+            Enclosure(feed: feed.feed, url: address, type: type, length: length.flatMap { Int(xmlText: $0) }))
+    }
+
+    private func insert(_ entry: Entry, _ enclosures: [Enclosure]) throws {
+        var entry = entry
+        if entry.id.isEmpty { entry.id = entry.link ?? entry.title ?? "entry at line \(line)" }
+        let digest = entry.digest
+        if let first = digests.updateValue(digest, forKey: entry.id), first != digest {
+            digests[entry.id] = first
+            entry.id += "#" + String(digest, radix: 16)
+        }
+        try context.insert(entry)
+        for var enclosure in enclosures {
+            enclosure.entry = entry.id
+            try context.insert(enclosure)
+        }
+    }
+}
