@@ -78,5 +78,20 @@ let package = Package(
             exclude: ["sources.toml"], swiftSettings: swiftSettings),
         // Serves files on a loopback port, for Scripts/run and Scripts/bench.
         .executableTarget(name: "FeedServer", swiftSettings: swiftSettings),
+        .target(
+            name: "TestSupport", dependencies: ["TributaryEngine", grdb], path: "Tests/TestSupport",
+            swiftSettings: swiftSettings),
+        .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
+        .testTarget(name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TributaryEngineTests", dependencies: ["TributaryEngine", "FeedStore", "TestSupport", grdb, logging],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TributaryParsersTests", dependencies: ["TributaryParsers", "Tributary", "TestSupport", grdb, logging],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", grdb],
+            swiftSettings: swiftSettings),
     ]
 )

@@ -2,23 +2,26 @@ import CLibXML2
 
 extension XMLStreamError {
     /// What libxml2 found, in its words without the line feed at their end.
-    init(_ error: xmlError, line: Int, element: String?) {
+    init(_ error: xmlError, line: Int, element: String?, hasRoot: Bool) {
         var message = error.message.map { String(cString: $0) } ?? "the document is not well-formed"
-        while message.last?.isWhitespace == true { message.removeLast() }
+        message = message.split(separator: "\n").joined(separator: ", ")
         self.init(
-            code: Code(libXML2: error.code), message: message, line: error.line > 0 ? Int(error.line) : max(line, 1),
-            column: Int(error.int2), element: element)
-        // xmlStopParser, entity loops and an empty document leave no place behind.
-        if error.code == XML_ERR_DOCUMENT_EMPTY.rawValue { self.message = "the body has no XML document in it" }
+            code: Code(libXML2: error.code, message: message), message: message,
+            line: error.line > 0 ? Int(error.line) : max(line, 1), column: Int(error.int2), element: element)
+        let isAboutTheEnd = [XML_ERR_DOCUMENT_EMPTY, XML_ERR_DOCUMENT_END].contains { $0.rawValue == error.code }
+        if !hasRoot, isAboutTheEnd {
+            code = .empty
+            self.message = "there is no XML document in the body"
+        }
     }
 }
 
 extension XMLStreamError.Code {
-    init(libXML2 code: Int32) {
+    init(libXML2 code: Int32, message: String) {
         switch UInt32(bitPattern: code) {
-        case XML_ERR_DOCUMENT_EMPTY.rawValue: self = .empty
-        case XML_ERR_DOCUMENT_END.rawValue, XML_ERR_TAG_NOT_FINISHED.rawValue: self = .truncated
-        case XML_ERR_INVALID_CHAR.rawValue, XML_ERR_UNKNOWN_ENCODING.rawValue, XML_ERR_UNSUPPORTED_ENCODING.rawValue,
+        case XML_ERR_TAG_NOT_FINISHED.rawValue: self = .truncated
+        case XML_ERR_INVALID_CHAR.rawValue: self = message.contains("UTF-8") ? .encoding : .notWellFormed
+        case XML_ERR_UNKNOWN_ENCODING.rawValue, XML_ERR_UNSUPPORTED_ENCODING.rawValue,
             XML_ERR_INVALID_ENCODING.rawValue, XML_I18N_CONV_FAILED.rawValue:
             self = .encoding
         case XML_ERR_ENTITY_LOOP.rawValue, XML_ERR_NAME_TOO_LONG.rawValue: self = .limit

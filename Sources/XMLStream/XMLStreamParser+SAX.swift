@@ -5,7 +5,14 @@ import CLibXML2
 /// A callback must not throw through C, so an error is kept in `failure` and the C parser is stopped.
 extension XMLStreamParser {
     /// libxml2 sets itself up once, before the first parser of any thread (xmlInitParser).
-    static let initializeLibrary: Void = xmlInitParser()
+    ///
+    /// Errors outside a parser, such as those of encoders, would go to standard error; the parsers notice them themselves.
+    static let initializeLibrary: Void = {
+        xmlInitParser()
+        xmlThrDefSetStructuredErrorFunc(nil) { _, _ in }
+        tributary_silence_errors()
+        xmlSetStructuredErrorFunc(nil) { _, _ in }
+    }()
 
     /// `nonisolated(unsafe)`: a table of C functions that nobody changes once it is made.
     nonisolated(unsafe) static let saxHandler: xmlSAXHandler = {
@@ -67,6 +74,7 @@ extension XMLStreamParser {
             XMLFrame(
                 name: name, textStart: text.count, attributes: attributesStart..<attributes.count,
                 attributeValuesStart: valuesStart))
+        hasRoot = true
         if names.count != known { checkNames(from: known) }
         if frames.count == 1, names[name].local.lowercased() == "html" {
             refuse(.html, "the body is an HTML page, not the feed")

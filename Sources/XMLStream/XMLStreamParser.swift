@@ -25,6 +25,7 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var attributes: [XMLAttributeRecord] = []
     @exclusivity(unchecked) var attributeValues = ByteArena()
     @exclusivity(unchecked) var expanded = 0
+    @exclusivity(unchecked) var hasRoot = false
 
     /// - Parameters:
     ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark
@@ -76,8 +77,17 @@ public final class XMLStreamParser {
             guard !start.isEmpty else { throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1)) }
             try begin(start)
         }
-        xmlParseChunk(context, nil, 0, 1)
-        try checkFailure(atEnd: true)
+        // libxml2 is not always the first to notice that a document is not whole.
+        let code = xmlParseChunk(context, nil, 0, 1)
+        if failure == nil, context.pointee.wellFormed != 0 || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue,
+            let open = frames.last
+        {
+            throw fail(
+                XMLStreamError(
+                    code: .truncated, message: "the document ends before its root element <\(name(frames[0].name).qualified)> does",
+                    line: line, element: name(open.name).qualified))
+        }
+        try check(code)
     }
 
     /// The first bytes decide the encoding: byte order mark, then the transport, then the document itself.
@@ -99,17 +109,26 @@ public final class XMLStreamParser {
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 20))
-            xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(piece.count), 0)
-            try checkFailure(atEnd: false)
+            let bytes = piece.baseAddress?.assumingMemoryBound(to: CChar.self)
+            try check(xmlParseChunk(context, bytes, Int32(piece.count), 0))
             rest = rest.dropFirst(piece.count)
         }
     }
 
-    private func checkFailure(atEnd: Bool) throws {
+    private func check(_ code: Int32) throws {
         if let failure { throw failure }
-        guard context.pointee.wellFormed == 0 || (atEnd && context.pointee.errNo == XML_ERR_DOCUMENT_EMPTY.rawValue)
-        else { return }
-        throw fail(XMLStreamError(context.pointee.lastError, line: line, element: frames.last.map { name($0.name).qualified }))
+        let element = frames.last.map { name($0.name).qualified }
+        if context.pointee.wellFormed == 0 {
+            throw fail(XMLStreamError(context.pointee.lastError, line: line, element: element, hasRoot: hasRoot))
+        }
+        // Bytes that cannot be converted end a document without making it ill-formed: only the return value tells.
+        if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 {
+            let name = forcedEncoding ?? context.pointee.encoding.map { String(cString: $0) } ?? "UTF-8"
+            throw fail(
+                XMLStreamError(
+                    code: .encoding, message: "the bytes are not valid \(name), the encoding that is declared", line: line,
+                    element: element))
+        }
     }
 
     /// Ends the document: the call to ``parse(_:)`` under way throws this error, unless there is an earlier one.

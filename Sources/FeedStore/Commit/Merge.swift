@@ -37,7 +37,7 @@ struct Merge {
         let table = part.table
         var counts = MergeCounts()
         if case .none = table.identity {
-            counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY s.rowid")
+            counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
             return counts
         }
         try db.execute(
@@ -52,7 +52,7 @@ struct Merge {
         if new > 0 {
             counts.inserted = try insert(
                 table,
-                from: "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.rowid = d.row WHERE d.is_new ORDER BY d.id")
+                from: "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE d.is_new ORDER BY d.id")
         }
         counts.unchanged = part.counts.rows - counts.inserted - counts.updated
         return counts
@@ -64,10 +64,10 @@ struct Merge {
         guard case .key(let key, _) = table.identity else {
             // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
             return """
-                SELECT s.rowid, 1 FROM \(table.qualifiedName) s
-                WHERE s.rowid NOT IN (
-                    SELECT k.rowid FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
-                ) ORDER BY s.rowid
+                SELECT s.\(StagingTable.row), 1 FROM \(table.qualifiedName) s
+                WHERE s.\(StagingTable.row) NOT IN (
+                    SELECT k.\(StagingTable.row) FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
+                ) ORDER BY s.\(StagingTable.row)
                 """
         }
         let isNew = "m.\(key[0].quotedDatabaseIdentifier) IS NULL"
@@ -75,9 +75,9 @@ struct Merge {
         if table.sync == .upsert || table.sync == .mirror {
             differs += table.valueColumns.map(\.quotedDatabaseIdentifier).map { "s.\($0) IS NOT m.\($0) COLLATE BINARY" }
         }
-        let order = part.isSorted ? key.map { "s." + $0.quotedDatabaseIdentifier }.joined(separator: ", ") : "s.rowid"
+        let order = part.isSorted ? key.map { "s." + $0.quotedDatabaseIdentifier }.joined(separator: ", ") : "s.\(StagingTable.row)"
         return """
-            SELECT s.rowid, \(isNew) FROM \(table.qualifiedName) s
+            SELECT s.\(StagingTable.row), \(isNew) FROM \(table.qualifiedName) s
             LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
             WHERE \(differs.joined(separator: " OR ")) ORDER BY \(order)
             """
@@ -112,12 +112,12 @@ struct Merge {
         try db.execute(
             sql: """
                 UPDATE \(table.qualifiedTable) AS m SET \(assignments.joined(separator: ", "))
-                FROM \(rows) WHERE NOT d.is_new AND s.rowid = d.row AND \(table.matches("m", "s"))
+                FROM \(rows) WHERE NOT d.is_new AND s.\(StagingTable.row) = d.row AND \(table.matches("m", "s"))
                 """)
         let updated = db.changesCount
         try writeJournal(
             table.table.name, key: table.journalKey("s"), operation: "update",
-            from: rows + " ON s.rowid = d.row WHERE NOT d.is_new ORDER BY d.id")
+            from: rows + " ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new ORDER BY d.id")
         return updated
     }
 

@@ -76,14 +76,14 @@ extension Database {
         let distinct = try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) GROUP BY \(key))") ?? 0
         guard distinct < total else { return }
         try execute(
-            sql: "DELETE FROM \(table.name) WHERE rowid NOT IN (SELECT max(rowid) FROM \(table.name) GROUP BY \(key))")
+            sql: "DELETE FROM \(table.name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(table.name) GROUP BY \(key))")
         counts.rows = distinct
         counts.replaced = total - distinct
     }
 
     private func missingValue(of column: String, isKey: Bool, in table: StagingTable) throws -> StoreError {
         let row = try Row.fetchOne(
-            self, sql: "SELECT * FROM \(table.name) WHERE \(column.quotedDatabaseIdentifier) IS NULL LIMIT 1")
+            self, sql: "SELECT \(table.columnList) FROM \(table.name) WHERE \(column.quotedDatabaseIdentifier) IS NULL LIMIT 1")
         let what = isKey ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
         return StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(row.map(describe) ?? "")")
     }
@@ -134,6 +134,8 @@ extension [String] {
 }
 
 extension StagingTable {
+    var columnList: String { columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ") }
+
     func isKey(_ column: String) -> Bool {
         guard case .key(let key, _) = identity else { return false }
         return key.contains { $0.lowercased() == column.lowercased() }
@@ -152,7 +154,7 @@ extension StagingTable {
     /// Whether no later staged row has the same key.
     func isLatest(_ alias: String) -> String? {
         guard case .key = identity else { return nil }
-        return "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.rowid > \(alias).rowid)"
+        return "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
     }
 
     func indexSQL(isUnique: Bool) -> String {

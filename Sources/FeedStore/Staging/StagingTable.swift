@@ -6,6 +6,9 @@ import GRDB
 /// A stack's rows for a table share a staging table as long as they have the same columns and are merged in the same
 /// way. Row ids grow in the order in which later rows overrule earlier ones: by request, then by document.
 struct StagingTable: Sendable {
+    /// The column that holds the row id. It has a name of its own because UPDATE … FROM does not know `rowid`.
+    static let row = "tributary_row"
+
     /// Its name in the scratch database.
     var name: String
     var table: TableInfo
@@ -67,11 +70,11 @@ struct StagingTable: Sendable {
             }
             return definition
         }
-        return "CREATE TABLE \(name) (\(definitions.joined(separator: ", ")))"
+        return "CREATE TABLE \(name) (\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", ")))"
     }
 
     var insertionSQL: String {
-        let names = ["rowid"] + columns.map { $0.name.quotedDatabaseIdentifier }
+        let names = [Self.row] + columns.map { $0.name.quotedDatabaseIdentifier }
         let marks = Array(repeating: "?", count: names.count)
         return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
     }

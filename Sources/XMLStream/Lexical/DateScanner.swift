@@ -26,7 +26,9 @@ struct DateScanner {
         if extended, !skip("-") { return nil }
         guard let day = number(exactly: 2) else { return nil }
         guard !isAtEnd else { return date(year, month, day) }
-        if let offset = zone() { return date(year, month, day).map { $0 - offset } }
+        if position < text.count, "Zz+-".utf8.contains(text[position]) {
+            return zone().flatMap { offset in date(year, month, day).map { $0 - offset } }
+        }
         guard skip("T") || skip("t") || skip(" ") else { return nil }
         skipSpaces()
         guard let hour = number(exactly: 2) else { return nil }

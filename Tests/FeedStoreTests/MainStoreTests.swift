@@ -1,0 +1,118 @@
+import FeedStore
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+import TestSupport
+
+@Suite struct MainStoreTests {
+    let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
+
+    @Test func observationsFireAtCommitsThatChangeSomethingAndOnlyThen() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let (values, continuation) = AsyncStream<Int>.makeStream()
+            let observation = DatabaseRegionObservation(tracking: Table("item"))
+            let writer = try #require(fixture.store.reader as? any DatabaseWriter)
+            let cancellable = observation.start(in: writer, onError: { _ in }, onChange: { db in
+                continuation.yield((try? Int.fetchOne(db, sql: "SELECT count(*) FROM item")) ?? -1)
+            })
+            try fixture.commit { try $0.insert(Item(id: "a")) }
+            try fixture.commit { try $0.insert(Item(id: "a")) }
+            let unchanged = Commit(
+                report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
+                state: SourceState(source: "s"), forgetBefore: .distantPast)
+            _ = try fixture.store.commit(unchanged) { 0 }
+            try fixture.commit { try $0.insert(Item(id: "b")) }
+            cancellable.cancel()
+            continuation.finish()
+            var seen: [Int] = []
+            for await value in values { seen.append(value) }
+            #expect(seen == [1, 2])
+        }
+    }
+
+    @Test func aSourceIsLockedOnceInThisProcessToo() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let lock = try #require(try RunLock(store: fixture.store, source: "one"))
+            let found1 = try RunLock(store: fixture.store, source: "one")
+            #expect(found1 == nil)
+            let other = try #require(try RunLock(store: fixture.store, source: "two"))
+            lock.unlock()
+            let again = try #require(try RunLock(store: fixture.store, source: "one"))
+            again.unlock()
+            other.unlock()
+        }
+    }
+
+    @Test func oldRunsAreForgottenWithTheirJournal() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            for id in ["a", "b"] { try fixture.commit { try $0.insert(Item(id: id)) } }
+            try await (fixture.store.reader as! any DatabaseWriter).write { db in
+                try db.execute(sql: "UPDATE tributary_run SET started_at = '2001-01-01T00:00:00.000Z' WHERE id = 1")
+            }
+            let commit = Commit(
+                report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
+                state: SourceState(source: "s"), forgetBefore: Date(timeIntervalSinceNow: -3600))
+            _ = try fixture.store.commit(commit) { 0 }
+            let found2 = try fixture.rows("SELECT id FROM tributary_run")
+            #expect(found2 == ["2", "3"])
+            let found3 = try fixture.rows("SELECT run, key FROM tributary_change")
+            #expect(found3 == ["2|b"])
+        }
+    }
+
+    @Test func statesSurviveReopening() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.file("s.sqlite")
+            let due = Date(timeIntervalSince1970: 1_900_000_000)
+            do {
+                let store = try MainStore(path: path, schema: schema)
+                let request = RequestState(
+                    key: "k", validators: Validators(etag: "W/\"é\"", lastModified: nil), fingerprint: "f", tables: ["item"],
+                    sync: .mirror, scope: ["a": "b"])
+                let commit = Commit(
+                    report: RunReport(source: "s", outcome: .discarded, startedAt: due, error: "why"), requests: [request],
+                    state: SourceState(source: "s", outcome: .discarded, lastRun: due, nextDue: due, failures: 3, error: "why"),
+                    forgetBefore: .distantPast)
+                _ = try store.commit(commit) { 1.5 }
+                try store.close()
+            }
+            let store = try MainStore(path: path, schema: schema)
+            let found4 = try store.sourceState("s").nextDue
+            #expect(found4 == due)
+            let found5 = try store.sourceState("s").failures
+            #expect(found5 == 3)
+            let found6 = try store.requestStates(of: "s")["k"]?.validators.etag
+            #expect(found6 == "W/\"é\"")
+            let found7 = try store.mirrors(exceptOf: "other").first?.state.scope
+            #expect(found7 == ["a": "b"])
+            let found8 = try store.runs(limit: 1).first?.error
+            #expect(found8 == "why")
+        }
+    }
+
+    /// A reader is never kept waiting by a commit, and never sees half of one.
+    @Test func readersSeeAllOrNothing() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let isDone = Mutex(false)
+            let store = fixture.store
+            async let sums: Set<String> = {
+                var seen: Set<String> = []
+                while !isDone.withLock({ $0 }) {
+                    seen.insert(
+                        try await store.reader.read {
+                            try String.fetchOne($0, sql: "SELECT count(*) || '/' || count(DISTINCT name) FROM item") ?? ""
+                        })
+                }
+                return seen
+            }()
+            for version in 0..<10 {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for id in 0..<500 { try context.insert(Item(id: "\(id)", name: "v\(version)", size: nil)) }
+                }
+            }
+            isDone.withLock { $0 = true }
+            #expect(try await sums.isSubset(of: ["0/0", "500/1"]))
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import FeedStore
+import Foundation
+import GRDB
+import Testing
+import TestSupport
+
+@Suite struct MergeTests {
+    let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
+    let first = [Item(id: "a", name: "A", size: 1), Item(id: "b", name: "B", size: nil), Item(id: "c", name: nil, size: 3)]
+    let second = [Item(id: "b", name: "B2", size: 2), Item(id: "c", name: nil, size: 3), Item(id: "d", name: "D", size: 4)]
+
+    @Test(arguments: [
+        (SyncMode.insert, counts(inserted: 1, unchanged: 2), ["a|A|1", "b|B|NULL", "c|NULL|3", "d|D|4"]),
+        (.upsert, counts(inserted: 1, updated: 1, unchanged: 1), ["a|A|1", "b|B2|2", "c|NULL|3", "d|D|4"]),
+        (.mirror, counts(inserted: 1, updated: 1, deleted: 1, unchanged: 1), ["b|B2|2", "c|NULL|3", "d|D|4"]),
+    ])
+    func modesWithAKey(mode: SyncMode, expected: MergeCounts, rows: [String]) async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let rule = MergeRule(sync: mode)
+            let result1 = try fixture.commit(rule) { for item in first { try $0.insert(item) } }
+            #expect(result1 == counts(inserted: 3))
+            let result2 = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
+            #expect(result2 == expected)
+            let found1 = try fixture.rows("SELECT * FROM item ORDER BY id")
+            #expect(found1 == rows)
+            let again = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
+            #expect(again.inserted + again.updated + again.deleted == 0)
+        }
+    }
+
+    @Test func appendInsertsAgain() async throws {
+        try await StoreFixture.with("CREATE TABLE log (line TEXT, level INTEGER)") { fixture in
+            for _ in 0..<2 {
+                let counts = try fixture.commit(MergeRule(sync: .append)) { context in
+                    try context.insert(into: "log", ["line": "x", "level": 1])
+                    try context.insert(into: "log", ["line": "x", "level": 1])
+                }
+                #expect(counts.inserted == 2)
+            }
+            let found2 = try fixture.rows("SELECT * FROM log").count
+            #expect(found2 == 4)
+            let found3 = try fixture.rows("SELECT operation, key FROM tributary_change")
+            #expect(found3 == ["insert|1", "insert|2", "insert|3", "insert|4"])
+        }
+    }
+
+    /// Without a key, a row is itself, apart from a generated primary key: the same data changes no row and no row id.
+    @Test func keylessRowsKeepTheirRowIDs() async throws {
+        let schema = "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT, rank INTEGER)"
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ notes: [(String?, Int?)]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for note in notes { try context.insert(into: "note", ["id": nil, "text": note.0, "rank": note.1]) }
+                }
+            }
+            let found4 = try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)])
+            #expect(found4 == counts(inserted: 3, replaced: 1))
+            let before = try fixture.rows("SELECT * FROM note")
+            let found5 = try sync([("y", nil), ("x", 1), (nil, 2)])
+            #expect(found5 == counts(unchanged: 3))
+            let found6 = try fixture.rows("SELECT * FROM note")
+            #expect(found6 == before)
+            let found7 = try sync([("y", nil), ("z", 1)])
+            #expect(found7 == counts(inserted: 1, deleted: 2, unchanged: 1))
+        }
+    }
+
+    @Test func aDeclaredKeyNeedsAUniqueIndex() async throws {
+        let schema = """
+            CREATE TABLE page (id INTEGER PRIMARY KEY, url TEXT, title TEXT);
+            CREATE UNIQUE INDEX page_url ON page (url)
+            """
+        try await StoreFixture.with(schema) { fixture in
+            let rule = MergeRule(sync: .upsert, keys: ["page": ["url"]])
+            let result3 = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "1"]) }
+            #expect(result3 == counts(inserted: 1))
+            let result4 = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "2"]) }
+            #expect(result4 == counts(updated: 1))
+            let found8 = try fixture.rows("SELECT * FROM page")
+            #expect(found8 == ["1|u|2"])
+            #expect(throws: StoreError.self) {
+                try fixture.commit(MergeRule(keys: ["page": ["title"]])) { try $0.insert(into: "page", ["title": "t"]) }
+            }
+        }
+    }
+
+    @Test func theLastOfSeveralRowsWithOneKeyCounts() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let result = try fixture.commit { context in
+                for size in 0..<5 { try context.insert(Item(id: "a", name: "n", size: size)) }
+                try context.insert(Item(id: "b", name: nil, size: nil))
+            }
+            #expect(result == counts(inserted: 2, replaced: 4))
+            let found9 = try fixture.rows("SELECT * FROM item ORDER BY id")
+            #expect(found9 == ["a|n|4", "b|NULL|NULL"])
+        }
+    }
+
+    /// A later request of a stack overrules an earlier one, and a repeated run changes nothing.
+    @Test func laterRequestsOverruleEarlierOnes() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            func sync() throws -> MergeCounts {
+                try fixture.commit([
+                    (MergeRule(), { try $0.insert(Item(id: "a", name: "first", size: 1)) }),
+                    (MergeRule(), { try $0.insert(Item(id: "a", name: "second", size: 2)) }),
+                ])
+            }
+            let first = try sync()
+            #expect(first == counts(inserted: 1, replaced: 1))
+            let found10 = try fixture.rows("SELECT * FROM item")
+            #expect(found10 == ["a|second|2"])
+            let again = try sync()
+            #expect(again == counts(unchanged: 1, replaced: 1))
+        }
+    }
+
+    @Test func columnsThatARecordLacksAreLeftAlone() async throws {
+        let schema = "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER, seen TEXT NOT NULL DEFAULT 'new')"
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit { try $0.insert(Item(id: "a", name: "A", size: 1)) }
+            try fixture.commit { try $0.insert(into: "item", ["size": 9, "id": "a"]) }
+            let found11 = try fixture.rows("SELECT * FROM item")
+            #expect(found11 == ["a|A|9|new"])
+        }
+    }
+
+    @Test func scopeLimitsDeletionsAndFillsItsColumns() async throws {
+        let schema = "CREATE TABLE price (shop TEXT, sku TEXT, cents INTEGER, PRIMARY KEY (shop, sku))"
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ shop: String, _ skus: [String]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror, scope: ["shop": shop])) { context in
+                    for sku in skus { try context.insert(into: "price", ["sku": sku, "cents": 5]) }
+                }
+            }
+            let found12 = try sync("north", ["1", "2"])
+            #expect(found12 == counts(inserted: 2))
+            let found13 = try sync("south", ["1", "2"])
+            #expect(found13 == counts(inserted: 2))
+            let found14 = try sync("north", ["2", "3"])
+            #expect(found14 == counts(inserted: 1, deleted: 1, unchanged: 1))
+            let found15 = try fixture.rows("SELECT shop, sku FROM price ORDER BY 1, 2")
+            #expect(found15 == ["north|2", "north|3", "south|1", "south|2"])
+            let found16 = try fixture.rows("SELECT key FROM tributary_change WHERE operation = 'delete'")
+            #expect(found16 == ["[\"north\",\"1\"]"])
+        }
+    }
+
+    @Test func tablesWithoutRowIDs() async throws {
+        let schema = "CREATE TABLE pair (a TEXT, b TEXT, v INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID"
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ rows: [(String, String, Int)]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for row in rows { try context.insert(into: "pair", ["a": row.0, "b": row.1, "v": row.2]) }
+                }
+            }
+            let found17 = try sync([("x", "1", 1), ("x", "2", 2)])
+            #expect(found17 == counts(inserted: 2))
+            let found18 = try sync([("x", "2", 3), ("y", "1", 1)])
+            #expect(found18 == counts(inserted: 1, updated: 1, deleted: 1))
+            let found19 = try fixture.rows("SELECT * FROM pair ORDER BY a, b")
+            #expect(found19 == ["x|2|3", "y|1|1"])
+        }
+    }
+
+    /// The key's own collation says which rows are the same; any difference in the bytes of a value is one.
+    @Test func collationsAndTypes() async throws {
+        let schema = "CREATE TABLE word (w TEXT COLLATE NOCASE PRIMARY KEY, v TEXT COLLATE NOCASE, n INTEGER, r REAL)"
+        try await StoreFixture.with(schema) { fixture in
+            let result5 = try fixture.commit { try $0.insert(into: "word", ["w": "Go", "v": "x", "n": "5", "r": 1]) }
+            #expect(result5 == counts(inserted: 1))
+            let result6 = try fixture.commit { try $0.insert(into: "word", ["w": "GO", "v": "x", "n": 5, "r": "1.0"]) }
+            #expect(result6 == counts(unchanged: 1))
+            let result7 = try fixture.commit { try $0.insert(into: "word", ["w": "go", "v": "X", "n": 5, "r": 1]) }
+            #expect(result7 == counts(updated: 1))
+            let both = try fixture.commit { context in
+                try context.insert(into: "word", ["w": "Up", "v": "1", "n": 1, "r": 1])
+                try context.insert(into: "word", ["w": "UP", "v": "2", "n": 2, "r": 2])
+            }
+            #expect(both == counts(inserted: 1, replaced: 1))
+        }
+    }
+
+    /// A row that goes makes room for one that comes, and a parent may come after its child.
+    @Test func orderWithinACommit() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY, slug TEXT UNIQUE);
+            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT NOT NULL REFERENCES parent(id) ON DELETE CASCADE)
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ parent: String) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    try context.insert(into: "child", ["id": "c", "parent": parent])
+                    try context.insert(into: "parent", ["id": parent, "slug": "same"])
+                }
+            }
+            let found20 = try sync("p1")
+            #expect(found20 == counts(inserted: 2))
+            // The cascade takes the child along; it is in the feed, so it comes back.
+            let found21 = try sync("p2")
+            #expect(found21 == counts(inserted: 2, deleted: 1))
+            let found22 = try fixture.rows("SELECT * FROM child, parent")
+            #expect(found22 == ["c|p2|p2|same"])
+        }
+    }
+
+    /// Enough rows for several batches, which are then merged in the order of their keys.
+    @Test func manyRows() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let filler = String(repeating: "x", count: 400)
+            func sync(_ range: Range<Int>, _ suffix: String) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for i in range { try context.insert(Item(id: "\(i % 7)-\(i)", name: filler + suffix, size: i)) }
+                }
+            }
+            let found23 = try sync(0..<30_000, "")
+            #expect(found23 == counts(inserted: 30_000))
+            let found24 = try sync(0..<30_000, "")
+            #expect(found24 == counts(unchanged: 30_000))
+            let found25 = try sync(100..<30_100, "").deleted
+            #expect(found25 == 100)
+            let found26 = try fixture.rows("SELECT count(*), min(size), max(size), sum(size) FROM item")
+            #expect(found26 == ["30000|100|30099|452985000"])
+        }
+    }
+
+    @Test func smallFeedsKeepTheirOrder() async throws {
+        try await StoreFixture.with("CREATE TABLE e (id INTEGER PRIMARY KEY, k TEXT UNIQUE)") { fixture in
+            try fixture.commit(MergeRule(keys: ["e": ["k"]])) { context in
+                for key in ["z", "m", "a", "q"] { try context.insert(into: "e", ["k": key]) }
+            }
+            let found27 = try fixture.rows("SELECT k FROM e ORDER BY id")
+            #expect(found27 == ["z", "m", "a", "q"])
+        }
+    }
+
+    @Test func aMirrorWithoutRowsForATable() async throws {
+        try await StoreFixture.with(schema + "; CREATE TABLE other (id TEXT PRIMARY KEY)") { fixture in
+            try fixture.commit(MergeRule(sync: .mirror)) { context in
+                try context.insert(into: "other", ["id": "o"])
+                try context.insert(Item(id: "a"))
+            }
+            let result = try fixture.commit(
+                [(MergeRule(sync: .mirror), { try $0.insert(into: "other", ["id": "o"]) })],
+                emptyMirrors: [("item", [:]), ("other", [:])])
+            #expect(result == counts(deleted: 1, unchanged: 1))
+        }
+    }
+
+    /// A generated model of inserts, updates and deletions: the store always equals the feed.
+    @Test(arguments: 0..<8)
+    func mirrorsWhateverTheFeedHas(seed: UInt64) async throws {
+        try await StoreFixture.with(schema) { fixture in
+            var random = SplitMix(seed: seed)
+            for _ in 0..<6 {
+                var feed: [String: Item] = [:]
+                for _ in 0..<Int.random(in: 1...60, using: &random) {
+                    let id = String(Int.random(in: 0..<40, using: &random))
+                    let name = [nil, "", "é'\"", "x", "1"].randomElement(using: &random)!
+                    feed[id] = Item(id: id, name: name, size: [nil, 0, -1, .max].randomElement(using: &random)!)
+                }
+                let items = feed.values.shuffled(using: &random)
+                try fixture.commit(MergeRule(sync: .mirror)) { for item in items { try $0.insert(item) } }
+                let stored = try fixture.store.reader.read { try Item.fetchAll($0) }
+                #expect(Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) }) == feed)
+            }
+            let changes = try fixture.rows("SELECT sum(CASE operation WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END) FROM tributary_change")
+            let count = try fixture.rows("SELECT count(*) FROM item")
+            #expect(changes == count)
+        }
+    }
+}
+
+/// A small generator whose numbers depend on its seed only (Steele, Lea and Flood, 2014).
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

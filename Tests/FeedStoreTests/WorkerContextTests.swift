@@ -1,0 +1,141 @@
+import FeedStore
+import Foundation
+import GRDB
+import Testing
+import TestSupport
+
+@Suite struct WorkerContextTests {
+    let schema = "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
+
+    @Test func stagedRowsComeBeforeTheStores() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit { context in
+                try context.insert(Item(id: "a", name: "old", size: 1))
+                try context.insert(Item(id: "b", name: "kept", size: 2))
+            }
+            try fixture.commit { context in
+                let found1 = try context.fetchOne(Item.self, key: "a")?.name
+                #expect(found1 == "old")
+                #expect(try !context.exists(Item.self, key: "c"))
+                try context.insert(Item(id: "a", name: "new", size: 9))
+                try context.insert(Item(id: "c", name: "newer", size: 3))
+                let found2 = try context.fetchOne(Item.self, key: "a")
+                #expect(found2 == Item(id: "a", name: "new", size: 9))
+                let found3 = try context.fetchOne(Item.self, key: ["name": "kept"])?.id
+                #expect(found3 == "b")
+                #expect(try context.exists(Item.self, key: "c"))
+                let found4 = try context.fetchAll(Item.self).map(\.id).sorted()
+                #expect(found4 == ["a", "b", "c"])
+                let found5 = try context.fetchAll(Item.filter(Column("size") > 2).order(Column("id"))).map(\.name)
+                #expect(found5 == ["new", "newer"])
+                let hasOld = try context.exists(Item.filter(Column("name") == "old"))
+                #expect(!hasOld)
+                try context.insert(into: "item", ["id": "b", "size": 7])
+                let found7 = try context.fetchOne(Item.self, key: "b")
+                #expect(found7 == Item(id: "b", name: "kept", size: 7))
+            }
+        }
+    }
+
+    /// A record that encodes itself for GRDB is taken at its word.
+    @Test func recordsOfEveryKind() async throws {
+        struct Shouting: Codable, FetchableRecord, PersistableRecord {
+            static let databaseTableName = "item"
+            var id: String
+            var name: String
+            func encode(to container: inout PersistenceContainer) {
+                container["id"] = id
+                container["name"] = name.uppercased()
+            }
+        }
+        struct Plain: Codable, FetchableRecord, PersistableRecord {
+            static let databaseTableName = "item"
+            var id: String
+            var size: Int?
+        }
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit { context in
+                try context.insert(Shouting(id: "s", name: "loud"))
+                try context.insert(Plain(id: "p", size: 4))
+            }
+            let found8 = try fixture.rows("SELECT * FROM item ORDER BY id")
+            #expect(found8 == ["p|NULL|4", "s|LOUD|NULL"])
+        }
+    }
+
+    @Test func feedRecordsAreStoredAsGRDBWould() async throws {
+        struct Everything: FeedRecord {
+            enum Kind: String, Codable { case good }
+            static let databaseTableName = "everything"
+            var id: Int64?
+            var text: String
+            var flag: Bool
+            var small: UInt8
+            var number: Float
+            var date: Date
+            var data: Data
+            var uuid: UUID
+            var url: URL
+            var decimal: Decimal
+            var kind: Kind
+            var list: [Int]
+            var missing: Date?
+            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .iso8601 }
+        }
+        let schema = """
+            CREATE TABLE everything (id INTEGER PRIMARY KEY, text, flag, small, number, date, data, uuid, url, decimal, kind,
+            list, missing)
+            """
+        try await StoreFixture.with(schema) { fixture in
+            let record = Everything(
+                id: nil, text: "t", flag: true, small: 7, number: 1.5, date: Date(timeIntervalSince1970: 0), data: Data([1, 2]),
+                uuid: UUID(), url: URL(string: "https://example.org/")!, decimal: 1.25, kind: .good, list: [1, 2], missing: nil)
+            try fixture.commit { for _ in 0..<3 { try $0.insert(record) } }
+            let queue = try DatabaseQueue()
+            try queue.write { db in
+                try db.execute(sql: schema)
+                try record.insert(db)
+            }
+            let columns = "text, flag, small, number, date, data, uuid, url, decimal, kind, list, missing"
+            let ours = try fixture.store.reader.read { try Row.fetchAll($0, sql: "SELECT \(columns) FROM everything") }
+            let theirs = try queue.read { try Row.fetchAll($0, sql: "SELECT \(columns) FROM everything") }
+            #expect(ours == theirs)
+        }
+    }
+
+    @Test func recordsOfOneTypeMayDiffer() async throws {
+        struct Varying: FeedRecord {
+            static let databaseTableName = "item"
+            var id: String
+            var name: String?
+            var size: Int?
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(id, forKey: .id)
+                if let name { try container.encode(name, forKey: .name) }
+                if let size { try container.encode(size, forKey: .size) }
+            }
+        }
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit { for id in ["a", "b", "c", "d"] { try $0.insert(Item(id: id, name: "n", size: 0)) } }
+            try fixture.commit { context in
+                try context.insert(Varying(id: "a", name: "A", size: 1))
+                try context.insert(Varying(id: "b", name: "B", size: nil))
+                try context.insert(Varying(id: "c", name: nil, size: 3))
+                try context.insert(Varying(id: "d", name: "D", size: 4))
+            }
+            let found9 = try fixture.rows("SELECT * FROM item ORDER BY id")
+            #expect(found9 == ["a|A|1", "b|B|0", "c|n|3", "d|D|4"])
+        }
+    }
+
+    @Test func scratchIsRemoved() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit { try $0.insert(Item(id: "a")) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder).isEmpty)
+            _ = try fixture.store.makeWorkerContext(source: "crashed/source")
+            try fixture.store.removeAbandonedScratch()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder).isEmpty)
+        }
+    }
+}

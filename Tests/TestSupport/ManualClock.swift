@@ -1,0 +1,63 @@
+package import Foundation
+import Synchronization
+import TributaryEngine
+
+/// A clock that stands still until a test moves it. Whoever sleeps wakes when the time has come.
+package final class ManualClock: RunClock {
+    private struct Sleeper {
+        var id: Int
+        var due: Date
+        var continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now: Date
+        var sleepers: [Sleeper] = []
+        var cancelled: Set<Int> = []
+        var nextID = 0
+    }
+
+    private let state: Mutex<State>
+
+    package init(_ now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+        state = Mutex(State(now: now))
+    }
+
+    package func now() -> Date { state.withLock { $0.now } }
+
+    package func advance(by seconds: Double) {
+        let due = state.withLock { state in
+            state.now += seconds
+            let due = state.sleepers.filter { $0.due <= state.now }
+            state.sleepers.removeAll { $0.due <= state.now }
+            return due
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    package func sleep(for duration: Duration) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let outcome: Result<Void, any Error>? = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+                    let due = state.now + duration.seconds
+                    if due <= state.now { return .success(()) }
+                    state.sleepers.append(Sleeper(id: id, due: due, continuation: continuation))
+                    return nil
+                }
+                if let outcome { continuation.resume(with: outcome) }
+            }
+        } onCancel: {
+            let sleeper: Sleeper? = state.withLock { state in
+                if let index = state.sleepers.firstIndex(where: { $0.id == id }) { return state.sleepers.remove(at: index) }
+                state.cancelled.insert(id)
+                return nil
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+}
