@@ -84,7 +84,7 @@ let package = Package(
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryEngineTests", dependencies: ["TributaryEngine", "FeedStore", "TestSupport", grdb, logging],
+            name: "TributaryEngineTests", dependencies: ["TributaryEngine", "FeedStore", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests", dependencies: ["TributaryParsers", "Tributary", "TestSupport", grdb, logging],

@@ -41,6 +41,7 @@ struct ConfigurationReader {
         store.finish()
         daemon.finish()
         root.finish()
+        checkMirrors(configuration)
         try problems.check(file: file, text: text)
         var finished = configuration
         finished.redactor = Redactor(secrets: interpolation.secrets)
@@ -105,6 +106,27 @@ struct ConfigurationReader {
             connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20, parser: parser,
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? false)
+    }
+
+    /// Two sources that mirror the same rows would delete each other's. What a parser does not declare to write is known
+    /// only after its first commit, and checked again at each one.
+    private func checkMirrors(_ configuration: TributaryConfiguration) {
+        var claims: [String: [(place: TOMLKeyPath, source: String, scope: [String: String])]] = [:]
+        for source in configuration.enabledSources {
+            for (index, request) in source.requests.enumerated() where request.sync == .mirror {
+                let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(index)
+                for table in parsers[request.parser]?.tables ?? [] {
+                    if let rival = claims[table]?.first(where: {
+                        $0.source != source.name && StackDecision.overlap($0.scope, request.scope)
+                    }) {
+                        problems.report(
+                            place, "mirrors table '\(table)', as \(rival.place) does, and each would delete the other's rows; "
+                                + "give both a scope of their own")
+                    }
+                    claims[table, default: []].append((place, source.name, request.scope))
+                }
+            }
+        }
     }
 
     private func isUsable(_ text: String) -> Bool {

@@ -1,0 +1,168 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The daemon as a process, with real signals.
+@Suite struct DaemonTests {
+    /// Starts the daemon, hands over the lines of its log, and stops it.
+    private func withDaemon(
+        _ fixture: ContactsFixture, environment: [String: String] = [:],
+        _ body: (RunningProgram, inout AsyncStream<String>.Iterator) async throws -> Void
+    ) async throws {
+        var program = fixture.program
+        program.environment.merge(environment) { $1 }
+        let daemon = try program.start(["run"])
+        var lines = daemon.errorLines.makeAsyncIterator()
+        do {
+            try await body(daemon, &lines)
+        } catch {
+            daemon.signal(SIGKILL)
+            throw error
+        }
+        daemon.signal(SIGTERM)
+        let stopping = ContinuousClock.now
+        #expect(await daemon.end() == 0)
+        #expect(ContinuousClock.now - stopping < .seconds(5))
+    }
+
+    /// Reads on until a line says this.
+    private func wait(_ lines: inout AsyncStream<String>.Iterator, for text: String) async throws -> String {
+        while let line = await lines.next(isolation: #isolation) {
+            if line.contains(text) { return line }
+        }
+        throw Missing(text: text)
+    }
+
+    private struct Missing: Error { var text: String }
+
+    @Test func signalsRefreshReloadAndStop() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            try await withDaemon(fixture) { daemon, lines in
+                _ = try await wait(&lines, for: "directory: committed")
+                daemon.signal(SIGUSR1)
+                _ = try await wait(&lines, for: "directory: unchanged")
+
+                fixture.serve("b", contacts: 6)
+                let refresh = try await fixture.program.run("refresh", "directory")
+                #expect(refresh.status == 0, "\(refresh.standardError)")
+                _ = try await wait(&lines, for: "Refreshing sources=directory")
+                _ = try await wait(&lines, for: "directory: committed")
+
+                let valid = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
+                try fixture.folder.write(valid + "\nnonsense = 1\n", to: "sources.toml")
+                daemon.signal(SIGHUP)
+                _ = try await wait(&lines, for: "the old one stays in force")
+                _ = try await wait(&lines, for: "nonsense: unknown key")
+                daemon.signal(SIGUSR1)
+                _ = try await wait(&lines, for: "directory: unchanged")
+
+                let more = valid + "\n[[sources.more.requests]]\nurl = \"\(fixture.server.url)/companies.xml\"\nparser = \"CompaniesParser\"\n"
+                try fixture.folder.write(more, to: "sources.toml")
+                let before = fixture.server.requests("/contacts.xml").count
+                daemon.signal(SIGHUP)
+                _ = try await wait(&lines, for: "Configuration reloaded")
+                _ = try await wait(&lines, for: "more: committed")
+                #expect(fixture.server.requests("/contacts.xml").count == before)
+
+                let second = try await fixture.program.run("run")
+                #expect(second.status == 1 && second.standardError.contains("another daemon (process \(daemon.identifier))"))
+            }
+            #expect(!FileManager.default.fileExists(atPath: fixture.storePath + "-daemon"))
+        }
+    }
+
+    @Test func refreshDuringARunRefreshesOnceMore() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            let gate = Gate()
+            fixture.server.route("/companies.xml") { _ in
+                gate.wait()
+                return StubServer.response(200, "<companies><company id='a0'><name>A</name></company></companies>")
+            }
+            fixture.server.document("/contacts.xml", "<contacts><contact><email>e</email></contact></contacts>")
+            try await withDaemon(fixture) { daemon, lines in
+                _ = try await wait(&lines, for: "Running")
+                await gate.untilSomebodyWaits()
+                #expect(try await fixture.program.run("refresh", "directory").status == 0)
+                daemon.signal(SIGUSR1)
+                _ = try await wait(&lines, for: "Refreshing")
+                gate.open()
+                _ = try await wait(&lines, for: "directory: committed")
+                _ = try await wait(&lines, for: "directory: committed")
+            }
+        }
+    }
+
+    @Test func stoppingInTheMiddleOfABodyLeavesNoTrace() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 50)
+            #expect(try await fixture.program.run("sync").status == 0)
+            let before = try dumpRows(path: fixture.storePath)
+            fixture.server.route("/contacts.xml") { _ in
+                [StubServer.head(200, [:]), .send(Array("<contacts><contact><email>half</email></contact>".utf8)), .hang]
+            }
+            try await withDaemon(fixture) { daemon, lines in
+                _ = try await wait(&lines, for: "Running")
+                daemon.signal(SIGUSR1)
+                while fixture.server.requests("/contacts.xml").count < 2 { await Task.yield() }
+            }
+            #expect(try dumpRows(path: fixture.storePath) == before)
+            #expect(try await sqlite(fixture.storePath, "SELECT outcome FROM tributary_run ORDER BY id DESC") == "cancelled")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.storePath + "-work").isEmpty)
+        }
+    }
+
+    @Test func syncIsCancelledByASignal() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            fixture.server.route("/contacts.xml") { _ in [StubServer.head(200, [:]), .send(Array("<contacts>".utf8)), .hang] }
+            let running = try fixture.program.start(["sync"])
+            while fixture.server.requests("/contacts.xml").isEmpty { await Task.yield() }
+            running.signal(SIGINT)
+            let output = await running.output()
+            #expect(output.status == 1 && output.standardOutput.contains("cancelled"))
+            #expect(try dumpRows(path: fixture.storePath).isEmpty)
+        }
+    }
+
+    @Test func systemdIsToldHowThingsStand() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            let socket = try NotifySocket(path: fixture.folder.file("notify"))
+            defer { socket.close() }
+            let environment = ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "100000"]
+            try await withDaemon(fixture, environment: environment) { daemon, lines in
+                #expect(socket.next { $0.contains("READY=1") } != nil)
+                #expect(socket.next { $0.contains("STATUS=directory: committed") } != nil)
+                #expect(socket.next { $0 == "WATCHDOG=1" } != nil)
+                daemon.signal(SIGHUP)
+                #expect(socket.next { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") } != nil)
+                #expect(socket.next { $0.contains("READY=1") } != nil)
+            }
+            #expect(socket.next { $0.contains("STOPPING=1") } != nil)
+        }
+    }
+
+    @Test func logLinesForTheJournalCarryTheirPriority() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            let log = fixture.folder.file("log")
+            try Data().write(to: URL(fileURLWithPath: log))
+            var status = stat()
+            #expect(stat(log, &status) == 0)
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: fixture.program.path)
+            process.arguments = ["run"] + fixture.program.arguments
+            process.environment = fixture.program.environment.merging(["JOURNAL_STREAM": "\(status.st_dev):\(status.st_ino)"]) { $1 }
+            process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+            try process.run()
+            while try !String(contentsOfFile: log, encoding: .utf8).contains("committed") { await Task.yield() }
+            process.terminate()
+            process.waitUntilExit()
+            let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+            #expect(lines.allSatisfy { $0.hasPrefix("<6>") || $0.hasPrefix("<5>") })
+            #expect(lines.contains { $0.hasPrefix("<6>directory: committed: 15 inserted") })
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The built executables, as users call them.
+@Suite struct SyncCommandTests {
+    @Test func aStackWithAForeignKeyIsCommittedAndThenUnchanged() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 25)
+            let first = try await fixture.program.run("sync", "--json")
+            #expect(first.status == 0, "\(first.standardError)")
+            let report = try #require(try JSONSerialization.jsonObject(with: Data(first.standardOutput.utf8)) as? [String: Any])
+            #expect(Set(report.keys) == [
+                "source", "outcome", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds", "error", "requests",
+            ])
+            #expect(report["outcome"] as? String == "committed" && report["inserted"] as? Int == 35)
+            #expect(report["error"] is NSNull)
+            let requests = try #require(report["requests"] as? [[String: Any]])
+            #expect(requests.map { $0["key"] as? String } == ["Companies", "Contacts"])
+            #expect(requests.allSatisfy { Set($0.keys) == ["key", "status", "outcome", "bytes", "seconds"] })
+
+            #expect(try await fixture.program.run("sync").standardOutput.contains("fresh"))
+            #expect(try await fixture.program.run("sync", "--force").standardOutput.contains("unchanged"))
+            #expect(try await fixture.program.run("sync", "--full", "directory").standardOutput.contains("35 unchanged"))
+            fixture.serve("b", contacts: 20)
+            let changed = try await fixture.program.run("sync", "--force")
+            #expect(changed.standardOutput.contains("10 inserted, 20 updated, 15 deleted"))
+            let rows = try dumpRows(path: fixture.storePath)
+            #expect(rows.count == 30)
+            #expect(rows.contains("contact: '7@example.org','F7','Älb','Ä','b7',27,1.5,'2026-11-21T08:00:00Z'"))
+        }
+    }
+
+    @Test func aDiscardedSourceIsExitStatus1AndStatusSaysWhy() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            fixture.server.route("/contacts.xml") { _ in StubServer.response(404, "") }
+            let failed = try await fixture.program.run("sync")
+            #expect(failed.status == 1)
+            #expect(failed.standardOutput.contains("404 Not Found"))
+            let status = try await fixture.program.run("status", "--json")
+            let states = try #require(try JSONSerialization.jsonObject(with: Data(status.standardOutput.utf8)) as? [[String: Any]])
+            #expect(Set(states[0].keys) == ["source", "outcome", "last_run", "last_commit", "next_due", "failures", "error"])
+            #expect(states[0]["outcome"] as? String == "discarded" && states[0]["failures"] as? Int == 1)
+            #expect((states[0]["error"] as? String)?.contains("request 'Contacts'") == true)
+            #expect(try await fixture.program.run("status").standardOutput.contains("404 Not Found"))
+            let history = try await fixture.program.run("history", "directory")
+            #expect(history.status == 0 && history.standardOutput.contains("discarded"))
+        }
+    }
+
+    @Test func wrongUsageAndWrongConfiguration() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            #expect(try await fixture.program.run("sync", "nobody").status == 64)
+            #expect(try await fixture.program.run("sync", "--no-such-option").status == 64)
+            #expect(try await fixture.program.run("no-such-command").status == 64)
+            #expect(try await fixture.program.run("refresh").status == 1)
+            #expect(try await fixture.program.run("check").status == 0)
+            #expect(try await fixture.program.run("status").standardOutput.contains("never run"))
+            #expect(!FileManager.default.fileExists(atPath: fixture.storePath))
+            try fixture.folder.write("[sources.x]\nchace = \"5s\"\n", to: "sources.toml")
+            for command in ["check", "sync", "status", "run", "refresh", "history"] {
+                let output = try await fixture.program.run(command)
+                #expect(output.status == 78, "\(command)")
+                #expect(output.standardError.contains("sources.toml:2: sources.x.chace: unknown key; did you mean 'cache'?"))
+            }
+        }
+    }
+
+    @Test(arguments: ["run", "sync", "check", "status", "history", "refresh"])
+    func everyCommandHasHelp(command: String) async throws {
+        let output = try await BuiltProgram("tributary", config: "nowhere.toml").run(command, "--help")
+        #expect(output.status == 0 && output.standardOutput.contains("USAGE"))
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../README.md")
+        #expect(try String(contentsOf: readme.standardizedFileURL, encoding: .utf8).contains("`\(command)"), "README.md")
+    }
+
+    @Test func checkFindsAMissingTable() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write("CREATE TABEL x (y)", to: "schema.sql")
+            let config = try folder.write(
+                "[store]\nschema = \"schema.sql\"\n[[sources.a.requests]]\nurl = \"http://e.org/\"\nparser = \"SitemapParser\"\n",
+                to: "sources.toml")
+            let output = try await BuiltProgram("tributary", config: config).run("check")
+            #expect(output.status == 78 && output.standardError.contains("store.schema"))
+        }
+    }
+
+    /// Killed at any instant: the store holds one version or the other, whole, and the next sync succeeds.
+    @Test func killedAtAHundredInstants() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            func expected(_ version: String) async throws -> [String] {
+                fixture.serve(version, contacts: 1500)
+                #expect(try await fixture.program.run("sync", "--full").status == 0)
+                return try dumpRows(path: fixture.storePath)
+            }
+            let versions = [try await expected("a"), try await expected("b")]
+            let started = ContinuousClock.now
+            _ = try await fixture.program.run("sync", "--full")
+            let whole = ContinuousClock.now - started
+            var seen: Set<Int> = []
+            for round in 0..<100 {
+                fixture.serve(round % 2 == 0 ? "a" : "b", contacts: 1500)
+                let running = try fixture.program.start(["sync", "--full"])
+                // Instants spread evenly over a run, in an order that jumps.
+                try await Task.sleep(for: whole * Double(round * 37 % 100) / 100)
+                running.signal(SIGKILL)
+                _ = await running.end()
+                let rows = try dumpRows(path: fixture.storePath)
+                let version = versions.firstIndex(of: rows)
+                #expect(version != nil, "round \(round): neither version")
+                seen.insert(version ?? -1)
+                if round % 20 == 19 {
+                    let check = try await sqlite(fixture.storePath, "PRAGMA integrity_check")
+                    #expect(check == "ok")
+                    #expect(try await fixture.program.run("sync", "--full").status == 0)
+                    #expect(try dumpRows(path: fixture.storePath) == versions[round % 2])
+                }
+            }
+            #expect(seen == [0, 1])
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import FeedStore
+import Foundation
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Validators, and what a stack does with requests of which some have changed.
+@Suite struct ConditionalTests {
+    @Test func validatorsAreSentBackByteForByte() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let headers = ["ETag": "W/\"ä, x\"", "Last-Modified": "Sat,  21 Nov 2026 01:00:00 GMT"]
+            fixture.server.route("/a") { request in
+                if request.headers["if-none-match"] != nil { return [StubServer.head(304, [:])] }
+                return StubServer.response(200, EngineFixture.items(["1"]), headers)
+            }
+            #expect(try await fixture.sync(EngineFixture.request("/a")).first?.outcome == .committed)
+            #expect(try await fixture.sync(EngineFixture.request("/a")).first?.outcome == .unchanged)
+            let last = try #require(fixture.server.requests("/a").last)
+            #expect(last.headers["if-none-match"] == "W/\"ä, x\"")
+            #expect(last.headers["if-modified-since"] == "Sat,  21 Nov 2026 01:00:00 GMT")
+            #expect(try fixture.rows("SELECT outcome FROM tributary_run") == ["committed", "unchanged"])
+            // Unconditional where it is asked for, and where the declaration has changed.
+            try await fixture.sync(EngineFixture.request("/a"), mode: .full)
+            try await fixture.sync(EngineFixture.request("/a", "headers = { X = \"1\" }"))
+            #expect(fixture.server.requests("/a").suffix(2).allSatisfy { $0.headers["if-none-match"] == nil })
+        }
+    }
+
+    @Test func aDiscardedRunStoresNoValidators() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"a\"")
+            fixture.server.route("/b") { _ in StubServer.response(500, "") }
+            let stack = EngineFixture.request("/a") + EngineFixture.request("/b")
+            #expect(try await fixture.sync(stack).first?.outcome == .discarded)
+            #expect(try await fixture.sync(stack).first?.outcome == .discarded)
+            #expect(fixture.server.requests("/a").allSatisfy { $0.headers["if-none-match"] == nil })
+            #expect(try fixture.rows("SELECT * FROM tributary_request").isEmpty)
+        }
+    }
+
+    @Test func aMixtureOf304And200KeepsWhatDidNotChange() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", "<c><company id='c' name='C'/></c>", etag: "\"1\"")
+            fixture.server.document("/items", "<items><item id='1' company='c'/></items>", etag: "\"1\"")
+            let stack = """
+                [[sources.s.requests]]
+                url = "URL/companies"
+                parser = "CompaniesParser"
+                sync = "mirror"
+                [[sources.s.requests]]
+                url = "URL/items"
+                parser = "ItemsParser"
+                sync = "mirror"
+                """
+            try await fixture.sync(stack)
+            fixture.server.document("/items", "<items><item id='2' company='c'/></items>", etag: "\"2\"")
+            let report = try #require(try await fixture.sync(stack).first)
+            #expect(report.outcome == .committed && report.requests.map(\.outcome) == ["unchanged", "parsed"])
+            #expect(report.counts.inserted == 1 && report.counts.deleted == 1)
+            #expect(try fixture.rows("SELECT id, company FROM item") == ["2|c"])
+            #expect(try fixture.rows("SELECT key, etag FROM tributary_request ORDER BY key") == ["1|\"1\"", "2|\"2\""])
+            #expect(try await fixture.sync(stack).first?.outcome == .unchanged)
+        }
+    }
+
+    /// Two requests mirror one table: when one has changed, the other is fetched again in the same run.
+    @Test func noDeletionIsDecidedOnHalfOfTheData() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]), etag: "\"a1\"")
+            fixture.server.document("/b", EngineFixture.items(["3"]), etag: "\"b1\"")
+            let stack = EngineFixture.request("/a", "sync = \"mirror\"") + EngineFixture.request("/b", "sync = \"mirror\"")
+            try await fixture.sync(stack)
+            #expect(try await fixture.sync(stack).first?.outcome == .unchanged)
+            fixture.server.document("/b", EngineFixture.items(["4"]), etag: "\"b2\"")
+            let report = try #require(try await fixture.sync(stack).first)
+            #expect(report.counts.inserted == 1 && report.counts.deleted == 1 && report.counts.unchanged == 2)
+            #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "2", "4"])
+            #expect(fixture.server.requests("/a").map { $0.headers["if-none-match"] } == [nil, "\"a1\"", "\"a1\"", nil])
+            #expect(fixture.server.requests("/b").count == 3)
+        }
+    }
+
+    @Test func sourcesThatMirrorTheSameRowsAreRefused() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            fixture.server.document("/b", EngineFixture.items(["2"]))
+            func source(_ name: String, _ scope: String) -> String {
+                EngineFixture.request("/" + name, "sync = \"mirror\"\n\(scope)").replacingOccurrences(of: "sources.s.", with: "sources.\(name).")
+            }
+            #expect(throws: ConfigurationError.self) { try fixture.configuration(source("a", "") + source("b", "")) }
+            let apart = source("a", "scope = { company = \"x\" }") + source("b", "scope = { company = \"y\" }")
+            #expect(try fixture.configuration(apart).sources.count == 2)
+        }
+    }
+
+    @Test func anEmptyMirrorWhereItIsAllowed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let options = "sync = \"mirror\"\nallow_empty = true"
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]))
+            try await fixture.sync(EngineFixture.request("/a", options))
+            fixture.server.document("/a", "<items/>")
+            let report = try #require(try await fixture.sync(EngineFixture.request("/a", options)).first)
+            #expect(report.outcome == .committed && report.counts.deleted == 2)
+            #expect(try fixture.rows("SELECT * FROM item").isEmpty)
+        }
+    }
+
+    @Test func dueTimesAreKept() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let source = "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a")
+            func outcome(_ mode: RefreshMode = .whenDue) async throws -> RunOutcome? {
+                try await fixture.sync(source, mode: mode, clock: fixture.clock).first?.outcome
+            }
+            #expect(try await outcome() == .committed)
+            fixture.clock.advance(by: 599)
+            #expect(try await outcome() == .fresh)
+            #expect(try await outcome(.force) == .committed)
+            fixture.clock.advance(by: 599)
+            #expect(try await outcome() == .fresh)
+            fixture.clock.advance(by: 1)
+            #expect(try await outcome() == .committed)
+            #expect(fixture.server.requests("/a").count == 3)
+        }
+    }
+
+    @Test func backOffGrowsAndEnds() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in StubServer.response(503, "") }
+            let source = "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a")
+            #expect(try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome == .discarded)
+            #expect(try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome == .fresh)
+            fixture.clock.advance(by: 73)
+            #expect(try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome == .discarded)
+            fixture.clock.advance(by: 73)
+            #expect(try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome == .fresh)
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            fixture.clock.advance(by: 73)
+            #expect(try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome == .committed)
+            #expect(try fixture.rows("SELECT failures, error FROM tributary_source") == ["0|NULL"])
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import FeedStore
+import Foundation
+import GRDB
+import Logging
+import TestSupport
+@testable import TributaryEngine
+
+/// A server, a store in a temporary folder, and syncs of what a `sources.toml` says, each with a service of its own.
+struct EngineFixture {
+    static let schema = """
+        CREATE TABLE IF NOT EXISTS company (id TEXT PRIMARY KEY, name TEXT NOT NULL);
+        CREATE TABLE IF NOT EXISTS item (
+            id TEXT PRIMARY KEY, name TEXT, size INTEGER, company TEXT REFERENCES company(id));
+        """
+    static let registry = ParserRegistry([ItemsParser.self, CompaniesParser.self, ThrowingParser.self, BulkParser.self])
+
+    let server: StubServer
+    let folder: TemporaryFolder
+    let clock = ManualClock()
+
+    static func with(_ body: (EngineFixture) async throws -> Void) async throws {
+        try await withStubServer { server in
+            try await withTemporaryFolder { folder in
+                try folder.write(schema, to: "schema.sql")
+                try await body(EngineFixture(server: server, folder: folder))
+            }
+        }
+    }
+
+    var storePath: String { folder.file("store.sqlite") }
+
+    func configuration(_ sources: String, environment: [String: String] = [:]) throws -> TributaryConfiguration {
+        let text = "[store]\npath = \"store.sqlite\"\nschema = \"schema.sql\"\n" + sources.replacingOccurrences(of: "URL", with: server.url)
+        return try TributaryConfiguration(
+            file: folder.write(text, to: "sources.toml"), parsers: Self.registry, environment: environment)
+    }
+
+    func service(_ sources: String, clock: any RunClock, environment: [String: String] = [:]) throws -> SyncService {
+        try SyncService(
+            configuration: configuration(sources, environment: environment), parsers: Self.registry,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+    }
+
+    @discardableResult
+    func sync(
+        _ sources: String, _ names: [String] = [], mode: RefreshMode = .force, clock: (any RunClock)? = nil,
+        environment: [String: String] = [:]
+    ) async throws -> [RunReport] {
+        let service = try service(sources, clock: clock ?? SystemClock(), environment: environment)
+        let reports = try await service.sync(names, mode: mode)
+        try service.store.close()
+        return reports.sorted { $0.source < $1.source }
+    }
+
+    func rows(_ sql: String) throws -> [String] {
+        try DatabaseQueue(path: storePath).read { db in
+            try Row.fetchAll(db, sql: sql).map { row in
+                row.map { $0.1.isNull ? "NULL" : "\($0.1.storage.value ?? "")" }.joined(separator: "|")
+            }
+        }
+    }
+
+    func dump() throws -> [String] { try dumpRows(path: storePath) }
+
+    /// `<items>` of these ids.
+    static func items(_ ids: [String], name: String = "n") -> String {
+        "<items>" + ids.map { "<item id='\($0)'><name>\(name)</name></item>" }.joined() + "</items>"
+    }
+
+    static func request(_ path: String, _ options: String = "") -> String {
+        "[[sources.s.requests]]\nurl = \"URL\(path)\"\nparser = \"ItemsParser\"\n\(options)\n"
+    }
+}
+
+struct Item: FeedRecord, Equatable {
+    var id: String?
+    var name: String?
+    var size: Int?
+    var company: String?
+}
+
+final class ItemsParser: FeedParser {
+    override class var tables: [String] { ["item"] }
+    private var item = Item()
+
+    override func didStartElement() throws {
+        if element == "item" { item = Item(id: attributes["id"], company: attributes["company"]) }
+    }
+
+    override func didEndElement() throws {
+        switch element {
+        case "name": bind(&item.name)
+        case "size": bind(&item.size)
+        case "item": try context.insert(item)
+        default: break
+        }
+    }
+}
+
+final class CompaniesParser: FeedParser {
+    override func didEndElement() throws {
+        if element == "company" { try context.insert(into: "company", ["id": attributes["id"], "name": attributes["name"]]) }
+    }
+}
+
+final class ThrowingParser: FeedParser {
+    struct Refusal: Error {}
+    override func didEndElement() throws {
+        try context.insert(Item(id: "staged"))
+        if element == "name" { throw Refusal() }
+    }
+}
+
+/// Stages as many rows as the root element says.
+final class BulkParser: FeedParser {
+    override func didEndElement() throws {
+        for number in 0..<(Int(attributes["count"] ?? "") ?? 0) { try context.insert(Item(id: "bulk-\(number)", name: "b")) }
+    }
+}

@@ -1,0 +1,132 @@
+import FeedStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Whatever goes wrong, the store's rows are byte for byte what they were, and a run says why.
+@Suite struct FaultTests {
+    /// Rows and validators of a good run, so that there is something to lose.
+    private func prepare(_ fixture: EngineFixture) async throws -> [String] {
+        fixture.server.document("/good", EngineFixture.items(["1", "2"]), etag: "\"good\"")
+        let reports = try await fixture.sync(EngineFixture.request("/good", "sync = \"mirror\""))
+        #expect(reports.map(\.outcome) == [.committed])
+        return try fixture.dump()
+    }
+
+    private func expectDiscarded(_ reports: [RunReport], _ fault: Fault, _ fixture: EngineFixture, _ before: [String]) throws {
+        let report = try #require(reports.first)
+        #expect(report.outcome == .discarded)
+        #expect(report.error?.contains(fault.says) == true, "\(report.error ?? "no error")")
+        let after = try fixture.dump()
+        #expect(after == before)
+        let run = try fixture.rows("SELECT outcome, error FROM tributary_run ORDER BY id DESC LIMIT 1")
+        #expect(run == ["discarded|\(report.error ?? "")"])
+        let due = try fixture.rows("SELECT failures, next_due > last_run FROM tributary_source")
+        #expect(due == ["1|1"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.storePath + "-work").isEmpty)
+    }
+
+    @Test(arguments: Fault.all)
+    func aRequestThatFails(fault: Fault) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let before = try await prepare(fixture)
+            fixture.server.route("/fault", fault.answer)
+            let source = "[[sources.s.requests]]\nurl = \"URL/fault\"\nparser = \"\(fault.parser)\"\n\(fault.options)\n"
+            try expectDiscarded(try await fixture.sync(source), fault, fixture, before)
+            // Its validators were not touched either: the good document is still known.
+            let again = try await fixture.sync(EngineFixture.request("/good", "sync = \"mirror\""))
+            #expect(again.first?.outcome == .unchanged)
+        }
+    }
+
+    @Test(arguments: Fault.all)
+    func theSecondOfThreeAfterManyRows(fault: Fault) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let before = try await prepare(fixture)
+            fixture.server.document("/bulk", "<bulk count='100000'/>")
+            fixture.server.route("/fault", fault.answer)
+            let source = """
+                [[sources.s.requests]]
+                url = "URL/bulk"
+                parser = "BulkParser"
+                [[sources.s.requests]]
+                url = "URL/fault"
+                parser = "\(fault.parser)"
+                \(fault.options)
+                [[sources.s.requests]]
+                url = "URL/good"
+                parser = "ItemsParser"
+                """
+            let reports = try await fixture.sync(source)
+            try expectDiscarded(reports, fault, fixture, before)
+            let isCommitFault = ["foreign", "NOT NULL", "key"].contains { fault.name.contains($0) }
+            if !isCommitFault { #expect(reports[0].requests.map(\.outcome) == ["parsed", "failed", "skipped"]) }
+        }
+    }
+
+    @Test func connectionRefused() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let before = try await prepare(fixture)
+            let gone = try StubServer()
+            gone.stop()
+            let source = "[[sources.s.requests]]\nurl = \"\(gone.url)/\"\nparser = \"ItemsParser\"\n"
+            let fault = Fault(name: "refused", says: "refused", answer: { _ in [] })
+            try expectDiscarded(try await fixture.sync(source), fault, fixture, before)
+        }
+    }
+
+    @Test func aDocumentCutAtEveryByte() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let before = try await prepare(fixture)
+            let document = Array("<?xml version='1.0'?><items><item id='7'><name>&amp;é</name></item></items>".utf8)
+            for end in 0..<document.count {
+                fixture.server.route("/cut") { _ in StubServer.response(200, Array(document[..<end])) }
+                let reports = try await fixture.sync(EngineFixture.request("/cut"))
+                #expect(reports.first?.outcome == .discarded, "cut at byte \(end)")
+            }
+            #expect(try fixture.dump() == before)
+            fixture.server.route("/cut") { _ in StubServer.response(200, document) }
+            #expect(try await fixture.sync(EngineFixture.request("/cut")).first?.outcome == .committed)
+        }
+    }
+
+    @Test func theStoresDiskIsFull() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let before = try await prepare(fixture)
+            // A limit on the size of files stands in for a disk: it reaches every file of the store.
+            fixture.server.document("/bulk", "<bulk count='100000'/>")
+            let service = try fixture.service(
+                "[[sources.s.requests]]\nurl = \"URL/bulk\"\nparser = \"BulkParser\"\n", clock: SystemClock())
+            let writer = try #require(service.store.reader as? DatabasePool)
+            try await writer.writeWithoutTransaction { db in
+                let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                try db.execute(sql: "PRAGMA max_page_count = \(pages + 20)")
+            }
+            let report = try #require(try await service.sync(mode: .force).first)
+            try service.store.close()
+            #expect(report.outcome == .discarded)
+            #expect(report.error?.contains("full") == true, "\(report.error ?? "")")
+            #expect(try fixture.dump() == before)
+            #expect(try fixture.rows("SELECT outcome FROM tributary_run ORDER BY id") == ["committed", "discarded"])
+            #expect(try fixture.rows("PRAGMA integrity_check") == ["ok"])
+        }
+    }
+
+    @Test func secretsAreInNoError() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/secret") { _ in
+                [StubServer.head(302, ["Location": "/login?token=hunter22", "Content-Length": "0"])]
+            }
+            fixture.server.route("/login") { _ in StubServer.response(403, "") }
+            let source = "[[sources.s.requests]]\nurl = \"URL/secret?token=${TOKEN}\"\nparser = \"ItemsParser\"\n"
+            let reports = try await fixture.sync(source, environment: ["TOKEN": "hunter22"])
+            let error = try #require(reports.first?.error)
+            #expect(error.contains("${TOKEN}") && !error.contains("hunter22"))
+            let store = try Data(contentsOf: URL(fileURLWithPath: fixture.storePath))
+            let log = (try? Data(contentsOf: URL(fileURLWithPath: fixture.storePath + "-wal"))) ?? Data()
+            #expect((store + log).range(of: Data("hunter22".utf8)) == nil)
+        }
+    }
+}

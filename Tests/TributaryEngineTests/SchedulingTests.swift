@@ -1,0 +1,133 @@
+import FeedStore
+import Foundation
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+@Suite struct SchedulingTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func configuration(_ sources: [String: String], concurrency: Int = 2) async throws -> TributaryConfiguration {
+        let text = "[daemon]\nconcurrency = \(concurrency)\n" + sources.map { name, options in
+            "[sources.\(name)]\n\(options)\n[[sources.\(name).requests]]\nurl = \"http://e.org/\"\nparser = \"ItemsParser\"\n"
+        }.joined()
+        return try await withTemporaryFolder { folder in
+            try TributaryConfiguration(file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+        }
+    }
+
+    @Test func dueTimesComeInOrder() {
+        var queue = DueQueue()
+        for (index, offset) in [5.0, 1, 3, 2, 4].enumerated() { queue.schedule("s\(index)", at: now + offset) }
+        queue.schedule("s1", at: now + 6)
+        queue.remove("s3")
+        #expect(queue.nextDue() == now + 3)
+        var order: [String] = []
+        while let source = queue.popDue(by: now + 10) { order.append(source) }
+        #expect(order == ["s2", "s4", "s0", "s1"])
+        #expect(queue.isEmpty && queue.nextDue() == nil)
+    }
+
+    @Test func backOffHasACapAndAnEnd() {
+        let delays = (1...50).map { DueTime.backOff(failures: $0, cache: .seconds(900), jitter: 0.5) }
+        #expect(delays.prefix(4) == [60, 120, 240, 480])
+        #expect(delays.allSatisfy { $0 <= 3600 } && delays[49] == 3600)
+        #expect(DueTime.backOff(failures: 99, cache: .seconds(86_400), jitter: 1) == 86_400 * 1.2)
+        #expect(DueTime.backOff(failures: 1, cache: .milliseconds(1), jitter: 0) == 0.8)
+    }
+
+    @Test func aClockThatWasSetBackMakesNobodyWait() async throws {
+        let source = try #require(try await configuration(["a": "cache = \"10m\""])[source: "a"])
+        func start(_ due: Date?) -> Date { DueTime.start(source, state: SourceState(source: "a", nextDue: due), now: now) }
+        #expect(start(nil) == now)
+        #expect(start(now + 300) == now + 300)
+        #expect(start(now + 400 * 86_400) == now)
+    }
+
+    @Test func atMostConcurrencyAndNeverASourceTwice() async throws {
+        let configuration = try await configuration(["a": "", "b": "", "c": ""])
+        var plan = SchedulerPlan(configuration, states: [:], now: now)
+        let first = plan.takeStarts(now: now).map(\.source.name)
+        #expect(first.count == 2)
+        #expect(plan.takeStarts(now: now).isEmpty && plan.nextWake == nil)
+        plan.refresh(nil)
+        #expect(plan.takeStarts(now: now).isEmpty)
+        plan.finished(first[0], nextDue: now + 900, now: now)
+        let next = plan.takeStarts(now: now)
+        #expect(next.count == 1 && next[0].mode == .force)
+    }
+
+    @Test func aRefreshDuringARunRunsOnceMore() async throws {
+        var plan = SchedulerPlan(try await configuration(["a": ""]), states: [:], now: now)
+        #expect(plan.takeStarts(now: now).map(\.mode) == [.whenDue])
+        plan.refresh(["a"])
+        plan.refresh(["a", "nobody"])
+        plan.finished("a", nextDue: now + 900, now: now)
+        #expect(plan.takeStarts(now: now).map(\.mode) == [.force])
+        plan.finished("a", nextDue: now + 900, now: now)
+        #expect(plan.takeStarts(now: now).isEmpty)
+        #expect(plan.nextWake == now + 900)
+    }
+
+    @Test func aReloadDisturbsOnlyWhatChanged() async throws {
+        let states = Dictionary(uniqueKeysWithValues: ["a", "b", "c"].map { ($0, SourceState(source: $0, nextDue: now + 600)) })
+        var plan = SchedulerPlan(try await configuration(["a": "", "b": "", "c": ""], concurrency: 9), states: states, now: now)
+        #expect(plan.takeStarts(now: now).isEmpty)
+        plan.reload(try await configuration(["a": "", "b": "cache = \"1h\"", "d": ""], concurrency: 9), now: now)
+        #expect(Set(plan.takeStarts(now: now).map(\.source.name)) == ["b", "d"])
+        #expect(plan.nextWake == now + 600)
+    }
+
+    /// The running service on a clock that the test moves.
+    @Test func theServiceRunsSourcesWhenTheyAreDue() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            let service = try fixture.service(
+                "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a"), clock: fixture.clock)
+            let running = Task { try await service.run() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            #expect(await outcomes.next()?.outcome == .committed)
+            fixture.clock.advance(by: 60 * 11)
+            #expect(await outcomes.next()?.outcome == .unchanged)
+            service.refresh(["s"])
+            #expect(await outcomes.next()?.outcome == .unchanged)
+            await service.answer()
+            running.cancel()
+            try? await running.value
+            #expect(fixture.server.requests("/a").count == 3)
+        }
+    }
+
+    @Test func aFailingSourceDisturbsNoOther() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/hang") { _ in [.hang] }
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let sources = EngineFixture.request("/hang").replacingOccurrences(of: "sources.s", with: "sources.hanging")
+                + EngineFixture.request("/a")
+            let service = try fixture.service(sources, clock: fixture.clock)
+            let running = Task { try await service.run() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            #expect(await outcomes.next()?.source == "s")
+            running.cancel()
+            let last = await outcomes.next()
+            #expect(last?.source == "hanging" && last?.outcome == .cancelled)
+            try? await running.value
+            #expect(try fixture.rows("SELECT outcome FROM tributary_run WHERE source = 'hanging'") == ["cancelled"])
+        }
+    }
+
+    /// Two processes, or two services on one store: the second waits, and finds the source fresh.
+    @Test func runsOfOneSourceNeverOverlap() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let outcomes = try await withThrowingTaskGroup(of: RunOutcome?.self) { group in
+                for _ in 0..<4 {
+                    group.addTask { try await fixture.sync(EngineFixture.request("/a"), mode: .whenDue).first?.outcome }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.filter { $0 == .committed }.count == 1 && outcomes.filter { $0 == .fresh }.count == 3)
+            #expect(fixture.server.requests("/a").count == 1)
+        }
+    }
+}
