@@ -78,7 +78,9 @@ public final class XMLStreamParser {
             try begin(start)
         }
         // libxml2 is not always the first to notice that a document is not whole.
+        let isUnreadable = hasUnreadableBytes
         let code = xmlParseChunk(context, nil, 0, 1)
+        if failure == nil, isUnreadable { throw fail(encodingError()) }
         if failure == nil, context.pointee.wellFormed != 0 || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue,
             let open = frames.last
         {
@@ -122,13 +124,20 @@ public final class XMLStreamParser {
             throw fail(XMLStreamError(context.pointee.lastError, line: line, element: element, hasRoot: hasRoot))
         }
         // Bytes that cannot be converted end a document without making it ill-formed: only the return value tells.
-        if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 {
-            let name = forcedEncoding ?? context.pointee.encoding.map { String(cString: $0) } ?? "UTF-8"
-            throw fail(
-                XMLStreamError(
-                    code: .encoding, message: "the bytes are not valid \(name), the encoding that is declared", line: line,
-                    element: element))
-        }
+        if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 { throw fail(encodingError()) }
+    }
+
+    /// Bytes that the encoder was given and could not convert.
+    private var hasUnreadableBytes: Bool {
+        guard let buffer = context.pointee.input?.pointee.buf, buffer.pointee.encoder != nil else { return false }
+        return xmlBufUse(buffer.pointee.raw) > 0
+    }
+
+    private func encodingError() -> XMLStreamError {
+        let encoding = forcedEncoding ?? context.pointee.encoding.map { String(cString: $0) } ?? "UTF-8"
+        return XMLStreamError(
+            code: .encoding, message: "the bytes are not valid \(encoding), the encoding that is declared", line: line,
+            element: frames.last.map { name($0.name).qualified })
     }
 
     /// Ends the document: the call to ``parse(_:)`` under way throws this error, unless there is an earlier one.

@@ -58,7 +58,7 @@ import Testing
             #expect(try await fixture.program.run("check").status == 0)
             #expect(try await fixture.program.run("status").standardOutput.contains("never run"))
             #expect(!FileManager.default.fileExists(atPath: fixture.storePath))
-            try fixture.folder.write("[sources.x]\nchace = \"5s\"\n", to: "sources.toml")
+            try fixture.folder.write("[sources.x]\nchace = \"5s\"\nrequests = [{ url = \"http://e.org/\" }]\n", to: "sources.toml")
             for command in ["check", "sync", "status", "run", "refresh", "history"] {
                 let output = try await fixture.program.run(command)
                 #expect(output.status == 78, "\(command)")

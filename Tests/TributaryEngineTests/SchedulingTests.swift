@@ -32,7 +32,7 @@ import Testing
         let delays = (1...50).map { DueTime.backOff(failures: $0, cache: .seconds(900), jitter: 0.5) }
         #expect(delays.prefix(4) == [60, 120, 240, 480])
         #expect(delays.allSatisfy { $0 <= 3600 } && delays[49] == 3600)
-        #expect(DueTime.backOff(failures: 99, cache: .seconds(86_400), jitter: 1) == 86_400 * 1.2)
+        #expect(DueTime.backOff(failures: 99, cache: .seconds(86_400), jitter: 0.5) == 86_400)
         #expect(DueTime.backOff(failures: 1, cache: .milliseconds(1), jitter: 0) == 0.8)
     }
 
@@ -87,6 +87,7 @@ import Testing
             let running = Task { try await service.run() }
             var outcomes = service.outcomes.makeAsyncIterator()
             #expect(await outcomes.next()?.outcome == .committed)
+            await service.answer()
             fixture.clock.advance(by: 60 * 11)
             #expect(await outcomes.next()?.outcome == .unchanged)
             service.refresh(["s"])

@@ -10,11 +10,12 @@ struct WatchdogService: Service {
         guard let interval = systemd.watchdogInterval else {
             return try await gracefulShutdown()
         }
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await service.answer()
                 systemd.notify("WATCHDOG=1")
-                try await Task.sleep(for: interval)
+                // Shutting down ends the sleep, and the loop.
+                try? await Task.sleep(for: interval)
             }
         }
     }

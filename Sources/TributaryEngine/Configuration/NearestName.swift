@@ -1,8 +1,8 @@
-/// The name that somebody most likely meant, if one is close: at most a third of its letters differ.
+/// The name that somebody most likely meant, if one is close: at most two in five of its letters differ.
 func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let candidates = names.map { (name: $0, distance: editDistance(Array(name.lowercased()), Array($0.lowercased()))) }
     guard let best = candidates.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }),
-        best.distance * 3 <= max(name.count, best.name.count)
+        best.distance * 5 <= max(name.count, best.name.count) * 2
     else { return nil }
     return best.name
 }

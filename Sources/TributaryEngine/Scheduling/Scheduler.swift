@@ -2,7 +2,6 @@ import AsyncAlgorithms
 import FeedStore
 import Foundation
 import Logging
-import Synchronization
 
 /// Starts each source when it is due, at most `concurrency` of them at a time, never one twice.
 ///
@@ -12,6 +11,7 @@ final class Scheduler: Sendable {
     private let timer: DueTimer
     private let requests: AsyncStream<SchedulerEvent>
     private let continuation: AsyncStream<SchedulerEvent>.Continuation
+    private let questions = Questions()
     private let environment: RunEnvironment
     private let onReport: @Sendable (RunReport) -> Void
 
@@ -31,10 +31,7 @@ final class Scheduler: Sendable {
 
     /// Returns when the loop has come round; at once when it has ended.
     func answer() async {
-        await withCheckedContinuation { answer in
-            if case .enqueued = continuation.yield(.question(answer)) { return }
-            answer.resume()
-        }
+        await questions.ask { continuation.yield(.question) }
     }
 
     func run() async throws {
@@ -48,8 +45,8 @@ final class Scheduler: Sendable {
                 switch event {
                 case .due:
                     break
-                case .question(let answer):
-                    answer.resume()
+                case .question:
+                    questions.answer()
                 case .refresh(let sources):
                     plan.refresh(sources)
                 case .reload(let configuration):
@@ -57,11 +54,15 @@ final class Scheduler: Sendable {
                     plan.reload(configuration, now: now)
                 case .finished(let report):
                     plan.finished(report.source, nextDue: report.nextDue, now: now)
-                    onReport(report)
                 }
                 for start in plan.takeStarts(now: now) {
                     let run = StackRun(start.source, in: environment, mode: start.mode)
-                    group.addTask { [continuation] in continuation.yield(.finished(await run.run())) }
+                    group.addTask { [continuation, onReport] in
+                        let report = await run.run()
+                        // Whoever hears of a run may rely on the loop's hearing of it before what they say next.
+                        continuation.yield(.finished(report))
+                        onReport(report)
+                    }
                 }
                 timer.set(plan.nextWake)
             }
@@ -69,14 +70,6 @@ final class Scheduler: Sendable {
             group.cancelAll()
             await group.waitForAll()
         }
-        // Runs that ended after the loop did.
-        continuation.finish()
-        for await event in requests {
-            switch event {
-            case .finished(let report): onReport(report)
-            case .question(let answer): answer.resume()
-            default: break
-            }
-        }
+        questions.end()
     }
 }

@@ -9,7 +9,7 @@ enum SchedulerEvent: Sendable {
     /// The configuration has changed.
     case reload(TributaryConfiguration)
     /// Somebody wants to know whether the loop still turns.
-    case question(CheckedContinuation<Void, Never>)
+    case question
     /// A run has ended.
     case finished(RunReport)
 }

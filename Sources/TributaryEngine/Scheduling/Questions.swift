@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Those who wait for a sign of life, and whether there is anybody left to give it.
+final class Questions: Sendable {
+    private struct State {
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns when an answer has come, or can come no more.
+    func ask(_ announce: () -> Void) async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if !state.isOver { state.waiting.append(continuation) }
+                return state.isOver
+            }
+            if isOver { continuation.resume() } else { announce() }
+        }
+    }
+
+    func answer() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func end() {
+        state.withLock { $0.isOver = true }
+        answer()
+    }
+}
