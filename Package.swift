@@ -40,7 +40,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
-        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+        .systemLibrary(
+            name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(
@@ -67,7 +68,9 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         // What users import: the engine and the commands under one name.
-        .target(name: "Tributary", dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore"], swiftSettings: swiftSettings),
+        .target(
+            name: "Tributary", dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore"],
+            swiftSettings: swiftSettings),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
         .target(name: "TributaryParsers", dependencies: ["Tributary", grdb], swiftSettings: swiftSettings),
         .executableTarget(
@@ -82,12 +85,15 @@ let package = Package(
             name: "TestSupport", dependencies: ["TributaryEngine", grdb], path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
-        .testTarget(name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryEngineTests", dependencies: ["TributaryEngine", "FeedStore", "CZlib", "TestSupport", grdb, logging],
+            name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TributaryEngineTests",
+            dependencies: ["TributaryEngine", "FeedStore", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryParsersTests", dependencies: ["TributaryParsers", "Tributary", "TestSupport", grdb, logging],
+            name: "TributaryParsersTests",
+            dependencies: ["TributaryParsers", "Tributary", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CommandTests",

@@ -38,7 +38,8 @@ struct Connection: Sendable {
         let current = "\"\(status.st_mtim.tv_sec)-\(status.st_mtim.tv_nsec)-\(status.st_size)\""
         if hasValidators, tag == current { return send("HTTP/1.1 304 Not Modified\r\nETag: \(current)\r\n\r\n") }
         let validators = hasValidators ? "ETag: \(current)\r\n" : ""
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: \(status.st_size)\r\n\(validators)\r\n"
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\nContent-Length: \(status.st_size)\r\n\(validators)\r\n"
         guard send(head) else { return false }
         var sent = 0
         while sent < status.st_size {

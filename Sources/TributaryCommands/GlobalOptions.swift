@@ -12,7 +12,8 @@ struct GlobalOptions: ParsableArguments {
     var configurationFile: String {
         if let config { return config }
         let system = "/etc/tributary/sources.toml"
-        let isOnlySystem = !FileManager.default.fileExists(atPath: "sources.toml") && FileManager.default.fileExists(atPath: system)
+        let isOnlySystem =
+            !FileManager.default.fileExists(atPath: "sources.toml") && FileManager.default.fileExists(atPath: system)
         return isOnlySystem ? system : "sources.toml"
     }
 }

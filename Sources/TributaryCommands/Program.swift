@@ -33,7 +33,8 @@ package struct Program: Sendable {
     }
 
     func service(
-        _ configuration: TributaryConfiguration, logger: Logger, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+        _ configuration: TributaryConfiguration, logger: Logger,
+        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws -> SyncService {
         try SyncService(
             configuration: configuration, parsers: parsers, logger: logger, registerMigrations: registerMigrations,

@@ -43,7 +43,10 @@ public final class SyndicationParser: FeedParser {
         case "title": if isChildOfRecord { set(\.title, \.title) }
         case "link": if attributes["href"] == nil, isChildOfRecord { set(\.link, \.link) }
         case "guid", "id": if isChildOfEntry { entries[entries.count - 1].entry.id = text }
-        case "g:id": if isChildOfEntry, entries[entries.count - 1].entry.id.isEmpty { entries[entries.count - 1].entry.id = text }
+        case "g:id":
+            if isChildOfEntry, entries[entries.count - 1].entry.id.isEmpty {
+                entries[entries.count - 1].entry.id = text
+            }
         case "description", "subtitle", "tagline": if isChildOfRecord { set(\.summary, \.description) }
         case "summary": if isChildOfEntry { set(\.summary, nil) }
         case "content", "content:encoded": if isChildOfEntry { set(\.content, nil) }
@@ -114,7 +117,11 @@ public final class SyndicationParser: FeedParser {
     private func didFindLink(_ address: String, relation: String) {
         switch relation {
         case "alternate":
-            if entries.isEmpty { feed.link = feed.link ?? address } else { entries[entries.count - 1].entry.link = address }
+            if entries.isEmpty {
+                feed.link = feed.link ?? address
+            } else {
+                entries[entries.count - 1].entry.link = address
+            }
         case "enclosure":
             addEnclosure(address, type: attributes["type"], length: attributes["length"])
         default:

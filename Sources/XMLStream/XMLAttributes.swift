@@ -16,7 +16,9 @@ public struct XMLAttributes {
     public var all: [(name: XMLName, value: String)] {
         range.map { index in
             let attribute = stream.attribute(index)
-            return (stream.name(attribute.name), String(decoding: stream.attributeBytes(attribute.value), as: UTF8.self))
+            return (
+                stream.name(attribute.name), String(decoding: stream.attributeBytes(attribute.value), as: UTF8.self)
+            )
         }
     }
 

@@ -1,5 +1,5 @@
 /// The names of one document, found by the addresses under which libxml2's dictionary interns their parts.
-struct XMLNameTable {
+struct XMLNameTable: ~Copyable {
     typealias Address = UnsafePointer<UInt8>
 
     private struct Slot {
@@ -10,7 +10,7 @@ struct XMLNameTable {
     }
 
     private var slots = [Slot](repeating: Slot(), count: 64)
-    private var names: [XMLName] = []
+    private var names = PointerStack<XMLName>(capacity: 64)
 
     var count: Int { names.count }
 

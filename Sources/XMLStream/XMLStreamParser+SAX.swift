@@ -62,8 +62,9 @@ extension XMLStreamParser {
         _ count: Int, _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     ) {
         guard failure == nil else { return }
-        if let parent = frames.last, isBlank(text[parent.textStart..<text.count]) {
-            text.truncate(to: parent.textStart)
+        if frames.count > 0 {
+            let parent = frames[frames.count - 1].textStart
+            if isBlank(text[parent..<text.count]) { text.truncate(to: parent) }
         }
         let known = names.count
         let name = names.index(local: local, prefix: prefix, namespace: namespace)
@@ -86,7 +87,8 @@ extension XMLStreamParser {
     }
 
     private func endElement() {
-        guard failure == nil, let frame = frames.last else { return }
+        guard failure == nil, frames.count > 0 else { return }
+        let frame = frames[frames.count - 1]
         do { try tellEnd() } catch { fail(error) }
         text.truncate(to: frame.textStart)
         attributeValues.truncate(to: frame.attributeValuesStart)
@@ -95,7 +97,7 @@ extension XMLStreamParser {
     }
 
     private func characters(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: UnsafeMutableRawPointer) {
-        guard failure == nil, !frames.isEmpty else { return }
+        guard failure == nil, frames.count > 0 else { return }
         // The content of an entity is parsed in a context of its own.
         if context != rootContext { expand(by: count) }
         guard text.count + count <= limits.textLength else {
@@ -193,7 +195,9 @@ extension XMLStreamParser {
     }
 
     private func refuse(_ code: XMLStreamError.Code, _ message: String) {
-        fail(XMLStreamError(code: code, message: message, line: line, element: frames.last.map { names[$0.name].qualified }))
+        fail(
+            XMLStreamError(
+                code: code, message: message, line: line, element: openElement))
     }
 
     @inline(__always)

@@ -20,9 +20,9 @@ public final class XMLStreamParser {
     // each access at run time took a fifth of the parser's time.
     @exclusivity(unchecked) var failure: (any Error)?
     @exclusivity(unchecked) var names = XMLNameTable()
-    @exclusivity(unchecked) var frames: [XMLFrame] = []
+    @exclusivity(unchecked) var frames = PointerStack<XMLFrame>(capacity: 32)
     @exclusivity(unchecked) var text = ByteArena()
-    @exclusivity(unchecked) var attributes: [XMLAttributeRecord] = []
+    @exclusivity(unchecked) var attributes = PointerStack<XMLAttributeRecord>(capacity: 32)
     @exclusivity(unchecked) var attributeValues = ByteArena()
     @exclusivity(unchecked) var expanded = 0
     @exclusivity(unchecked) var hasRoot = false
@@ -74,20 +74,24 @@ public final class XMLStreamParser {
     public func finish() throws {
         if let failure { throw failure }
         if let start = preamble {
-            guard !start.isEmpty else { throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1)) }
+            guard !start.isEmpty else {
+                throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1))
+            }
             try begin(start)
         }
         // libxml2 is not always the first to notice that a document is not whole.
         let isUnreadable = hasUnreadableBytes
         let code = xmlParseChunk(context, nil, 0, 1)
         if failure == nil, isUnreadable { throw fail(encodingError()) }
-        if failure == nil, context.pointee.wellFormed != 0 || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue,
-            let open = frames.last
+        if failure == nil,
+            context.pointee.wellFormed != 0 || context.pointee.lastError.code == XML_ERR_DOCUMENT_END.rawValue,
+            let openElement
         {
             throw fail(
                 XMLStreamError(
-                    code: .truncated, message: "the document ends before its root element <\(name(frames[0].name).qualified)> does",
-                    line: line, element: name(open.name).qualified))
+                    code: .truncated,
+                    message: "the document ends before its root element <\(name(frames[0].name).qualified)> does",
+                    line: line, element: openElement))
         }
         try check(code)
     }
@@ -99,7 +103,8 @@ public final class XMLStreamParser {
             guard let encoding = xmlFindCharEncodingHandler(charset) else {
                 throw fail(
                     XMLStreamError(
-                        code: .encoding, message: "the Content-Type declares the unknown encoding '\(charset)'", line: 1))
+                        code: .encoding, message: "the Content-Type declares the unknown encoding '\(charset)'", line: 1
+                    ))
             }
             xmlSwitchToEncoding(context, encoding)
         }
@@ -119,7 +124,7 @@ public final class XMLStreamParser {
 
     private func check(_ code: Int32) throws {
         if let failure { throw failure }
-        let element = frames.last.map { name($0.name).qualified }
+        let element = openElement
         if context.pointee.wellFormed == 0 {
             throw fail(XMLStreamError(context.pointee.lastError, line: line, element: element, hasRoot: hasRoot))
         }
@@ -137,7 +142,7 @@ public final class XMLStreamParser {
         let encoding = forcedEncoding ?? context.pointee.encoding.map { String(cString: $0) } ?? "UTF-8"
         return XMLStreamError(
             code: .encoding, message: "the bytes are not valid \(encoding), the encoding that is declared", line: line,
-            element: frames.last.map { name($0.name).qualified })
+            element: openElement)
     }
 
     /// Ends the document: the call to ``parse(_:)`` under way throws this error, unless there is an earlier one.
@@ -160,7 +165,7 @@ public final class XMLStreamParser {
     public var depth: Int { frames.count }
 
     /// The names of the open elements as written, from the root: `/rss/channel/item/title`.
-    public var path: String { frames.reduce(into: "") { $0 += "/" + names[$1.name].qualified } }
+    public var path: String { (0..<frames.count).reduce(into: "") { $0 += "/" + names.qualified(frames[$1].name) } }
 
     public var attributesOfElement: XMLAttributes {
         XMLAttributes(stream: self, range: frames[frames.count - 1].attributes)
@@ -172,6 +177,9 @@ public final class XMLStreamParser {
 
     /// The line that the parser has reached, counted from 1.
     public var line: Int { Int(xmlSAX2GetLineNumber(context)) }
+
+    /// The innermost open element's name as written; nil outside the root.
+    var openElement: String? { frames.count > 0 ? qualifiedName : nil }
 
     func name(_ index: Int32) -> XMLName { names[index] }
     func attribute(_ index: Int) -> XMLAttributeRecord { attributes[index] }

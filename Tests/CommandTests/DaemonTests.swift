@@ -58,7 +58,9 @@ import Testing
                 daemon.signal(SIGUSR1)
                 _ = try await wait(&lines, for: "directory: unchanged")
 
-                let more = valid + "\n[[sources.more.requests]]\nurl = \"\(fixture.server.url)/companies.xml\"\nparser = \"CompaniesParser\"\n"
+                let more =
+                    valid
+                    + "\n[[sources.more.requests]]\nurl = \"\(fixture.server.url)/companies.xml\"\nparser = \"CompaniesParser\"\n"
                 try fixture.folder.write(more, to: "sources.toml")
                 let before = fixture.server.requests("/contacts.xml").count
                 daemon.signal(SIGHUP)
@@ -67,7 +69,9 @@ import Testing
                 #expect(fixture.server.requests("/contacts.xml").count == before)
 
                 let second = try await fixture.program.run("run")
-                #expect(second.status == 1 && second.standardError.contains("another daemon (process \(daemon.identifier))"))
+                #expect(
+                    second.status == 1 && second.standardError.contains("another daemon (process \(daemon.identifier))")
+                )
             }
             #expect(!FileManager.default.fileExists(atPath: fixture.storePath + "-daemon"))
         }
@@ -101,7 +105,10 @@ import Testing
             #expect(try await fixture.program.run("sync").status == 0)
             let before = try dumpRows(path: fixture.storePath)
             fixture.server.route("/contacts.xml") { _ in
-                [StubServer.head(200, [:]), .send(Array("<contacts><contact><email>half</email></contact>".utf8)), .hang]
+                [
+                    StubServer.head(200, [:]), .send(Array("<contacts><contact><email>half</email></contact>".utf8)),
+                    .hang,
+                ]
             }
             try await withDaemon(fixture) { daemon, lines in
                 _ = try await wait(&lines, for: "Running")
@@ -109,7 +116,9 @@ import Testing
                 while fixture.server.requests("/contacts.xml").count < 2 { await Task.yield() }
             }
             #expect(try dumpRows(path: fixture.storePath) == before)
-            #expect(try await sqlite(fixture.storePath, "SELECT outcome FROM tributary_run ORDER BY id DESC") == "cancelled")
+            #expect(
+                try await sqlite(fixture.storePath, "SELECT outcome FROM tributary_run ORDER BY id DESC") == "cancelled"
+            )
             #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.storePath + "-work").isEmpty)
         }
     }
@@ -117,7 +126,9 @@ import Testing
     @Test func syncIsCancelledByASignal() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 5)
-            fixture.server.route("/contacts.xml") { _ in [StubServer.head(200, [:]), .send(Array("<contacts>".utf8)), .hang] }
+            fixture.server.route("/contacts.xml") { _ in
+                [StubServer.head(200, [:]), .send(Array("<contacts>".utf8)), .hang]
+            }
             let running = try fixture.program.start(["sync"])
             while fixture.server.requests("/contacts.xml").isEmpty { await Task.yield() }
             running.signal(SIGINT)

@@ -31,7 +31,9 @@ final class RunningProgram: Sendable {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
             posix_spawn_file_actions_adddup2(&actions, pipes[0][1], 1)
             posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 2)
-            if let standardError { posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_APPEND, 0) }
+            if let standardError {
+                posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_APPEND, 0)
+            }
             defer { for ends in pipes { close(ends[1]) } }
             return withCStrings(arguments) { arguments in
                 withCStrings(environment) { posix_spawn(&child, program.path, &actions, nil, arguments, $0) }

@@ -9,10 +9,13 @@ import Testing
             fixture.serve("a", contacts: 25)
             let first = try await fixture.program.run("sync", "--json")
             #expect(first.status == 0, "\(first.standardError)")
-            let report = try #require(try JSONSerialization.jsonObject(with: Data(first.standardOutput.utf8)) as? [String: Any])
-            #expect(Set(report.keys) == [
-                "source", "outcome", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds", "error", "requests",
-            ])
+            let report = try #require(
+                try JSONSerialization.jsonObject(with: Data(first.standardOutput.utf8)) as? [String: Any])
+            #expect(
+                Set(report.keys) == [
+                    "source", "outcome", "inserted", "updated", "deleted", "unchanged", "skipped", "bytes", "seconds",
+                    "error", "requests",
+                ])
             #expect(report["outcome"] as? String == "committed" && report["inserted"] as? Int == 35)
             #expect(report["error"] is NSNull)
             let requests = try #require(report["requests"] as? [[String: Any]])
@@ -21,7 +24,8 @@ import Testing
 
             #expect(try await fixture.program.run("sync").standardOutput.contains("fresh"))
             #expect(try await fixture.program.run("sync", "--force").standardOutput.contains("unchanged"))
-            #expect(try await fixture.program.run("sync", "--full", "directory").standardOutput.contains("35 unchanged"))
+            #expect(
+                try await fixture.program.run("sync", "--full", "directory").standardOutput.contains("35 unchanged"))
             fixture.serve("b", contacts: 20)
             let changed = try await fixture.program.run("sync", "--force")
             #expect(changed.standardOutput.contains("10 inserted, 20 updated, 15 deleted"))
@@ -39,8 +43,12 @@ import Testing
             #expect(failed.status == 1)
             #expect(failed.standardOutput.contains("404 Not Found"))
             let status = try await fixture.program.run("status", "--json")
-            let states = try #require(try JSONSerialization.jsonObject(with: Data(status.standardOutput.utf8)) as? [[String: Any]])
-            #expect(Set(states[0].keys) == ["source", "outcome", "last_run", "last_commit", "next_due", "failures", "error"])
+            let states = try #require(
+                try JSONSerialization.jsonObject(with: Data(status.standardOutput.utf8)) as? [[String: Any]])
+            #expect(
+                Set(states[0].keys) == [
+                    "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error",
+                ])
             #expect(states[0]["outcome"] as? String == "discarded" && states[0]["failures"] as? Int == 1)
             #expect((states[0]["error"] as? String)?.contains("request 'Contacts'") == true)
             #expect(try await fixture.program.run("status").standardOutput.contains("404 Not Found"))
@@ -58,11 +66,14 @@ import Testing
             #expect(try await fixture.program.run("check").status == 0)
             #expect(try await fixture.program.run("status").standardOutput.contains("never run"))
             #expect(!FileManager.default.fileExists(atPath: fixture.storePath))
-            try fixture.folder.write("[sources.x]\nchace = \"5s\"\nrequests = [{ url = \"http://e.org/\" }]\n", to: "sources.toml")
+            try fixture.folder.write(
+                "[sources.x]\nchace = \"5s\"\nrequests = [{ url = \"http://e.org/\" }]\n", to: "sources.toml")
             for command in ["check", "sync", "status", "run", "refresh", "history"] {
                 let output = try await fixture.program.run(command)
                 #expect(output.status == 78, "\(command)")
-                #expect(output.standardError.contains("sources.toml:2: sources.x.chace: unknown key; did you mean 'cache'?"))
+                #expect(
+                    output.standardError.contains("sources.toml:2: sources.x.chace: unknown key; did you mean 'cache'?")
+                )
             }
         }
     }
@@ -71,8 +82,10 @@ import Testing
     func everyCommandHasHelp(command: String) async throws {
         let output = try await BuiltProgram("tributary", config: "nowhere.toml").run(command, "--help")
         #expect(output.status == 0 && output.standardOutput.contains("USAGE"))
-        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../README.md")
-        #expect(try String(contentsOf: readme.standardizedFileURL, encoding: .utf8).contains("`\(command)"), "README.md")
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../README.md")
+        #expect(
+            try String(contentsOf: readme.standardizedFileURL, encoding: .utf8).contains("`\(command)"), "README.md")
     }
 
     @Test func checkFindsAMissingTable() async throws {

@@ -46,7 +46,8 @@ import TestSupport
                 try context.insert(into: "contact", ["email": "x@y", "company": "nobody"])
             }
             let message = try #require(error?.message)
-            #expect(message.contains("contact") && message.contains("x@y") && message.contains("REFERENCES company(id)"))
+            #expect(
+                message.contains("contact") && message.contains("x@y") && message.contains("REFERENCES company(id)"))
         }
     }
 

@@ -13,9 +13,11 @@ import TestSupport
             let (values, continuation) = AsyncStream<Int>.makeStream()
             let observation = DatabaseRegionObservation(tracking: Table("item"))
             let writer = try #require(fixture.store.reader as? any DatabaseWriter)
-            let cancellable = observation.start(in: writer, onError: { _ in }, onChange: { db in
-                continuation.yield((try? Int.fetchOne(db, sql: "SELECT count(*) FROM item")) ?? -1)
-            })
+            let cancellable = observation.start(
+                in: writer, onError: { _ in },
+                onChange: { db in
+                    continuation.yield((try? Int.fetchOne(db, sql: "SELECT count(*) FROM item")) ?? -1)
+                })
             try fixture.commit { try $0.insert(Item(id: "a")) }
             try fixture.commit { try $0.insert(Item(id: "a")) }
             let unchanged = Commit(
@@ -68,11 +70,14 @@ import TestSupport
             do {
                 let store = try MainStore(path: path, schema: schema)
                 let request = RequestState(
-                    key: "k", validators: Validators(etag: "W/\"é\"", lastModified: nil), fingerprint: "f", tables: ["item"],
+                    key: "k", validators: Validators(etag: "W/\"é\"", lastModified: nil), fingerprint: "f",
+                    tables: ["item"],
                     sync: .mirror, scope: ["a": "b"])
                 let commit = Commit(
-                    report: RunReport(source: "s", outcome: .discarded, startedAt: due, error: "why"), requests: [request],
-                    state: SourceState(source: "s", outcome: .discarded, lastRun: due, nextDue: due, failures: 3, error: "why"),
+                    report: RunReport(source: "s", outcome: .discarded, startedAt: due, error: "why"),
+                    requests: [request],
+                    state: SourceState(
+                        source: "s", outcome: .discarded, lastRun: due, nextDue: due, failures: 3, error: "why"),
                     forgetBefore: .distantPast)
                 _ = try store.commit(commit) { 1.5 }
                 try store.close()
@@ -101,7 +106,8 @@ import TestSupport
                 while !isDone.withLock({ $0 }) {
                     seen.insert(
                         try await store.reader.read {
-                            try String.fetchOne($0, sql: "SELECT count(*) || '/' || count(DISTINCT name) FROM item") ?? ""
+                            try String.fetchOne($0, sql: "SELECT count(*) || '/' || count(DISTINCT name) FROM item")
+                                ?? ""
                         })
                 }
                 return seen

@@ -6,8 +6,12 @@ import TestSupport
 
 @Suite struct MergeTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
-    let first = [Item(id: "a", name: "A", size: 1), Item(id: "b", name: "B", size: nil), Item(id: "c", name: nil, size: 3)]
-    let second = [Item(id: "b", name: "B2", size: 2), Item(id: "c", name: nil, size: 3), Item(id: "d", name: "D", size: 4)]
+    let first = [
+        Item(id: "a", name: "A", size: 1), Item(id: "b", name: "B", size: nil), Item(id: "c", name: nil, size: 3),
+    ]
+    let second = [
+        Item(id: "b", name: "B2", size: 2), Item(id: "c", name: nil, size: 3), Item(id: "d", name: "D", size: 4),
+    ]
 
     @Test(arguments: [
         (SyncMode.insert, counts(inserted: 1, unchanged: 2), ["a|A|1", "b|B|NULL", "c|NULL|3", "d|D|4"]),
@@ -115,7 +119,8 @@ import TestSupport
     }
 
     @Test func columnsThatARecordLacksAreLeftAlone() async throws {
-        let schema = "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER, seen TEXT NOT NULL DEFAULT 'new')"
+        let schema =
+            "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER, seen TEXT NOT NULL DEFAULT 'new')"
         try await StoreFixture.with(schema) { fixture in
             try fixture.commit { try $0.insert(Item(id: "a", name: "A", size: 1)) }
             try fixture.commit { try $0.insert(into: "item", ["size": 9, "id": "a"]) }
@@ -263,7 +268,9 @@ import TestSupport
                 let stored = try fixture.store.reader.read { try Item.fetchAll($0) }
                 #expect(Dictionary(uniqueKeysWithValues: stored.map { ($0.id, $0) }) == feed)
             }
-            let changes = try fixture.rows("SELECT sum(CASE operation WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END) FROM tributary_change")
+            let changes = try fixture.rows(
+                "SELECT sum(CASE operation WHEN 'insert' THEN 1 WHEN 'delete' THEN -1 ELSE 0 END) FROM tributary_change"
+            )
             let count = try fixture.rows("SELECT count(*) FROM item")
             #expect(changes == count)
         }

@@ -88,8 +88,10 @@ import TestSupport
             """
         try await StoreFixture.with(schema) { fixture in
             let record = Everything(
-                id: nil, text: "t", flag: true, small: 7, number: 1.5, date: Date(timeIntervalSince1970: 0), data: Data([1, 2]),
-                uuid: UUID(), url: URL(string: "https://example.org/")!, decimal: 1.25, kind: .good, list: [1, 2], missing: nil)
+                id: nil, text: "t", flag: true, small: 7, number: 1.5, date: Date(timeIntervalSince1970: 0),
+                data: Data([1, 2]),
+                uuid: UUID(), url: URL(string: "https://example.org/")!, decimal: 1.25, kind: .good, list: [1, 2],
+                missing: nil)
             try fixture.commit { for _ in 0..<3 { try $0.insert(record) } }
             let queue = try DatabaseQueue()
             try queue.write { db in

@@ -53,7 +53,9 @@ package final class ManualClock: RunClock {
             }
         } onCancel: {
             let sleeper: Sleeper? = state.withLock { state in
-                if let index = state.sleepers.firstIndex(where: { $0.id == id }) { return state.sleepers.remove(at: index) }
+                if let index = state.sleepers.firstIndex(where: { $0.id == id }) {
+                    return state.sleepers.remove(at: index)
+                }
                 state.cancelled.insert(id)
                 return nil
             }

@@ -12,7 +12,9 @@ package func dumpRows(_ reader: any DatabaseReader) throws -> [String] {
                 """)
         return try tables.flatMap { table in
             let columns = try db.columns(in: table).map { "quote(\"\($0.name)\")" }.joined(separator: " || ',' || ")
-            return try String.fetchAll(db, sql: "SELECT \(columns) FROM \"\(table)\" ORDER BY 1").map { table + ": " + $0 }
+            return try String.fetchAll(db, sql: "SELECT \(columns) FROM \"\(table)\" ORDER BY 1").map {
+                table + ": " + $0
+            }
         }
     }
 }

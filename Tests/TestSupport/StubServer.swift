@@ -92,10 +92,11 @@ package final class StubServer: Sendable {
             close(connection)
         }
         while let request = readRequest(connection) {
-            let steps = state.withLock { state in
-                state.requests.append(request)
-                return state.routes[request.path]
-            }?(request) ?? Self.response(404, "")
+            let steps =
+                state.withLock { state in
+                    state.requests.append(request)
+                    return state.routes[request.path]
+                }?(request) ?? Self.response(404, "")
             for step in steps {
                 guard perform(step, connection) else { return }
             }
@@ -155,7 +156,8 @@ package final class StubServer: Sendable {
         var headers: [String: String] = [:]
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":") else { continue }
-            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+                in: .whitespaces)
         }
         var body = Array(bytes[end!...])
         let length = headers["content-length"].flatMap { Int($0) } ?? 0

@@ -15,7 +15,8 @@ import Testing
         var string = "", optionalString: String?, int = 0, optionalInt: Int?, byte: UInt8 = 0, double = 0.0
         var optionalDouble: Double?, float: Float = 0, decimal = Decimal(), bool = false, optionalBool: Bool?
         var date = Date.distantPast, optionalDate: Date?, data = Data(), url = URL(string: "x:")!, optionalURL: URL?
-        var color = Color.red, optionalColor: Color?, level = Level.low, attribute = 0, missing = 42, optionalAttribute: Color?
+        var color = Color.red, optionalColor: Color?, level = Level.low, attribute = 0, missing = 42,
+            optionalAttribute: Color?
         var seen: [String] = []
 
         override func didStartElement() throws {
@@ -54,8 +55,13 @@ import Testing
     }
 
     private func parse(_ content: String) throws -> EverythingParser {
-        let store = try MainStore(path: FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path)
-        defer { for suffix in ["", "-wal", "-shm", "-lock"] { try? FileManager.default.removeItem(atPath: store.path + suffix) } }
+        let store = try MainStore(
+            path: FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path)
+        defer {
+            for suffix in ["", "-wal", "-shm", "-lock"] {
+                try? FileManager.default.removeItem(atPath: store.path + suffix)
+            }
+        }
         let context = try store.makeWorkerContext(source: "s")
         defer { context.remove() }
         let response = FeedResponse(url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators())
@@ -73,11 +79,14 @@ import Testing
             <optionalBool>0</optionalBool><date>2026-11-21</date><optionalDate/><data>SGk=</data><url>https://e.org/?a=b</url>
             <optionalURL/><color>green</color><optionalColor/><level>2</level><p:attributes n="7" c="red"/>
             """)
-        #expect(parser.string == "a <b>" && parser.optionalString == "" && parser.int == -5 && parser.optionalInt == nil)
+        #expect(
+            parser.string == "a <b>" && parser.optionalString == "" && parser.int == -5 && parser.optionalInt == nil)
         #expect(parser.byte == 255 && parser.double == 1000 && parser.optionalDouble == 2.5 && parser.float == 0.5)
         #expect(parser.decimal == Decimal(string: "0.10") && parser.bool && parser.optionalBool == false)
         #expect(parser.date == Date(timeIntervalSince1970: 1_795_219_200) && parser.optionalDate == nil)
-        #expect(parser.data == Data("Hi".utf8) && parser.url.absoluteString == "https://e.org/?a=b" && parser.optionalURL == nil)
+        #expect(
+            parser.data == Data("Hi".utf8) && parser.url.absoluteString == "https://e.org/?a=b"
+                && parser.optionalURL == nil)
         #expect(parser.color == .green && parser.optionalColor == nil && parser.level == .high)
         #expect(parser.attribute == 7 && parser.missing == 42 && parser.optionalAttribute == .red)
         #expect(parser.seen.contains("/all/p:attributes 2 attributes "))
@@ -85,7 +94,8 @@ import Testing
 
     @Test(arguments: [
         ("int", "", "integer"), ("int", "1.5", "integer"), ("byte", "256", "0 to 255"), ("double", "abc", "number"),
-        ("decimal", "1e5", "decimal"), ("bool", "maybe", "true, false"), ("date", "someday", "date"), ("data", "?", "base 64"),
+        ("decimal", "1e5", "decimal"), ("bool", "maybe", "true, false"), ("date", "someday", "date"),
+        ("data", "?", "base 64"),
         ("color", "blue", "Color"), ("level", "9", "Level"), ("optionalInt", "x", "integer"),
     ])
     func whatDoesNotConvert(element: String, text: String, expected: String) throws {
@@ -93,7 +103,8 @@ import Testing
             _ = try parse("\n\n<\(element)>\(text)</\(element)>")
             Issue.record("'\(text)' was bound")
         } catch let error as BindingError {
-            #expect(error.element == element && error.line == 3 && error.value == text && error.expected.contains(expected))
+            #expect(
+                error.element == element && error.line == 3 && error.value == text && error.expected.contains(expected))
         }
     }
 }

@@ -68,14 +68,16 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1", "2"]), etag: "\"a1\"")
             fixture.server.document("/b", EngineFixture.items(["3"]), etag: "\"b1\"")
-            let stack = EngineFixture.request("/a", "sync = \"mirror\"") + EngineFixture.request("/b", "sync = \"mirror\"")
+            let stack =
+                EngineFixture.request("/a", "sync = \"mirror\"") + EngineFixture.request("/b", "sync = \"mirror\"")
             try await fixture.sync(stack)
             #expect(try await fixture.sync(stack).first?.outcome == .unchanged)
             fixture.server.document("/b", EngineFixture.items(["4"]), etag: "\"b2\"")
             let report = try #require(try await fixture.sync(stack).first)
             #expect(report.counts.inserted == 1 && report.counts.deleted == 1 && report.counts.unchanged == 2)
             #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "2", "4"])
-            #expect(fixture.server.requests("/a").map { $0.headers["if-none-match"] } == [nil, "\"a1\"", "\"a1\"", nil])
+            #expect(
+                fixture.server.requests("/a").map { $0.headers["if-none-match"] } == [nil, "\"a1\"", "\"a1\"", nil])
             #expect(fixture.server.requests("/b").count == 3)
         }
     }
@@ -85,7 +87,8 @@ import Testing
             fixture.server.document("/a", EngineFixture.items(["1"]))
             fixture.server.document("/b", EngineFixture.items(["2"]))
             func source(_ name: String, _ scope: String) -> String {
-                EngineFixture.request("/" + name, "sync = \"mirror\"\n\(scope)").replacingOccurrences(of: "sources.s.", with: "sources.\(name).")
+                EngineFixture.request("/" + name, "sync = \"mirror\"\n\(scope)").replacingOccurrences(
+                    of: "sources.s.", with: "sources.\(name).")
             }
             #expect(throws: ConfigurationError.self) { try fixture.configuration(source("a", "") + source("b", "")) }
             let apart = source("a", "scope = { company = \"x\" }") + source("b", "scope = { company = \"y\" }")

@@ -5,7 +5,9 @@ import Testing
 @testable import TributaryEngine
 
 @Suite struct ConfigurationTests {
-    private func read(_ text: String, environment: [String: String] = [:], files: [String: String] = [:]) async throws -> TributaryConfiguration {
+    private func read(_ text: String, environment: [String: String] = [:], files: [String: String] = [:]) async throws
+        -> TributaryConfiguration
+    {
         try await withTemporaryFolder { folder in
             for (name, content) in files { try folder.write(content, to: name) }
             return try TributaryConfiguration(
@@ -113,7 +115,9 @@ import Testing
             "24: sources.d.requests[0]: nothing parses the request",
             "25: sources.d.requests[0].url: the environment variable 'NOT_SET' is not set",
         ]
-        for line in expected { #expect(found.contains { $0.hasPrefix(line) }, "\(line)\nin \(found.joined(separator: "\n"))") }
+        for line in expected {
+            #expect(found.contains { $0.hasPrefix(line) }, "\(line)\nin \(found.joined(separator: "\n"))")
+        }
         #expect(found.count == expected.count)
     }
 
@@ -142,15 +146,19 @@ import Testing
         #expect("\(request.url)" == "https://${HOST}/x?key=${file:token}")
         #expect(request.headers["Authorization"]?.value == "Bearer s3cret!")
         #expect(request.headers["Plain"]?.value == "${HOST}")
-        #expect(configuration.redactor.redact("at https://example.org/?key=s3cret%21 or s3cret!") == "at https://[secret]/?key=[secret] or [secret]")
-        let problem = try await problems("[[sources.s.requests]]\nurl = \"${file:nothing}\"\nparser = \"ItemsParser\"\n")
+        #expect(
+            configuration.redactor.redact("at https://example.org/?key=s3cret%21 or s3cret!")
+                == "at https://[secret]/?key=[secret] or [secret]")
+        let problem = try await problems(
+            "[[sources.s.requests]]\nurl = \"${file:nothing}\"\nparser = \"ItemsParser\"\n")
         #expect(problem.first?.contains("there is no file") == true)
     }
 
     @Test func credentialsDirectoryComesFirst() async throws {
         try await withTemporaryFolder { (credentials) async throws in
             try credentials.write("from systemd", to: "token")
-            let text = "[[sources.s.requests]]\nurl = \"https://e.org/\"\nbody = \"${file:token}\"\nparser = \"ItemsParser\"\n"
+            let text =
+                "[[sources.s.requests]]\nurl = \"https://e.org/\"\nbody = \"${file:token}\"\nparser = \"ItemsParser\"\n"
             let configuration = try await read(
                 text, environment: ["CREDENTIALS_DIRECTORY": credentials.path], files: ["token": "from the folder"])
             #expect(configuration[source: "s"]?.requests.first?.body?.value == "from systemd")
@@ -158,7 +166,9 @@ import Testing
     }
 
     @Test func tenThousandSources() async throws {
-        let text = (0..<10_000).map { "[[sources.s\($0).requests]]\nurl = \"http://h\($0 % 200).example/\"\nparser = \"ItemsParser\"\n" }.joined()
+        let text = (0..<10_000).map {
+            "[[sources.s\($0).requests]]\nurl = \"http://h\($0 % 200).example/\"\nparser = \"ItemsParser\"\n"
+        }.joined()
         #expect(try await read(text).sources.count == 10_000)
     }
 

@@ -30,7 +30,9 @@ struct EngineFixture {
     var storePath: String { folder.file("store.sqlite") }
 
     func configuration(_ sources: String, environment: [String: String] = [:]) throws -> TributaryConfiguration {
-        let text = "[store]\npath = \"store.sqlite\"\nschema = \"schema.sql\"\n" + sources.replacingOccurrences(of: "URL", with: server.url)
+        let text =
+            "[store]\npath = \"store.sqlite\"\nschema = \"schema.sql\"\n"
+            + sources.replacingOccurrences(of: "URL", with: server.url)
         return try TributaryConfiguration(
             file: folder.write(text, to: "sources.toml"), parsers: Self.registry, environment: environment)
     }
@@ -99,7 +101,9 @@ final class ItemsParser: FeedParser {
 
 final class CompaniesParser: FeedParser {
     override func didEndElement() throws {
-        if element == "company" { try context.insert(into: "company", ["id": attributes["id"], "name": attributes["name"]]) }
+        if element == "company" {
+            try context.insert(into: "company", ["id": attributes["id"], "name": attributes["name"]])
+        }
     }
 }
 
@@ -114,6 +118,8 @@ final class ThrowingParser: FeedParser {
 /// Stages as many rows as the root element says.
 final class BulkParser: FeedParser {
     override func didEndElement() throws {
-        for number in 0..<(Int(attributes["count"] ?? "") ?? 0) { try context.insert(Item(id: "bulk-\(number)", name: "b")) }
+        for number in 0..<(Int(attributes["count"] ?? "") ?? 0) {
+            try context.insert(Item(id: "bulk-\(number)", name: "b"))
+        }
     }
 }

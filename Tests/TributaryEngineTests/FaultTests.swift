@@ -15,7 +15,9 @@ import Testing
         return try fixture.dump()
     }
 
-    private func expectDiscarded(_ reports: [RunReport], _ fault: Fault, _ fixture: EngineFixture, _ before: [String]) throws {
+    private func expectDiscarded(_ reports: [RunReport], _ fault: Fault, _ fixture: EngineFixture, _ before: [String])
+        throws
+    {
         let report = try #require(reports.first)
         #expect(report.outcome == .discarded)
         #expect(report.error?.contains(fault.says) == true, "\(report.error ?? "no error")")

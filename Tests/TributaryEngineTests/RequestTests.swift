@@ -10,9 +10,11 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             for path in ["/get", "/post", "/body"] { fixture.server.document(path, EngineFixture.items(["1"])) }
             try await fixture.sync(
-                EngineFixture.request("/get?a=1", "parameters = { q = \"ä & b\", n = 2 }\nheaders = { X-Key = \"${KEY}\" }")
+                EngineFixture.request(
+                    "/get?a=1", "parameters = { q = \"ä & b\", n = 2 }\nheaders = { X-Key = \"${KEY}\" }")
                     + EngineFixture.request("/post", "method = \"post\"\nparameters = { q = \"ä & b\" }")
-                    + EngineFixture.request("/body", "method = \"POST\"\nbody = \"<ask/>\"\nheaders = { Content-Type = \"text/xml\" }"),
+                    + EngineFixture.request(
+                        "/body", "method = \"POST\"\nbody = \"<ask/>\"\nheaders = { Content-Type = \"text/xml\" }"),
                 environment: ["KEY": "open sesame"])
             let get = try #require(fixture.server.requests("/get").first)
             #expect(get.query == "a=1&n=2&q=%C3%A4%20%26%20b" && get.headers["x-key"] == "open sesame")
@@ -46,9 +48,11 @@ import Testing
 
     @Test func charsetOfTheTransport() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let document = try #require("<?xml version='1.0' encoding='UTF-8'?><items><item id='é'/></items>".data(using: .isoLatin1))
+            let document = try #require(
+                "<?xml version='1.0' encoding='UTF-8'?><items><item id='é'/></items>".data(using: .isoLatin1))
             fixture.server.route("/latin") { _ in
-                StubServer.response(200, Array(document), ["Content-Type": "text/xml; charset=\"ISO-8859-1\"; charset=utf-8"])
+                StubServer.response(
+                    200, Array(document), ["Content-Type": "text/xml; charset=\"ISO-8859-1\"; charset=utf-8"])
             }
             #expect(try await fixture.sync(EngineFixture.request("/latin")).first?.error == nil)
             #expect(try fixture.rows("SELECT id FROM item") == ["é"])
@@ -58,7 +62,9 @@ import Testing
     @Test func redirectsKeepSecretsAtHome() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try await withStubServer { (elsewhere) async throws in
-                fixture.server.route("/here") { _ in [StubServer.head(301, ["Location": "/there", "Content-Length": "0"])] }
+                fixture.server.route("/here") { _ in
+                    [StubServer.head(301, ["Location": "/there", "Content-Length": "0"])]
+                }
                 fixture.server.route("/there") { _ in
                     [StubServer.head(307, ["Location": elsewhere.url + "/away", "Content-Length": "0"])]
                 }
@@ -67,7 +73,9 @@ import Testing
                 #expect(try await fixture.sync(EngineFixture.request("/here", options)).first?.error == nil)
                 #expect(fixture.server.requests("/there").first?.headers["authorization"] == "Basic x")
                 let away = try #require(elsewhere.requests("/away").first)
-                #expect(away.headers["authorization"] == nil && away.headers["cookie"] == nil && away.headers["x-api-key"] == nil)
+                #expect(
+                    away.headers["authorization"] == nil && away.headers["cookie"] == nil
+                        && away.headers["x-api-key"] == nil)
                 #expect(away.headers["accept"] != nil)
             }
         }
@@ -76,7 +84,8 @@ import Testing
     @Test func filesAreConditionalToo() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let path = try fixture.folder.write(EngineFixture.items(["1"]), to: "items.xml")
-            let source = "[[sources.s.requests]]\nurl = \"file://\(path)\"\nparser = \"ItemsParser\"\nsync = \"mirror\"\n"
+            let source =
+                "[[sources.s.requests]]\nurl = \"file://\(path)\"\nparser = \"ItemsParser\"\nsync = \"mirror\"\n"
             #expect(try await fixture.sync(source).first?.outcome == .committed)
             #expect(try await fixture.sync(source).first?.outcome == .unchanged)
             try fixture.folder.write(EngineFixture.items(["1", "2"]), to: "items.xml")
@@ -103,7 +112,11 @@ import Testing
                 try await group.waitForAll()
             }
             #expect(active.most <= 4)
-            let waiting = Task { try await limiter.withPlace(at: "c") { try await limiter.withPlace(at: "c") { try await limiter.withPlace(at: "c") {} } } }
+            let waiting = Task {
+                try await limiter.withPlace(at: "c") {
+                    try await limiter.withPlace(at: "c") { try await limiter.withPlace(at: "c") {} }
+                }
+            }
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
             try await limiter.withPlace(at: "c") {}

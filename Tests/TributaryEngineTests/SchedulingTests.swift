@@ -7,12 +7,16 @@ import Testing
 @Suite struct SchedulingTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
 
-    private func configuration(_ sources: [String: String], concurrency: Int = 2) async throws -> TributaryConfiguration {
-        let text = "[daemon]\nconcurrency = \(concurrency)\n" + sources.map { name, options in
-            "[sources.\(name)]\n\(options)\n[[sources.\(name).requests]]\nurl = \"http://e.org/\"\nparser = \"ItemsParser\"\n"
-        }.joined()
+    private func configuration(_ sources: [String: String], concurrency: Int = 2) async throws -> TributaryConfiguration
+    {
+        let text =
+            "[daemon]\nconcurrency = \(concurrency)\n"
+            + sources.map { name, options in
+                "[sources.\(name)]\n\(options)\n[[sources.\(name).requests]]\nurl = \"http://e.org/\"\nparser = \"ItemsParser\"\n"
+            }.joined()
         return try await withTemporaryFolder { folder in
-            try TributaryConfiguration(file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
+            try TributaryConfiguration(
+                file: folder.write(text, to: "s.toml"), parsers: EngineFixture.registry, environment: [:])
         }
     }
 
@@ -38,7 +42,9 @@ import Testing
 
     @Test func aClockThatWasSetBackMakesNobodyWait() async throws {
         let source = try #require(try await configuration(["a": "cache = \"10m\""])[source: "a"])
-        func start(_ due: Date?) -> Date { DueTime.start(source, state: SourceState(source: "a", nextDue: due), now: now) }
+        func start(_ due: Date?) -> Date {
+            DueTime.start(source, state: SourceState(source: "a", nextDue: due), now: now)
+        }
         #expect(start(nil) == now)
         #expect(start(now + 300) == now + 300)
         #expect(start(now + 400 * 86_400) == now)
@@ -70,8 +76,10 @@ import Testing
     }
 
     @Test func aReloadDisturbsOnlyWhatChanged() async throws {
-        let states = Dictionary(uniqueKeysWithValues: ["a", "b", "c"].map { ($0, SourceState(source: $0, nextDue: now + 600)) })
-        var plan = SchedulerPlan(try await configuration(["a": "", "b": "", "c": ""], concurrency: 9), states: states, now: now)
+        let states = Dictionary(
+            uniqueKeysWithValues: ["a", "b", "c"].map { ($0, SourceState(source: $0, nextDue: now + 600)) })
+        var plan = SchedulerPlan(
+            try await configuration(["a": "", "b": "", "c": ""], concurrency: 9), states: states, now: now)
         #expect(plan.takeStarts(now: now).isEmpty)
         plan.reload(try await configuration(["a": "", "b": "cache = \"1h\"", "d": ""], concurrency: 9), now: now)
         #expect(Set(plan.takeStarts(now: now).map(\.source.name)) == ["b", "d"])
@@ -103,7 +111,8 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/hang") { _ in [.hang] }
             fixture.server.document("/a", EngineFixture.items(["1"]))
-            let sources = EngineFixture.request("/hang").replacingOccurrences(of: "sources.s", with: "sources.hanging")
+            let sources =
+                EngineFixture.request("/hang").replacingOccurrences(of: "sources.s", with: "sources.hanging")
                 + EngineFixture.request("/a")
             let service = try fixture.service(sources, clock: fixture.clock)
             let running = Task { try await service.run() }

@@ -8,7 +8,8 @@ import TributaryParsers
 
 /// The parsers that ship, on small documents of our own and, where they are present, on the real feeds of `../shared`.
 @Suite struct SharedFeedsTests {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardizedFileURL
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+        .standardizedFileURL
     static let feeds = root.appendingPathComponent("../shared/feeds").standardizedFileURL
 
     struct Feed: CustomTestStringConvertible {
@@ -21,7 +22,9 @@ import TributaryParsers
 
     /// The feeds of the index that the parsers are for; none where the folder is absent.
     static let all: [Feed] = {
-        guard let index = try? String(contentsOf: feeds.appendingPathComponent("INDEX.tsv"), encoding: .utf8) else { return [] }
+        guard let index = try? String(contentsOf: feeds.appendingPathComponent("INDEX.tsv"), encoding: .utf8) else {
+            return []
+        }
         return index.split(separator: "\n").dropFirst().compactMap { line in
             let fields = line.components(separatedBy: "\t")
             let feed = Feed(
@@ -36,16 +39,19 @@ import TributaryParsers
         try await withTemporaryFolder { (folder) async throws in
             let registry = ParserRegistry([SyndicationParser.self, SitemapParser.self, EurofxrefParser.self])
             let config = try folder.write(
-                "[[sources.s.requests]]\nurl = \"\(file.absoluteString)\"\nparser = \"\(parser)\"\n", to: "sources.toml")
+                "[[sources.s.requests]]\nurl = \"\(file.absoluteString)\"\nparser = \"\(parser)\"\n", to: "sources.toml"
+            )
             let service = try SyncService(
-                configuration: TributaryConfiguration(file: config, parsers: registry, environment: [:]), parsers: registry,
+                configuration: TributaryConfiguration(file: config, parsers: registry, environment: [:]),
+                parsers: registry,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 registerMigrations: StandardTables.registerMigrations)
             let report = try #require(try await service.sync().first)
             let rows = try await service.store.reader.read { try Int.fetchOne($0, sql: count) ?? 0 }
             // The same data again changes nothing.
             let again = try SyncService(
-                configuration: TributaryConfiguration(file: config, parsers: registry, environment: [:]), parsers: registry,
+                configuration: TributaryConfiguration(file: config, parsers: registry, environment: [:]),
+                parsers: registry,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let second = try #require(try await again.sync(mode: .full).first)
             #expect(second.counts.inserted + second.counts.updated + second.counts.deleted == 0)
@@ -66,7 +72,8 @@ import TributaryParsers
         let (name, count) = parser(for: feed.root)
         let file = Self.feeds.appendingPathComponent(feed.path)
         let isHistory = feed.path.contains("hist-90d")
-        let (report, rows) = try await sync(file, parser: name, count: isHistory ? "SELECT count(DISTINCT day) FROM rate" : count)
+        let (report, rows) = try await sync(
+            file, parser: name, count: isHistory ? "SELECT count(DISTINCT day) FROM rate" : count)
         // The index was made with another iconv, which refuses some bytes of this feed that glibc's knows.
         if feed.isWellFormed || feed.path == "broken/upsaid-big5-bad-bytes.xml" {
             #expect(report.outcome == .committed, "\(report.error ?? "")")
@@ -106,7 +113,8 @@ import TributaryParsers
     @Test func entriesThatShareAnID() async throws {
         try await withTemporaryFolder { (folder) async throws in
             let item = { (title: String) in "<item><guid>same</guid><title>\(title)</title></item>" }
-            let path = try folder.write("<rss><channel>\(item("a"))\(item("b"))\(item("b"))</channel></rss>", to: "f.rss")
+            let path = try folder.write(
+                "<rss><channel>\(item("a"))\(item("b"))\(item("b"))</channel></rss>", to: "f.rss")
             let (_, rows) = try await sync(
                 URL(fileURLWithPath: path), parser: "SyndicationParser", count: "SELECT count(*) FROM entry")
             #expect(rows == 2)

@@ -37,7 +37,8 @@ import XMLStream
     }
 
     @Test(arguments: [
-        ("utf-16", String.Encoding.utf16), ("UTF-8", .utf8), ("ISO-8859-1", .isoLatin1), ("windows-1251", .windowsCP1251),
+        ("utf-16", String.Encoding.utf16), ("UTF-8", .utf8), ("ISO-8859-1", .isoLatin1),
+        ("windows-1251", .windowsCP1251),
         ("Shift_JIS", .shiftJIS),
     ])
     func encodingsThatTheDeclarationNames(name: String, encoding: String.Encoding) throws {
@@ -48,7 +49,8 @@ import XMLStream
     }
 
     @Test func encodingsThatFoundationDoesNotKnow() throws {
-        let japanese = Array("<?xml version='1.0' encoding='EUC-JP'?><a>".utf8) + [0xC6, 0xFC, 0xCB, 0xDC] + Array("</a>".utf8)
+        let japanese =
+            Array("<?xml version='1.0' encoding='EUC-JP'?><a>".utf8) + [0xC6, 0xFC, 0xCB, 0xDC] + Array("</a>".utf8)
         #expect(try ElementRecorder.events(japanese, pieces: 1).last == "</a \"日本\">")
         let chinese = Array("<?xml version='1.0' encoding='GB18030'?><a>".utf8) + [0xC8, 0xD5] + Array("</a>".utf8)
         #expect(try ElementRecorder.events(chinese).last == "</a \"日\">")
@@ -73,7 +75,7 @@ import XMLStream
     ])
     func whatIsNoDocument(text: String, code: XMLStreamError.Code) {
         let error = ElementRecorder.error(text)
-        #expect(error?.code == code , "\(String(describing: error))")
+        #expect(error?.code == code, "\(String(describing: error))")
         #expect(error?.line ?? 0 >= 1)
     }
 

@@ -25,8 +25,9 @@ extension MainStore {
                     try db.inTransaction(.immediate) {
                         if let stack {
                             let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM tributary_run") ?? 0
-                            let lastJournaled = try Int64.fetchOne(
-                                db, sql: "SELECT run FROM tributary_change ORDER BY id DESC LIMIT 1") ?? 0
+                            let lastJournaled =
+                                try Int64.fetchOne(
+                                    db, sql: "SELECT run FROM tributary_change ORDER BY id DESC LIMIT 1") ?? 0
                             let merge = Merge(
                                 db: db, run: max(last, lastJournaled) + 1, stack: stack,
                                 emptyMirrors: commit.emptyMirrors)
@@ -53,7 +54,9 @@ extension Database {
     fileprivate func attachWorker(_ path: String) throws {
         try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
         try execute(
-            sql: "PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096")
+            sql:
+                "PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096"
+        )
     }
 
     fileprivate func detachWorker() {

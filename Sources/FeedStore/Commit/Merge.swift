@@ -40,6 +40,12 @@ struct Merge {
             counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
             return counts
         }
+        if case .key = table.identity,
+            try !Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))")!
+        {
+            counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
+            return counts
+        }
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS worker.difference;
@@ -52,7 +58,9 @@ struct Merge {
         if new > 0 {
             counts.inserted = try insert(
                 table,
-                from: "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE d.is_new ORDER BY d.id")
+                from:
+                    "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE d.is_new ORDER BY d.id"
+            )
         }
         counts.unchanged = part.counts.rows - counts.inserted - counts.updated
         return counts
@@ -73,14 +81,21 @@ struct Merge {
         let isNew = "m.\(key[0].quotedDatabaseIdentifier) IS NULL"
         var differs = [isNew]
         if table.sync == .upsert || table.sync == .mirror {
-            differs += table.valueColumns.map(\.quotedDatabaseIdentifier).map { "s.\($0) IS NOT m.\($0) COLLATE BINARY" }
+            differs += table.valueColumns.map(\.quotedDatabaseIdentifier).map {
+                "s.\($0) IS NOT m.\($0) COLLATE BINARY"
+            }
         }
-        let order = part.isSorted ? key.map { "s." + $0.quotedDatabaseIdentifier }.joined(separator: ", ") : "s.\(StagingTable.row)"
         return """
             SELECT s.\(StagingTable.row), \(isNew) FROM \(table.qualifiedName) s
             LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
-            WHERE \(differs.joined(separator: " OR ")) ORDER BY \(order)
+            WHERE \(differs.joined(separator: " OR ")) ORDER BY \(order(of: part))
             """
+    }
+
+    /// A small feed's rows are merged in its own order, a large one's in the order of the key.
+    private func order(of part: StagedStack.Part) -> String {
+        guard part.isSorted, case .key(let key, _) = part.table.identity else { return "s.\(StagingTable.row)" }
+        return key.map { "s." + $0.quotedDatabaseIdentifier }.joined(separator: ", ")
     }
 
     private func insert(_ table: StagingTable, from rows: String) throws -> Int {
@@ -136,7 +151,9 @@ struct Merge {
         }
         for empty in emptyMirrors {
             let mirror = Mirror(table: empty.table, scope: empty.scope)
-            guard seen.insert(mirror).inserted, let info = try TableInfo(db, table: empty.table, schema: "main") else { continue }
+            guard seen.insert(mirror).inserted, let info = try TableInfo(db, table: empty.table, schema: "main") else {
+                continue
+            }
             mirrors.append((mirror, info))
         }
         return try mirrors.reversed().reduce(0) { try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope) }
@@ -150,7 +167,9 @@ struct Merge {
         let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
             "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
         }
-        let conditions = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.quotedDatabaseIdentifier) = \($0.value.sqlLiteral)" } + kept
+        let conditions =
+            scope.sorted { $0.key < $1.key }.map { "m.\($0.key.quotedDatabaseIdentifier) = \($0.value.sqlLiteral)" }
+            + kept
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS worker.missing;
@@ -164,7 +183,8 @@ struct Merge {
             try db.execute(sql: "DELETE FROM \(name) WHERE \(locator[0]) IN (SELECT k0 FROM worker.missing)")
         } else {
             try db.execute(sql: "CREATE INDEX worker.missing_key ON missing (\(located.joined(separator: ", ")))")
-            try db.execute(sql: "DELETE FROM \(name) AS m WHERE EXISTS (SELECT 1 FROM worker.missing g WHERE \(matches))")
+            try db.execute(
+                sql: "DELETE FROM \(name) AS m WHERE EXISTS (SELECT 1 FROM worker.missing g WHERE \(matches))")
         }
         let deleted = db.changesCount
         try writeJournal(table.name, key: "g.key", operation: "delete", from: "worker.missing g ORDER BY g.rowid")

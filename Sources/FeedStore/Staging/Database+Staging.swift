@@ -73,18 +73,26 @@ extension Database {
         }
         try execute(sql: table.indexSQL(isUnique: false))
         let key = identity.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let distinct = try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) GROUP BY \(key))") ?? 0
+        let distinct =
+            try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) GROUP BY \(key))") ?? 0
         guard distinct < total else { return }
         try execute(
-            sql: "DELETE FROM \(table.name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(table.name) GROUP BY \(key))")
+            sql:
+                "DELETE FROM \(table.name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(table.name) GROUP BY \(key))"
+        )
         counts.rows = distinct
         counts.replaced = total - distinct
     }
 
     private func missingValue(of column: String, isKey: Bool, in table: StagingTable) throws -> StoreError {
         let row = try Row.fetchOne(
-            self, sql: "SELECT \(table.columnList) FROM \(table.name) WHERE \(column.quotedDatabaseIdentifier) IS NULL LIMIT 1")
-        let what = isKey ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
+            self,
+            sql:
+                "SELECT \(table.columnList) FROM \(table.name) WHERE \(column.quotedDatabaseIdentifier) IS NULL LIMIT 1"
+        )
+        let what =
+            isKey
+            ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
         return StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(row.map(describe) ?? "")")
     }
 
@@ -154,12 +162,14 @@ extension StagingTable {
     /// Whether no later staged row has the same key.
     func isLatest(_ alias: String) -> String? {
         guard case .key = identity else { return nil }
-        return "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
+        return
+            "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
     }
 
     func indexSQL(isUnique: Bool) -> String {
         guard !identityColumns.isEmpty else { return "" }
         let columns = identityColumns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        return "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name)_\(isUnique ? "key" : "identity") ON \(name) (\(columns))"
+        return
+            "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name)_\(isUnique ? "key" : "identity") ON \(name) (\(columns))"
     }
 }

@@ -15,7 +15,7 @@ final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var count = 0
     @exclusivity(unchecked) private var capacity: Int
     @exclusivity(unchecked) private(set) var rows: [RowStart] = []
-    private let keyColumn: Int?
+    private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0
 
     /// Where a row begins, and the start of its key: enough to sort most rows without looking at them.
@@ -33,6 +33,13 @@ final class RowBatch: @unchecked Sendable {
     }
 
     deinit { bytes.deallocate() }
+
+    /// Forgets every row and keeps the memory, for a staging table whose first key column is this.
+    func reuse(keyColumn: Int?) {
+        self.keyColumn = keyColumn
+        rows.removeAll(keepingCapacity: true)
+        count = 0
+    }
 
     // MARK: - Filling
 

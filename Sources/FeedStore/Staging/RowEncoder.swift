@@ -6,13 +6,14 @@ import GRDB
 /// The first record of a type decides the order of its columns. A record that encodes others, or in another order, is
 /// noticed (`isOutOfOrder`) and written again by way of a dictionary.
 final class RowEncoder {
-    // `@exclusivity(unchecked)`: used from the run's executor only, and touched for every value of every row.
-    @exclusivity(unchecked) private(set) var columns: [String] = []
+    // `@exclusivity(unchecked)`: used from the run's executor only, and touched for every value of every row. For the same
+    // reason the columns are not an `Array`, and the batch, which the caller holds, is not retained.
+    @exclusivity(unchecked) private var columns = UnsafeMutableBufferPointer<String>.allocate(capacity: 0)
     private let userInfo: [CodingUserInfoKey: Any]
     /// GRDB's encoding of one value that is not a string, a number or a boolean.
     private let encodeValue: (any Encodable, String) throws -> DatabaseValue
 
-    @exclusivity(unchecked) private var batch: RowBatch?
+    @exclusivity(unchecked) private var batch: Unmanaged<RowBatch>?
     @exclusivity(unchecked) private var position = 0
     private var collected: [(column: String, value: DatabaseValue)] = []
     @exclusivity(unchecked) private(set) var isOutOfOrder = false
@@ -34,12 +35,24 @@ final class RowEncoder {
         return collected
     }
 
-    func expect(_ columns: [String]) { self.columns = columns }
+    /// From now on, rows have these columns in this order.
+    func expect(_ columns: [String]) {
+        freeColumns()
+        self.columns = .allocate(capacity: columns.count)
+        _ = self.columns.initialize(from: columns)
+    }
+
+    deinit { freeColumns() }
+
+    private func freeColumns() {
+        columns.deinitialize()
+        columns.deallocate()
+    }
 
     /// Writes one row; false where the record's columns are not the expected ones, and nothing is written.
     @inline(__always)
     func encode(_ record: some Encodable, into batch: RowBatch) throws -> Bool {
-        self.batch = batch
+        self.batch = Unmanaged.passUnretained(batch)
         position = 0
         isOutOfOrder = false
         batch.beginRow()
@@ -71,26 +84,46 @@ final class RowEncoder {
 
     @inline(__always)
     fileprivate func put(_ value: String, _ key: some CodingKey) {
-        if let batch { if isNext(key) { batch.append(value) } } else { collect(value.databaseValue, key) }
+        if let batch {
+            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+        } else {
+            collect(value.databaseValue, key)
+        }
     }
 
     @inline(__always)
     fileprivate func put(_ value: Int64, _ key: some CodingKey) {
-        if let batch { if isNext(key) { batch.append(value) } } else { collect(value.databaseValue, key) }
+        if let batch {
+            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+        } else {
+            collect(value.databaseValue, key)
+        }
     }
 
     @inline(__always)
     fileprivate func put(_ value: Double, _ key: some CodingKey) {
-        if let batch { if isNext(key) { batch.append(value) } } else { collect(value.databaseValue, key) }
+        if let batch {
+            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+        } else {
+            collect(value.databaseValue, key)
+        }
     }
 
     @inline(__always)
     fileprivate func putNull(_ key: some CodingKey) {
-        if let batch { if isNext(key) { batch.appendNull() } } else { collect(.null, key) }
+        if let batch {
+            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.appendNull() } }
+        } else {
+            collect(.null, key)
+        }
     }
 
     fileprivate func put(_ value: DatabaseValue, _ key: some CodingKey) {
-        if let batch { if isNext(key) { batch.append(value) } } else { collect(value, key) }
+        if let batch {
+            if isNext(key) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+        } else {
+            collect(value, key)
+        }
     }
 
     private func collect(_ value: DatabaseValue, _ key: some CodingKey) {

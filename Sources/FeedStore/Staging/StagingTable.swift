@@ -109,14 +109,18 @@ extension StagingTable {
             guard let collations = table.collations(ofKey: key) else {
                 throw StoreError(
                     .schema,
-                    "no unique index of table '\(table.name)' covers its key (\(key.joined(separator: ", "))); create one")
+                    "no unique index of table '\(table.name)' covers its key (\(key.joined(separator: ", "))); create one"
+                )
             }
             if let missing = key.first(where: { !available.contains($0.lowercased()) }) {
-                throw StoreError(.schema, "a record for table '\(table.name)' does not supply its key column '\(missing)'")
+                throw StoreError(
+                    .schema, "a record for table '\(table.name)' does not supply its key column '\(missing)'")
             }
             identity = .key(key, collations: collations)
         } else if !table.primaryKey.isEmpty, table.primaryKey.allSatisfy({ available.contains($0.lowercased()) }) {
-            identity = .key(table.primaryKey, collations: table.collations(ofKey: table.primaryKey) ?? table.primaryKey.map { _ in "BINARY" })
+            identity = .key(
+                table.primaryKey,
+                collations: table.collations(ofKey: table.primaryKey) ?? table.primaryKey.map { _ in "BINARY" })
         } else if !table.hasRowID {
             throw StoreError(.schema, "a record for table '\(table.name)' does not supply its whole primary key")
         } else {

@@ -11,13 +11,14 @@ public import GRDB
 public final class WorkerContext {
     /// What a batch holds before it goes to the scratch database. Together with the two batches that may be under way
     /// this bounds a run's memory, whatever the size of its feeds.
-    static let batchCapacity = 4 << 20
+    static let batchCapacity = 2 << 20
 
     private let store: MainStore
     private let database: DatabaseQueue
     private let path: String
     private let failure = FirstError()
     private let inFlight = DispatchSemaphore(value: 2)
+    private let spareBatches = BatchPool()
 
     // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and touched for every row.
     private var rule = MergeRule()
@@ -55,6 +56,14 @@ public final class WorkerContext {
         init(_ table: StagingTable) {
             self.table = table
             batch = RowBatch(keyColumn: table.keyColumnIndex)
+        }
+
+        /// Takes the filled batch away, and an emptied one, if there is any, in its place.
+        func takeBatch(_ spare: RowBatch?) -> RowBatch {
+            let filled = batch
+            batch = spare ?? RowBatch(keyColumn: nil)
+            batch.reuse(keyColumn: table.keyColumnIndex)
+            return filled
         }
     }
 
@@ -184,7 +193,8 @@ public final class WorkerContext {
     }
 
     private func staging(for table: TableInfo, columns: [String]) throws -> Staging {
-        let shape = Shape(table: table.name, columns: columns.map { $0.lowercased() }.sorted(), rule: mergeShape(of: table))
+        let shape = Shape(
+            table: table.name, columns: columns.map { $0.lowercased() }.sorted(), rule: mergeShape(of: table))
         let staging: Staging
         if let known = stagingsByShape[shape] {
             staging = known
@@ -215,17 +225,19 @@ public final class WorkerContext {
     /// Hands every batch to the scratch database's queue; waits only while two are under way there.
     private func flush(isFull: Bool = false) throws {
         for staging in stagings where !staging.batch.rows.isEmpty {
-            let batch = staging.batch
-            staging.batch = RowBatch(keyColumn: staging.table.keyColumnIndex)
+            inFlight.wait()
+            let batch = staging.takeBatch(spareBatches.take())
             let firstRow = staging.nextRow
             staging.nextRow += Int64(batch.rows.count)
             let table = staging.table
             let counts = staging.counts
             if isFull, table.keyColumnIndex != nil { staging.isSorted = true }
             let sorts = staging.isSorted
-            inFlight.wait()
-            database.asyncWriteWithoutTransaction { [failure, inFlight] db in
-                defer { inFlight.signal() }
+            database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
+                defer {
+                    spareBatches.put(batch)
+                    inFlight.signal()
+                }
                 guard !failure.isSet else { return }
                 do {
                     if sorts { batch.sortByKey() }
@@ -251,6 +263,9 @@ public final class WorkerContext {
             for staging in stagings { try db.prepareForMerge(staging.table, counts: staging.counts) }
         }
         try database.close()
+        // The merge needs its memory for itself.
+        for staging in stagings { staging.batch = RowBatch(keyColumn: nil) }
+        spareBatches.removeAll()
         return StagedStack(
             path: path,
             parts: stagings.map { StagedStack.Part(table: $0.table, counts: $0.counts, isSorted: $0.isSorted) })

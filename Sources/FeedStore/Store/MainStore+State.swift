@@ -41,7 +41,8 @@ extension MainStore {
         try pool.read { db in
             try Row.fetchAll(
                 db,
-                sql: "SELECT * FROM tributary_run WHERE source = coalesce(:source, source) ORDER BY id DESC LIMIT :limit",
+                sql:
+                    "SELECT * FROM tributary_run WHERE source = coalesce(:source, source) ORDER BY id DESC LIMIT :limit",
                 arguments: ["source": source, "limit": limit]
             ).map(RunReport.init)
         }

@@ -29,7 +29,7 @@ public final class MainStore: Sendable {
         // Another process may be committing; however large its stack, it is done in less.
         configuration.busyMode = .timeout(120)
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA cache_size = -8192; PRAGMA journal_size_limit = 67108864")
+            try db.execute(sql: "PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864")
         }
         do {
             pool = try DatabasePool(path: self.path, configuration: configuration)
@@ -40,7 +40,8 @@ public final class MainStore: Sendable {
             if let schema { try pool.writeWithoutTransaction { try $0.execute(sql: schema) } }
         } catch let error as DatabaseError {
             throw StoreError(
-                .unavailable, "the store \(self.path) cannot be opened: \(error.message ?? error.description)"
+                .unavailable,
+                "the store \(self.path) cannot be opened: \(error.message ?? error.description)"
                     + (error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""))
         }
     }
@@ -51,7 +52,9 @@ public final class MainStore: Sendable {
     func tableInfo(_ name: String) throws -> TableInfo {
         guard let info = try pool.read({ try TableInfo($0, table: name, schema: "main") }) else {
             throw StoreError(
-                .schema, "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration")
+                .schema,
+                "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration"
+            )
         }
         return info
     }
@@ -92,7 +95,9 @@ public final class MainStore: Sendable {
 
     /// Removes the scratch databases that runs cut off by a crash have left. Those of running sources are kept.
     package func removeAbandonedScratch() throws {
-        guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else { return }
+        guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else {
+            return
+        }
         for file in files where file.hasSuffix(".scratch") {
             guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
                 let lock = try RunLock(store: self, source: source)

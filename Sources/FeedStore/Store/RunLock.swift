@@ -1,9 +1,9 @@
 import Foundation
 
 #if canImport(Glibc)
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
-import Musl
+    import Musl
 #endif
 
 /// The right to run a source, held by one run in one process at a time.
@@ -19,7 +19,8 @@ package final class RunLock: Sendable {
         let path = store.path + "-lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
-            throw StoreError(.unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
+            throw StoreError(
+                .unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
@@ -38,9 +39,9 @@ package final class RunLock: Sendable {
 
     /// F_OFD_SETLK: glibc declares it only under `_GNU_SOURCE`, which Swift's overlay does not set.
     #if os(Linux)
-    private static let setOpenFileDescriptionLock: Int32 = 37
+        private static let setOpenFileDescriptionLock: Int32 = 37
     #else
-    private static let setOpenFileDescriptionLock: Int32 = 90
+        private static let setOpenFileDescriptionLock: Int32 = 90
     #endif
 
     /// 64-bit FNV-1a, which is the same in every process, without its top two bits: file offsets are signed.

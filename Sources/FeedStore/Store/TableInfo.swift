@@ -28,7 +28,9 @@ struct TableInfo: Sendable {
     func collations(ofKey key: [String]) -> [String]? {
         let wanted = Set(key.map { $0.lowercased() })
         if key.count == 1, key[0].lowercased() == generatedKey?.lowercased() { return ["BINARY"] }
-        guard let index = uniqueIndexes.first(where: { Set($0.map { $0.name.lowercased() }) == wanted }) else { return nil }
+        guard let index = uniqueIndexes.first(where: { Set($0.map { $0.name.lowercased() }) == wanted }) else {
+            return nil
+        }
         return key.map { column in
             index.first { $0.name.lowercased() == column.lowercased() }?.collation ?? "BINARY"
         }
@@ -46,9 +48,12 @@ extension TableInfo {
                 name: row["name"], declaredType: row["type"], isNotNull: (row["notnull"] as Int) != 0,
                 isGenerated: (row["hidden"] as Int) > 1)
         }
-        primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map { $0["name"] }
-        hasRowID = try Bool.fetchOne(
-            db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = ?", arguments: [table, schema]) ?? true
+        primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map {
+            $0["name"]
+        }
+        hasRowID =
+            try Bool.fetchOne(
+                db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = ?", arguments: [table, schema]) ?? true
         generatedKey = nil
         uniqueIndexes = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_list(\(table.quotedDatabaseIdentifier))")
             .filter { ($0["unique"] as Int) != 0 && ($0["partial"] as Int) == 0 }

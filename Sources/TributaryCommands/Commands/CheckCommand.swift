@@ -42,7 +42,8 @@ struct CheckCommand: ProgramCommand {
 
     /// Mistakes that only a store with the schema shows.
     private static func storeProblems(_ program: Program, _ configuration: TributaryConfiguration) throws -> [String] {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-check-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "tributary-check-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         do {

@@ -39,7 +39,8 @@ struct HistoryCommand: ProgramCommand {
         let runs = try StoreReader(configuration).runs(of: source, limit: limit)
         // A source that was declared once may have a history still.
         if let source, runs.isEmpty, configuration[source: source] == nil {
-            throw Failure.usage("there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
+            throw Failure.usage(
+                "there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
         }
         if json { return Terminal.print(try JSONOutput.line(runs.map(Entry.init))) }
         let terminal = Terminal()

@@ -19,7 +19,9 @@ struct RunCommand: ProgramCommand {
     @Option(
         name: .long, help: "The least severe log level: trace, debug, info, notice, warning, error or critical.",
         transform: { text in
-            guard let level = Logger.Level(rawValue: text) else { throw ValidationError("there is no log level '\(text)'") }
+            guard let level = Logger.Level(rawValue: text) else {
+                throw ValidationError("there is no log level '\(text)'")
+            }
             return level
         })
     var logLevel: Logger.Level = .info
@@ -45,10 +47,14 @@ struct RunCommand: ProgramCommand {
         let watchdog = WatchdogService(service: service, systemd: systemd)
 
         logger.info(
-            "Running", metadata: ["config": "\(file)", "store": "\(configuration.storePath)",
-                "sources": "\(configuration.enabledSources.count)"])
+            "Running",
+            metadata: [
+                "config": "\(file)", "store": "\(configuration.storePath)",
+                "sources": "\(configuration.enabledSources.count)",
+            ])
         var group = ServiceGroupConfiguration(
-            services: [outcomes, service, watchdog, signals], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: [outcomes, service, watchdog, signals], gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(4)
         try await ServiceGroup(configuration: group).run()
         systemd.notify("STOPPING=1")

@@ -10,7 +10,9 @@ struct StoreReader {
 
     func states() throws -> [String: SourceState] { try store()?.sourceStates() ?? [:] }
 
-    func runs(of source: String?, limit: Int) throws -> [RunReport] { try store()?.runs(of: source, limit: limit) ?? [] }
+    func runs(of source: String?, limit: Int) throws -> [RunReport] {
+        try store()?.runs(of: source, limit: limit) ?? []
+    }
 
     private func store() throws -> MainStore? {
         FileManager.default.fileExists(atPath: path) ? try MainStore(path: path) : nil

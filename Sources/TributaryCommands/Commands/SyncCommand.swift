@@ -52,14 +52,23 @@ struct SyncCommand: ProgramCommand {
     private static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> String {
         let name = report.source.padding(toLength: max(nameWidth, report.source.count), withPad: " ", startingAt: 0)
         let outcome = report.outcome.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
-        return "\(name)  \(terminal.colored(outcome, Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
+        return
+            "\(name)  \(terminal.colored(outcome, Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
     }
 
     /// Cancels the operation on SIGINT or SIGTERM: runs under way are discarded, and say so.
-    private static func untilSignalled<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    private static func untilSignalled<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value)
+        async throws -> Value
+    {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             let running = Task { try await operation() }
-            group.addTask { try await withTaskCancellationHandler { try await running.value } onCancel: { running.cancel() } }
+            group.addTask {
+                try await withTaskCancellationHandler {
+                    try await running.value
+                } onCancel: {
+                    running.cancel()
+                }
+            }
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { running.cancel() }
                 return nil
@@ -77,7 +86,8 @@ struct SyncCommand: ProgramCommand {
         for name in names {
             guard let source = configuration[source: name] else {
                 let known = configuration.sources.map(\.name)
-                throw Failure.usage("there is no source '\(name)' in \(configuration.file); it has: \(known.joined(separator: ", "))")
+                throw Failure.usage(
+                    "there is no source '\(name)' in \(configuration.file); it has: \(known.joined(separator: ", "))")
             }
             guard source.isEnabled else {
                 throw Failure.usage("the source '\(name)' is switched off in \(configuration.file) (enabled = false)")

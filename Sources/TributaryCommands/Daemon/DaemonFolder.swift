@@ -32,7 +32,8 @@ struct DaemonFolder: Sendable {
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
-            throw Failure.failed("another daemon (process \(readProcess().map(String.init) ?? "unknown")) runs on \(storePath)")
+            throw Failure.failed(
+                "another daemon (process \(readProcess().map(String.init) ?? "unknown")) runs on \(storePath)")
         }
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
@@ -74,7 +75,9 @@ struct DaemonFolder: Sendable {
         var isAll = true
         for file in files.sorted() where file.hasSuffix(".request") {
             let path = requestsPath + "/" + file
-            let sources = FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode([String].self, from: $0) }
+            let sources = FileManager.default.contents(atPath: path).flatMap {
+                try? JSONDecoder().decode([String].self, from: $0)
+            }
             // Already removed means that it was taken by the signal before.
             guard (try? FileManager.default.removeItem(atPath: path)) != nil, let sources else { continue }
             if sources.isEmpty { return .all }

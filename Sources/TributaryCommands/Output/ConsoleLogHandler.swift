@@ -21,7 +21,8 @@ struct ConsoleLogHandler: LogHandler {
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
             .map { "\($0.key)=\(Self.quoted("\($0.value)"))" }
         let text = ([event.message.description] + details).joined(separator: " ")
-        let prefix = isJournal ? "<\(Self.priority(event.level))>" : "\(Self.time()) \(event.level.rawValue.uppercased()) "
+        let prefix =
+            isJournal ? "<\(Self.priority(event.level))>" : "\(Self.time()) \(event.level.rawValue.uppercased()) "
         // One write a line, so that lines of several threads stay whole.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { prefix + $0 + "\n" }.joined()
         FileHandle.standardError.write(Data(lines.utf8))

@@ -28,7 +28,8 @@ enum Figures {
     /// `31 inserted, 2 updated, 1 deleted, 4 unchanged`, leaving out what is none.
     static func changes(_ report: RunReport) -> String {
         let figures = [
-            (report.counts.inserted, "inserted"), (report.counts.updated, "updated"), (report.counts.deleted, "deleted"),
+            (report.counts.inserted, "inserted"), (report.counts.updated, "updated"),
+            (report.counts.deleted, "deleted"),
             (report.counts.unchanged, "unchanged"), (report.counts.replaced, "replaced by later ones"),
             (report.skipped, "skipped"),
         ]
@@ -44,7 +45,10 @@ enum Figures {
         case .unchanged:
             return "nothing new on the server (\(seconds(report.seconds)))"
         case .fresh:
-            return "not due" + (report.nextDue.map { " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for") } ?? "")
+            return "not due"
+                + (report.nextDue.map {
+                    " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for")
+                } ?? "")
         case .discarded, .cancelled:
             return report.error ?? ""
         }

@@ -21,7 +21,9 @@ final class ProgressDisplay: Sendable {
     func update(_ progress: RunProgress) {
         guard terminal.isInteractive else { return }
         state.withLock { state in
-            if state.running.updateValue(progress, forKey: progress.source) == nil { state.order.append(progress.source) }
+            if state.running.updateValue(progress, forKey: progress.source) == nil {
+                state.order.append(progress.source)
+            }
             guard ContinuousClock.now - state.lastDrawn > .milliseconds(80) else { return }
             redraw(&state)
         }
@@ -62,7 +64,8 @@ final class ProgressDisplay: Sendable {
             let position = progress.bytes / (256 << 10) % width
             bar = String(repeating: "░", count: position) + "█" + String(repeating: "░", count: width - position - 1)
         }
-        let text = "\(progress.source)  \(bar)  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  "
+        let text =
+            "\(progress.source)  \(bar)  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  "
             + "\(Figures.bytes(progress.bytes))  \(progress.rows) rows"
         return String(text.prefix(terminal.width - 1))
     }

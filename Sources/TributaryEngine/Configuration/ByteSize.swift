@@ -10,7 +10,8 @@ enum ByteSize {
     }
 
     static func text(_ size: Int) -> String {
-        for (name, unit) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)] where size >= unit && size % unit == 0 {
+        for (name, unit) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
+        where size >= unit && size % unit == 0 {
             return "\(size / unit) \(name)"
         }
         return "\(size) bytes"

@@ -23,7 +23,9 @@ struct ConfigurationReader {
             nodes = try TOMLNode.parse(text)
         } catch let error as TOMLParseError {
             throw ConfigurationError(
-                problems: [.init(file: file, line: error.source.begin.line, message: "this is not TOML: \(error.description)")])
+                problems: [
+                    .init(file: file, line: error.source.begin.line, message: "this is not TOML: \(error.description)")
+                ])
         }
         let root = reader(nodes)
         let store = root.table("store") ?? reader([:])
@@ -33,7 +35,8 @@ struct ConfigurationReader {
 
         let configuration = TributaryConfiguration(
             file: file, storePath: absolute(store.string("path") ?? "tributary.sqlite"),
-            schemaPath: store.string("schema").map(absolute), history: store.duration("history") ?? .seconds(90 * 86_400),
+            schemaPath: store.string("schema").map(absolute),
+            history: store.duration("history") ?? .seconds(90 * 86_400),
             concurrency: daemon.positiveInteger("concurrency") ?? 8, perHost: daemon.positiveInteger("per_host") ?? 2,
             sources: sources.map { sources in
                 sources.keys.compactMap { name in sources.table(name).flatMap { source(name, $0, defaults) } }
@@ -103,7 +106,8 @@ struct ConfigurationReader {
         return RequestDeclaration(
             key: key, url: url, method: options.method ?? "GET", headers: options.headers,
             parameters: options.parameters, body: options.body, timeout: options.timeout ?? .seconds(30),
-            connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20, parser: parser,
+            connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20,
+            parser: parser,
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? false)
     }
@@ -114,13 +118,15 @@ struct ConfigurationReader {
         var claims: [String: [(place: TOMLKeyPath, source: String, scope: [String: String])]] = [:]
         for source in configuration.enabledSources {
             for (index, request) in source.requests.enumerated() where request.sync == .mirror {
-                let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(index)
+                let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(
+                    index)
                 for table in parsers[request.parser]?.tables ?? [] {
                     if let rival = claims[table]?.first(where: {
                         $0.source != source.name && StackDecision.overlap($0.scope, request.scope)
                     }) {
                         problems.report(
-                            place, "mirrors table '\(table)', as \(rival.place) does, and each would delete the other's rows; "
+                            place,
+                            "mirrors table '\(table)', as \(rival.place) does, and each would delete the other's rows; "
                                 + "give both a scope of their own")
                     }
                     claims[table, default: []].append((place, source.name, request.scope))

@@ -10,8 +10,10 @@ public struct Redactor: Sendable, Equatable {
 
     init(secrets: some Sequence<String> = []) {
         let encoded = secrets.flatMap { secret in
-            [secret, secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? secret,
-             secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? secret]
+            [
+                secret, secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? secret,
+                secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? secret,
+            ]
         }
         // Longer ones first: one value may hold another.
         self.secrets = Set(encoded.filter { $0.count >= 4 }).sorted { $0.count > $1.count }

@@ -25,7 +25,9 @@ struct RequestDefaults {
         headers = outer.headers
         for (name, value) in table.texts("headers") ?? [:] {
             if let known = headers.keys.first(where: { $0.lowercased() == name.lowercased() }) { headers[known] = nil }
-            if !Self.isToken(name) { table.report("headers", "'\(name)' is not a header's name (RFC 9110, section 5.1)") }
+            if !Self.isToken(name) {
+                table.report("headers", "'\(name)' is not a header's name (RFC 9110, section 5.1)")
+            }
             if value.value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
                 table.report("headers", "the value of '\(name)' has a line feed in it")
             }
@@ -41,18 +43,21 @@ struct RequestDefaults {
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         triedParser = table.has("parser") || outer.triedParser
-        if let method, !Self.isToken(method) { table.report("method", "'\(method)' is not a method (RFC 9110, section 9)") }
+        if let method, !Self.isToken(method) {
+            table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")
+        }
         table.finish()
     }
 
     private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
             }
-        }
     }
 }

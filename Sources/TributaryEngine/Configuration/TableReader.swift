@@ -26,7 +26,11 @@ final class TableReader {
     func finish() {
         for key in keys where !known.contains(key) {
             let nearest = nearestName(to: key, among: known)
-            report(key, "unknown key" + (nearest.map { "; did you mean '\($0)'?" } ?? "; known here: \(known.sorted().joined(separator: ", "))"))
+            report(
+                key,
+                "unknown key"
+                    + (nearest.map { "; did you mean '\($0)'?" }
+                        ?? "; known here: \(known.sorted().joined(separator: ", "))"))
         }
     }
 
@@ -61,7 +65,9 @@ final class TableReader {
     }
 
     func positiveInteger(_ key: String) -> Int? {
-        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else { return nil }
+        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
+            return nil
+        }
         guard number > 0 else {
             report(key, "expected an integer above 0, found \(number)")
             return nil
@@ -93,13 +99,17 @@ final class TableReader {
         if let choice = Choice(rawValue: text) { return choice }
         let names = Choice.allCases.map(\.rawValue)
         let nearest = nearestName(to: text, among: names)
-        report(key, "'\(text)' is none of \(names.joined(separator: ", "))" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+        report(
+            key,
+            "'\(text)' is none of \(names.joined(separator: ", "))" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
         return nil
     }
 
     /// A table of strings, such as headers: numbers and booleans are taken as they are written.
     func texts(_ key: String) -> [String: InterpolatedText]? {
-        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else { return nil }
+        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
         var texts: [String: InterpolatedText] = [:]
         for (name, node) in table {
             let place = path.appending(key).appending(name)
@@ -116,12 +126,15 @@ final class TableReader {
     // MARK: - Tables
 
     func table(_ key: String) -> TableReader? {
-        guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else { return nil }
+        guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
         return reader(nodes, at: path.appending(key))
     }
 
     func tables(_ key: String) -> [TableReader]? {
-        guard let elements = value(key, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } }) else {
+        guard let elements = value(key, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else {
             return nil
         }
         return elements.enumerated().compactMap { index, node in

@@ -61,9 +61,11 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// - Throws: ``ConfigurationError`` where it cannot be read.
     package func schema() throws -> String? {
         guard let schemaPath else { return nil }
-        guard let data = FileManager.default.contents(atPath: schemaPath), let sql = String(data: data, encoding: .utf8) else {
+        guard let data = FileManager.default.contents(atPath: schemaPath), let sql = String(data: data, encoding: .utf8)
+        else {
             throw ConfigurationError(
-                problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) cannot be read")])
+                problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) cannot be read")]
+            )
         }
         return sql
     }

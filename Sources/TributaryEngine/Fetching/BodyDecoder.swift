@@ -26,7 +26,8 @@ final class BodyDecoder {
         let codings = (contentEncoding ?? "").lowercased().split(separator: ",").map { $0.filter { !$0.isWhitespace } }
             .filter { $0 != "identity" && !$0.isEmpty }
         guard codings.count <= 1, codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) }) else {
-            throw FetchError(.decoding, "the body's Content-Encoding '\(contentEncoding ?? "")' is neither gzip nor deflate")
+            throw FetchError(
+                .decoding, "the body's Content-Encoding '\(contentEncoding ?? "")' is neither gzip nor deflate")
         }
         isDeflate = codings.first == "deflate"
     }
@@ -85,7 +86,8 @@ final class BodyDecoder {
             stream.avail_out = UInt32(output.count)
             let code = CZlib.inflate(&stream, Z_NO_FLUSH)
             guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
-                throw FetchError(.decoding, "the body is not valid \(isDeflate ? "deflate" : "gzip"): zlib error \(code)")
+                throw FetchError(
+                    .decoding, "the body is not valid \(isDeflate ? "deflate" : "gzip"): zlib error \(code)")
             }
             try deliver(UnsafeRawBufferPointer(rebasing: output[..<(output.count - Int(stream.avail_out))]), body)
             isMemberComplete = code == Z_STREAM_END

@@ -19,7 +19,9 @@ struct Exchange {
     static func withoutBody(_ response: FeedResponse) -> Exchange { Exchange(response: response, body: .none) }
 
     static func http(_ response: FeedResponse, _ body: HTTPClientResponse.Body) -> Exchange {
-        Exchange(response: response, body: .http(body), announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
+        Exchange(
+            response: response, body: .http(body),
+            announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
     }
 
     static func file(_ response: FeedResponse, _ handle: FileHandle, size: Int) -> Exchange {

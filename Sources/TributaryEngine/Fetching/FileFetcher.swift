@@ -21,7 +21,8 @@ struct FileFetcher: Fetcher {
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
             let isUnchanged = !validators.isEmpty && validators == current
             let response = FeedResponse(
-                url: request.url.value, status: isUnchanged ? 304 : 200, headers: [], fetchedAt: now(), validators: current)
+                url: request.url.value, status: isUnchanged ? 304 : 200, headers: [], fetchedAt: now(),
+                validators: current)
             return isUnchanged ? .withoutBody(response) : .file(response, handle, size: Int(status.st_size))
         } catch let error as FetchError {
             throw error
@@ -35,9 +36,9 @@ struct FileFetcher: Fetcher {
 extension stat {
     fileprivate var modification: timespec {
         #if canImport(Darwin)
-        st_mtimespec
+            st_mtimespec
         #else
-        st_mtim
+            st_mtim
         #endif
     }
 }

@@ -62,7 +62,8 @@ final class HTTPFetcher: Fetcher {
         let head = FeedResponse(
             url: target.url.absoluteString, status: Int(response.status.code), headers: headers, fetchedAt: now(),
             validators: Validators(
-                etag: response.headers.first(name: "ETag"), lastModified: response.headers.first(name: "Last-Modified")))
+                etag: response.headers.first(name: "ETag"), lastModified: response.headers.first(name: "Last-Modified"))
+        )
         return .http(head, response.body)
     }
 
@@ -97,7 +98,8 @@ extension FetchError {
         case is HTTPParserError:
             self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
         case let error as NIOConnectionError:
-            let why = error.connectionErrors.first.map { "\($0.error)" } ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
+            let why =
+                error.connectionErrors.first.map { "\($0.error)" } ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
             self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
         case let error as IOError:
             self.init(.connection, "\(subject): the connection broke: \(error.description)")
@@ -109,6 +111,7 @@ extension FetchError {
 
 extension TimeAmount {
     fileprivate init(_ duration: Duration) {
-        self = .nanoseconds(duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
+        self = .nanoseconds(
+            duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
     }
 }

@@ -54,7 +54,9 @@ struct HTTPTarget {
 
     /// What may go to another origin: nothing that was declared for this one.
     static func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
-        let kept: Set = ["accept", "accept-encoding", "accept-language", "user-agent", "if-none-match", "if-modified-since"]
+        let kept: Set = [
+            "accept", "accept-encoding", "accept-language", "user-agent", "if-none-match", "if-modified-since",
+        ]
         return HTTPHeaders(headers.filter { kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
     }
 
@@ -80,7 +82,8 @@ struct HTTPTarget {
 
     /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).
     private static func encoded(_ text: String) -> String {
-        let unreserved = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
     }
 }

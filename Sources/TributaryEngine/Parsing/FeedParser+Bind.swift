@@ -12,27 +12,35 @@ extension FeedParser {
     public final func bind(_ value: inout String?) { value = text }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value) {
-        let bytes = trimmed(stream.textBytes)
+        let bytes = textBytes
         if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value?) {
-        let bytes = trimmed(stream.textBytes)
+        let bytes = textBytes
         guard !bytes.isEmpty else { return value = nil }
         if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value) where Value.RawValue: XMLConvertible {
-        let bytes = trimmed(stream.textBytes)
-        if let converted = convert(bytes, to: Value.self) { value = converted } else { refuse(bytes, "one of \(Value.self)") }
+        let bytes = textBytes
+        if let converted = convert(bytes, to: Value.self) {
+            value = converted
+        } else {
+            refuse(bytes, "one of \(Value.self)")
+        }
     }
 
     @_disfavoredOverload
     public final func bind<Value: RawRepresentable>(_ value: inout Value?) where Value.RawValue: XMLConvertible {
-        let bytes = trimmed(stream.textBytes)
+        let bytes = textBytes
         guard !bytes.isEmpty else { return value = nil }
-        if let converted = convert(bytes, to: Value.self) { value = converted } else { refuse(bytes, "one of \(Value.self)") }
+        if let converted = convert(bytes, to: Value.self) {
+            value = converted
+        } else {
+            refuse(bytes, "one of \(Value.self)")
+        }
     }
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value, attribute: String) {
@@ -81,6 +89,10 @@ extension FeedParser {
                 refuse(bytes, "one of \(Value.self)", attribute: attribute)
             }
         }
+    }
+
+    private var textBytes: UnsafeBufferPointer<UInt8> {
+        streamReference._withUnsafeGuaranteedRef { trimmed($0.textBytes) }
     }
 
     private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {

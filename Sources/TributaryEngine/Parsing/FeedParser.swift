@@ -58,7 +58,7 @@ open class FeedParser {
     // MARK: - What a parser may ask
 
     /// The element's name as written, with its prefix: `itunes:author`.
-    public final var element: String { stream.qualifiedName }
+    public final var element: String { streamReference._withUnsafeGuaranteedRef { $0.qualifiedName } }
 
     /// The element's name without its prefix, whatever namespace it is in.
     public final var localName: String { stream.name.local }
@@ -76,7 +76,9 @@ open class FeedParser {
     public final var attributes: FeedAttributes { FeedAttributes(stream.attributesOfElement) }
 
     /// The element's own text without white space at either end, CDATA sections included, its children's left out.
-    public final var text: String { String(decoding: trimmed(stream.textBytes), as: UTF8.self) }
+    public final var text: String {
+        streamReference._withUnsafeGuaranteedRef { String(decoding: trimmed($0.textBytes), as: UTF8.self) }
+    }
 
     /// The element's own text with its white space. Indentation before the first text is not kept where an element has
     /// children.
@@ -95,23 +97,17 @@ open class FeedParser {
 
     // MARK: - The session
 
-    final class Session {
-        /// `unowned(unsafe)`: the stream and the session are both owned by the ``XMLBodyParser`` whose callbacks use them.
-        unowned(unsafe) let stream: XMLStreamParser
+    struct Session {
         let context: WorkerContext
         let response: FeedResponse
-
-        init(stream: XMLStreamParser, context: WorkerContext, response: FeedResponse) {
-            self.stream = stream
-            self.context = context
-            self.response = response
-        }
     }
 
-    /// Set before the first callback and never changed after; hence `@exclusivity(unchecked)`, and the trap for whoever
-    /// asks a parser that is not parsing.
+    // Both are set before the first callback and never changed after; hence `@exclusivity(unchecked)`, and the trap for
+    // whoever asks a parser that is not parsing. The stream is not retained: it belongs to the ``XMLBodyParser`` that the
+    // parser belongs to, and it is asked several times an element.
     @exclusivity(unchecked) final var session: Session!
+    @exclusivity(unchecked) final var streamReference: Unmanaged<XMLStreamParser>!
 
     @inline(__always)
-    final var stream: XMLStreamParser { session.stream }
+    final var stream: XMLStreamParser { streamReference._withUnsafeGuaranteedRef { $0 } }
 }

@@ -32,7 +32,9 @@ public struct FeedResponse: Sendable {
     var charset: String? {
         for parameter in self[header: "Content-Type"]?.split(separator: ";").dropFirst() ?? [] {
             let parts = parameter.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else { continue }
+            guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else {
+                continue
+            }
             let value = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
             return value.isEmpty ? nil : value
         }

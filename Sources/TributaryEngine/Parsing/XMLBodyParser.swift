@@ -10,7 +10,8 @@ final class XMLBodyParser: XMLStreamHandler {
     init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {
         parser = type.init()
         charset = response.charset
-        parser.session = FeedParser.Session(stream: stream, context: context, response: response)
+        parser.session = FeedParser.Session(context: context, response: response)
+        parser.streamReference = Unmanaged.passUnretained(stream)
     }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }

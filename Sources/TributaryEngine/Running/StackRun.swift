@@ -66,7 +66,9 @@ actor StackRun {
         let ending: Ending
         do {
             state = try environment.store.sourceState(source.name)
-            if !mode.ignoresDueTime, let due = state.nextDue, startedAt < due, startedAt >= state.lastRun ?? .distantPast {
+            if !mode.ignoresDueTime, let due = state.nextDue, startedAt < due,
+                startedAt >= state.lastRun ?? .distantPast
+            {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
             known = try environment.store.requestStates(of: source.name)
@@ -100,7 +102,9 @@ actor StackRun {
         do {
             try Task.checkCancellation()
             try await withDeadline(request.timeout, clock: clock) {
-                FetchError(.timeout, "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
+                FetchError(
+                    .timeout,
+                    "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
             } _: {
                 try await self.exchange(index, conditionally: conditionally)
             }
@@ -160,7 +164,8 @@ actor StackRun {
         try reader.finish()
         if context.insertedRows == 0, request.sync == .mirror, !request.allowsEmpty {
             throw FetchError(
-                .status, "\(request.url): the feed holds no record, and mirroring it would delete every row; "
+                .status,
+                "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
         return context.tables(ofRequest: index).union(type.tables)
@@ -231,7 +236,8 @@ actor StackRun {
 
     private func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
-        let next = DueTime.state(after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now)
+        let next = DueTime.state(
+            after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now)
         let forgetBefore = now - environment.configuration.history.seconds
         let states = ending.outcome.isGood ? results.compactMap(\.state) : []
         var report = report(ending)

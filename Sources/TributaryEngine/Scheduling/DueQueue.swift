@@ -50,7 +50,8 @@ struct DueQueue {
         var parent = 0
         while true {
             var smallest = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].due < heap[smallest].due {
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < heap.count && heap[child].due < heap[smallest].due {
                 smallest = child
             }
             guard smallest != parent else { return }

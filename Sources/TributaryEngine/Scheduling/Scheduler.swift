@@ -35,7 +35,8 @@ final class Scheduler: Sendable {
     }
 
     func run() async throws {
-        var plan = SchedulerPlan(environment.configuration, states: try environment.store.sourceStates(), now: environment.clock.now())
+        var plan = SchedulerPlan(
+            environment.configuration, states: try environment.store.sourceStates(), now: environment.clock.now())
         var environment = self.environment
         await withTaskGroup(of: Void.self) { group in
             timer.set(plan.nextWake)

@@ -79,7 +79,8 @@ public final class SyncService: Service {
     ///   - names: the sources; every enabled one where none is given.
     ///   - onReport: told of each run as it ends.
     public func sync(
-        _ names: [String] = [], mode: RefreshMode = .whenDue, onReport: @escaping @Sendable (RunReport) -> Void = { _ in }
+        _ names: [String] = [], mode: RefreshMode = .whenDue,
+        onReport: @escaping @Sendable (RunReport) -> Void = { _ in }
     ) async throws -> [RunReport] {
         let configuration = environment.configuration
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }

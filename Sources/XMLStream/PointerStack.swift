@@ -1,0 +1,44 @@
+/// A stack without reference counts: reading an `Array` that a class holds retains and releases its buffer, several times
+/// an element, which the parser can do without.
+struct PointerStack<Element>: ~Copyable {
+    private var base: UnsafeMutablePointer<Element>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        base.deinitialize(count: count)
+        base.deallocate()
+    }
+
+    /// - Precondition: `index` is below `count`, which every caller knows from the element that it is told of.
+    @inline(__always)
+    subscript(index: Int) -> Element {
+        unsafeAddress { UnsafePointer(base + index) }
+    }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        if count == capacity { grow() }
+        (base + count).initialize(to: element)
+        count += 1
+    }
+
+    @inline(__always)
+    mutating func removeLast(_ number: Int = 1) {
+        count -= number
+        (base + count).deinitialize(count: number)
+    }
+
+    private mutating func grow() {
+        let moved = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+        moved.moveInitialize(from: base, count: count)
+        base.deallocate()
+        base = moved
+        capacity *= 2
+    }
+}
