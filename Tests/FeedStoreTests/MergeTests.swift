@@ -221,8 +221,10 @@ import TestSupport
             #expect(found23 == counts(inserted: 30_000))
             let found24 = try sync(0..<30_000, "")
             #expect(found24 == counts(unchanged: 30_000))
-            let found25 = try sync(100..<30_100, "").deleted
-            #expect(found25 == 100)
+            let changed = try sync(0..<30_000, "y")
+            #expect(changed == counts(updated: 30_000))
+            let moved = try sync(100..<30_100, "y")
+            #expect(moved == counts(inserted: 100, deleted: 100, unchanged: 29_900))
             let found26 = try fixture.rows("SELECT count(*), min(size), max(size), sum(size) FROM item")
             #expect(found26 == ["30000|100|30099|452985000"])
         }

@@ -122,17 +122,22 @@ struct Merge {
     }
 
     private func update(_ table: StagingTable) throws -> Int {
-        let assignments = table.valueColumns.map(\.quotedDatabaseIdentifier).map { "\($0) = s.\($0)" }
-        let rows = "worker.difference d CROSS JOIN \(table.qualifiedName) s"
+        let columns = table.valueColumns.map(\.quotedDatabaseIdentifier)
+        let key = table.identityColumns.map(\.quotedDatabaseIdentifier)
+        let rows =
+            "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new"
+        // Not UPDATE … FROM, for which SQLite may scan the whole table once for each row that differs.
         try db.execute(
             sql: """
-                UPDATE \(table.qualifiedTable) AS m SET \(assignments.joined(separator: ", "))
-                FROM \(rows) WHERE NOT d.is_new AND s.\(StagingTable.row) = d.row AND \(table.matches("m", "s"))
+                UPDATE \(table.qualifiedTable) AS m SET (\(columns.joined(separator: ", "))) = (
+                    SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) FROM \(table.qualifiedName) s
+                    WHERE \(table.matches("s", "m")))
+                WHERE (\(key.map { "m." + $0 }.joined(separator: ", "))) IN (
+                    SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
                 """)
         let updated = db.changesCount
         try writeJournal(
-            table.table.name, key: table.journalKey("s"), operation: "update",
-            from: rows + " ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new ORDER BY d.id")
+            table.table.name, key: table.journalKey("s"), operation: "update", from: rows + " ORDER BY d.id")
         return updated
     }
 
@@ -178,14 +183,11 @@ struct Merge {
                 FROM \(name) m \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
                 """)
         guard try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.missing") ?? 0 > 0 else { return 0 }
-        let matches = zip(locator, located).map { "m.\($0) = g.\($1)" }.joined(separator: " AND ")
-        if locator.count == 1 {
-            try db.execute(sql: "DELETE FROM \(name) WHERE \(locator[0]) IN (SELECT k0 FROM worker.missing)")
-        } else {
-            try db.execute(sql: "CREATE INDEX worker.missing_key ON missing (\(located.joined(separator: ", ")))")
-            try db.execute(
-                sql: "DELETE FROM \(name) AS m WHERE EXISTS (SELECT 1 FROM worker.missing g WHERE \(matches))")
-        }
+        try db.execute(
+            sql: """
+                DELETE FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
+                    SELECT \(located.joined(separator: ", ")) FROM worker.missing)
+                """)
         let deleted = db.changesCount
         try writeJournal(table.name, key: "g.key", operation: "delete", from: "worker.missing g ORDER BY g.rowid")
         return deleted
