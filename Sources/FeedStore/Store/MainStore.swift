@@ -36,8 +36,13 @@ public final class MainStore: Sendable {
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
-            if try !pool.read(migrator.hasCompletedMigrations) { try migrator.migrate(pool) }
-            if let schema { try pool.writeWithoutTransaction { try $0.execute(sql: schema) } }
+            if try schema != nil || !pool.read(migrator.hasCompletedMigrations) {
+                // Two processes may open a new store at the same moment.
+                let lock = try RunLock(schemaOf: self.path)
+                defer { lock?.unlock() }
+                try migrator.migrate(pool)
+                if let schema { try pool.writeWithoutTransaction { try $0.execute(sql: schema) } }
+            }
         } catch let error as DatabaseError {
             throw StoreError(
                 .unavailable,

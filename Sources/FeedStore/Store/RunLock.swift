@@ -15,8 +15,20 @@ package final class RunLock: Sendable {
 
     /// - Returns: nil while another run holds the lock.
     /// - Throws: ``StoreError`` where the lock file cannot be used.
-    package init?(store: MainStore, source: String) throws {
-        let path = store.path + "-lock"
+    package convenience init?(store: MainStore, source: String) throws {
+        try self.init(storePath: store.path, name: source, waits: false)
+    }
+
+    /// The right to change the schema of a store; blocks until another process is done with it.
+    ///
+    /// - Returns: never nil.
+    convenience init?(schemaOf storePath: String) throws {
+        // No source can have this name.
+        try self.init(storePath: storePath, name: "\u{0}schema", waits: true)
+    }
+
+    private init?(storePath: String, name: String, waits: Bool) throws {
+        let path = storePath + "-lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw StoreError(
@@ -25,9 +37,9 @@ package final class RunLock: Sendable {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(truncatingIfNeeded: Self.position(of: source))
+        lock.l_start = off_t(truncatingIfNeeded: Self.position(of: name))
         lock.l_len = 1
-        guard fcntl(descriptor, Self.setOpenFileDescriptionLock, &lock) == 0 else {
+        guard fcntl(descriptor, waits ? Self.waitForLock : Self.setLock, &lock) == 0 else {
             let code = errno
             close(descriptor)
             if code == EAGAIN || code == EACCES { return nil }
@@ -37,11 +49,13 @@ package final class RunLock: Sendable {
 
     package func unlock() { close(descriptor) }
 
-    /// F_OFD_SETLK: glibc declares it only under `_GNU_SOURCE`, which Swift's overlay does not set.
+    // F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
     #if os(Linux)
-        private static let setOpenFileDescriptionLock: Int32 = 37
+    private static let setLock: Int32 = 37
+    private static let waitForLock: Int32 = 38
     #else
-        private static let setOpenFileDescriptionLock: Int32 = 90
+    private static let setLock: Int32 = 90
+    private static let waitForLock: Int32 = 91
     #endif
 
     /// 64-bit FNV-1a, which is the same in every process, without its top two bits: file offsets are signed.
