@@ -11,6 +11,7 @@ public final class EurofxrefParser: FeedParser {
     private var rate = Rate()
 
     override public func didStartElement() throws {
+        if depth == 1, localName != "Envelope" { throw UnexpectedRoot(element, expected: "Envelope") }
         guard localName == "Cube" else { return }
         if let day = attributes["time"] { rate.day = day }
         guard let currency = attributes["currency"] else { return }

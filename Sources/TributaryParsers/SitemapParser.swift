@@ -8,8 +8,11 @@ public final class SitemapParser: FeedParser {
     private var url = SitemapURL()
 
     override public func didStartElement() throws {
+        if depth == 1, localName != "urlset", localName != "sitemapindex" {
+            throw UnexpectedRoot(element, expected: "urlset or sitemapindex")
+        }
         guard isCore, localName == "url" || localName == "sitemap" else { return }
-        url = SitemapURL(sitemap: response.url, kind: localName)
+        url = SitemapURL(sitemap: response.requestedURL, kind: localName)
     }
 
     override public func didEndElement() throws {

@@ -18,7 +18,10 @@ public final class SyndicationParser: FeedParser {
 
     override public func didStartElement() throws {
         if depth == 1 {
-            feed = Feed(feed: response.url, format: format)
+            guard ["rss", "RDF", "feed"].contains(localName) else {
+                throw UnexpectedRoot(element, expected: "rss, RDF or feed")
+            }
+            feed = Feed(feed: response.requestedURL, format: format)
             return
         }
         switch vocabulary {

@@ -7,6 +7,8 @@ public struct XMLLimits: Sendable, Equatable {
     public var depth = 1_000
     /// Bytes of UTF-8 in the name of an element or attribute, prefix included.
     public var nameLength = 1_000
+    /// Different names, of elements and attributes together.
+    public var names = 10_000
     /// Bytes of UTF-8 in the text of the elements open at the same time, and in one element's attributes.
     public var textLength = 16 << 20
     /// Bytes of UTF-8 that entities declared in the document may expand to, over the whole document.

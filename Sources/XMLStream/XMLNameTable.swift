@@ -21,7 +21,7 @@ struct XMLNameTable: ~Copyable {
 
     /// The name's index; the first time, the name is made.
     mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
-        var position = hash(local) & (slots.count - 1)
+        var position = hash(local, prefix) & (slots.count - 1)
         while let found = slots[position].local {
             if found == local, slots[position].prefix == prefix, slots[position].namespace == namespace {
                 return slots[position].index
@@ -39,8 +39,8 @@ struct XMLNameTable: ~Copyable {
         return index
     }
 
-    private func hash(_ address: Address) -> Int {
-        let bits = UInt(bitPattern: address)
+    private func hash(_ local: Address, _ prefix: Address?) -> Int {
+        let bits = UInt(bitPattern: local) &+ UInt(bitPattern: prefix) &* 31
         return Int(truncatingIfNeeded: (bits >> 3) ^ (bits >> 11))
     }
 
@@ -49,7 +49,7 @@ struct XMLNameTable: ~Copyable {
         slots = [Slot](repeating: Slot(), count: old.count * 2)
         for slot in old {
             guard let local = slot.local else { continue }
-            var position = hash(local) & (slots.count - 1)
+            var position = hash(local, slot.prefix) & (slots.count - 1)
             while slots[position].local != nil { position = (position + 1) & (slots.count - 1) }
             slots[position] = slot
         }

@@ -189,6 +189,7 @@ extension XMLStreamParser {
     }
 
     private func checkNames(from first: Int) {
+        if names.count > limits.names { refuse(.limit, "there are more than \(limits.names) different names") }
         for index in first..<names.count where names[Int32(index)].qualified.utf8.count > limits.nameLength {
             refuse(.limit, "a name is longer than \(limits.nameLength) bytes")
         }

@@ -89,7 +89,7 @@ import TestSupport
             #expect(found5 == 3)
             let found6 = try store.requestStates(of: "s")["k"]?.validators.etag
             #expect(found6 == "W/\"é\"")
-            let found7 = try store.mirrors(exceptOf: "other").first?.state.scope
+            let found7 = try store.requestStates(of: "s")["k"]?.scope
             #expect(found7 == ["a": "b"])
             let found8 = try store.runs(limit: 1).first?.error
             #expect(found8 == "why")

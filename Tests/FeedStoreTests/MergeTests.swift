@@ -230,6 +230,52 @@ import TestSupport
         }
     }
 
+    /// Names match in any letters, and a column may be called `rowid`.
+    @Test func oddNames() async throws {
+        let schema = "CREATE TABLE \"Odd \"\"one\" (id TEXT PRIMARY KEY, rowid INTEGER, \"order\" TEXT)"
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ ids: [String]) throws -> MergeCounts {
+                try fixture.commit(
+                    [
+                        (
+                            MergeRule(sync: .mirror),
+                            { context in
+                                for id in ids {
+                                    try context.insert(into: "odd \"ONE", ["ID": id, "rowid": 1, "Order": "x"])
+                                }
+                            }
+                        )
+                    ], emptyMirrors: [("ODD \"one", [:])])
+            }
+            let first = try sync(["a", "b"])
+            #expect(first == counts(inserted: 2))
+            let second = try sync(["a"])
+            #expect(second == counts(deleted: 1, unchanged: 1))
+            #expect(try fixture.rows("SELECT id FROM \"Odd \"\"one\"") == ["a"])
+        }
+    }
+
+    /// Keys that are equal to the index and different in their bytes: the last one counts, in a large feed, too.
+    @Test func theLastCountsInALargeFeedToo() async throws {
+        let schema = "CREATE TABLE item (id TEXT COLLATE NOCASE PRIMARY KEY, name TEXT, size INTEGER)"
+        try await StoreFixture.with(schema) { fixture in
+            let filler = String(repeating: "x", count: 500)
+            try fixture.commit { context in
+                for i in 0..<10_000 { try context.insert(Item(id: "key\(i)", name: filler, size: 1)) }
+                for i in 0..<10_000 { try context.insert(Item(id: "KEY\(i)", name: filler, size: 2)) }
+            }
+            #expect(try fixture.rows("SELECT count(*), min(size) FROM item") == ["10000|2"])
+        }
+    }
+
+    @Test func compositeKeysMayHoldBlobs() async throws {
+        try await StoreFixture.with("CREATE TABLE t (u BLOB, n INTEGER, PRIMARY KEY (u, n))") { fixture in
+            let result = try fixture.commit { try $0.insert(into: "t", ["u": Data([1, 255]), "n": 1]) }
+            #expect(result == counts(inserted: 1))
+            #expect(try fixture.rows("SELECT key FROM tributary_change") == ["[\"01FF\",1]"])
+        }
+    }
+
     @Test func smallFeedsKeepTheirOrder() async throws {
         try await StoreFixture.with("CREATE TABLE e (id INTEGER PRIMARY KEY, k TEXT UNIQUE)") { fixture in
             try fixture.commit(MergeRule(keys: ["e": ["k"]])) { context in

@@ -64,7 +64,8 @@ import Testing
         }
         let context = try store.makeWorkerContext(source: "s")
         defer { context.remove() }
-        let response = FeedResponse(url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators())
+        let response = FeedResponse(
+            requestedURL: "u", url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators())
         let parser = XMLBodyParser(EverythingParser.self, context: context, response: response)
         try Array("<all xmlns:p='urn:p'>\(content)</all>".utf8).withUnsafeBytes { try parser.parse($0) }
         try parser.finish()

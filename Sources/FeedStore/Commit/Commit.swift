@@ -8,17 +8,22 @@ package struct Commit: Sendable {
     package var state: SourceState
     /// Tables that requests mirror although they staged no row for them, with the scope.
     package var emptyMirrors: [(table: String, scope: [String: String])]
+    /// The keys of all requests of the stack.
+    package var stackKeys: [String]
+    /// Told what other sources mirror, inside the transaction; throws where that cannot be.
+    package var checkMirrors: @Sendable ([(source: String, state: RequestState)]) throws -> Void = { _ in }
     /// Runs that began before are forgotten, with their part of the journal.
     package var forgetBefore: Date
 
     package init(
         report: RunReport, requests: [RequestState], state: SourceState,
-        emptyMirrors: [(table: String, scope: [String: String])] = [], forgetBefore: Date
+        emptyMirrors: [(table: String, scope: [String: String])] = [], stackKeys: [String] = [], forgetBefore: Date
     ) {
         self.report = report
         self.requests = requests
         self.state = state
         self.emptyMirrors = emptyMirrors
+        self.stackKeys = stackKeys
         self.forgetBefore = forgetBefore
     }
 }

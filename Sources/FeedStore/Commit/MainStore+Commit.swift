@@ -22,6 +22,7 @@ extension MainStore {
             return try interruption.whileInterruptible(db) {
                 do {
                     var report = commit.report
+                    var mirrored: Set<String> = []
                     try db.inTransaction(.immediate) {
                         if let stack {
                             let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM tributary_run") ?? 0
@@ -31,14 +32,17 @@ extension MainStore {
                             let merge = Merge(
                                 db: db, run: max(last, lastJournaled) + 1, stack: stack,
                                 emptyMirrors: commit.emptyMirrors)
+                            try commit.checkMirrors(db.mirrors(exceptOf: report.source))
                             report.counts = try merge.execute()
+                            mirrored = merge.mirroredTables
                             try db.checkForeignKeys()
                         }
                         report.seconds = seconds()
                         try report.write(db)
                         try commit.state.write(db)
-                        for request in commit.requests { try request.write(db, source: report.source) }
-                        try db.forgetRuns(before: commit.forgetBefore)
+                        try db.writeRequests(commit, mirroredTables: report.counts.deleted > 0 ? mirrored : [])
+                        let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
+                        try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
                         return .commit
                     }
                     return report
@@ -70,8 +74,31 @@ extension Database {
         }
     }
 
+    /// Validators stand for rows. Those of requests that the stack no longer has go, and so do those of other sources'
+    /// requests that wrote a table from which this commit's mirrors have deleted: their next run is unconditional.
+    fileprivate func writeRequests(_ commit: Commit, mirroredTables: Set<String>) throws {
+        let source = commit.report.source
+        if commit.report.outcome.isGood {
+            let keys = Set(commit.stackKeys)
+            let stored = try String.fetchAll(
+                self, sql: "SELECT key FROM main.tributary_request WHERE source = ?", arguments: [source])
+            for key in stored where !keys.contains(key) {
+                try execute(
+                    sql: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", arguments: [source, key])
+            }
+        }
+        for table in mirroredTables {
+            try execute(
+                sql: """
+                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL WHERE source <> ?
+                    AND EXISTS (SELECT 1 FROM json_each(tables) WHERE lower(value) = lower(?))
+                    """, arguments: [source, table])
+        }
+        for request in commit.requests { try request.write(self, source: source) }
+    }
+
     /// Forgets old runs and their part of the journal, a bounded number each time.
-    fileprivate func forgetRuns(before date: Date) throws {
+    fileprivate func forgetRuns(before date: Date, changes: Int) throws {
         try execute(
             sql: """
                 DELETE FROM main.tributary_run WHERE id IN (
@@ -83,7 +110,8 @@ extension Database {
         else { return }
         let start: Int64 = oldest["id"]
         try execute(
-            sql: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", arguments: [start + 50_000, first])
+            sql: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?",
+            arguments: [start + Int64(changes), first])
     }
 
     /// Foreign keys are deferred while a commit merges. Names the first that is broken.
@@ -96,14 +124,14 @@ extension Database {
         let table: String = violation["table"]
         let parent: String = violation["parent"]
         let constraint: Int = violation["fkid"]
-        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.quotedDatabaseIdentifier))")
+        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.sqlIdentifier))")
             .filter { ($0["id"] as Int) == constraint }
         let columns = rows.map { $0["from"] as String }
         let target = rows.compactMap { $0["to"] as String? }
         let rowID: Int64? = violation["rowid"]
         let row = try rowID.flatMap { rowID in
             try Row.fetchOne(
-                self, sql: "SELECT * FROM main.\(table.quotedDatabaseIdentifier) WHERE rowid = ?", arguments: [rowID])
+                self, sql: "SELECT * FROM main.\(table.sqlIdentifier) WHERE rowid = ?", arguments: [rowID])
         }
         let reference = target.isEmpty ? parent : "\(parent)(\(target.joined(separator: ", ")))"
         throw StoreError(

@@ -14,6 +14,11 @@ struct Merge {
     /// Tables that requests mirror although they staged no row for them this time, with the scope.
     let emptyMirrors: [(table: String, scope: [String: String])]
 
+    /// The tables from which rows that the feed no longer has are deleted.
+    var mirroredTables: Set<String> {
+        Set(stack.parts.filter { $0.table.sync == .mirror }.map(\.table.table.name) + emptyMirrors.map(\.table))
+    }
+
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
@@ -78,10 +83,10 @@ struct Merge {
                 ) ORDER BY s.\(StagingTable.row)
                 """
         }
-        let isNew = "m.\(key[0].quotedDatabaseIdentifier) IS NULL"
+        let isNew = "m.\(key[0].sqlIdentifier) IS NULL"
         var differs = [isNew]
         if table.sync == .upsert || table.sync == .mirror {
-            differs += table.valueColumns.map(\.quotedDatabaseIdentifier).map {
+            differs += table.valueColumns.map(\.sqlIdentifier).map {
                 "s.\($0) IS NOT m.\($0) COLLATE BINARY"
             }
         }
@@ -95,11 +100,11 @@ struct Merge {
     /// A small feed's rows are merged in its own order, a large one's in the order of the key.
     private func order(of part: StagedStack.Part) -> String {
         guard part.isSorted, case .key(let key, _) = part.table.identity else { return "s.\(StagingTable.row)" }
-        return key.map { "s." + $0.quotedDatabaseIdentifier }.joined(separator: ", ")
+        return key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
     }
 
     private func insert(_ table: StagingTable, from rows: String) throws -> Int {
-        let names = table.allColumns.map(\.name.quotedDatabaseIdentifier)
+        let names = table.allColumns.map(\.name.sqlIdentifier)
         let journalKey: String
         let journalRows: String
         if case .key = table.identity {
@@ -107,9 +112,10 @@ struct Merge {
             journalRows = rows
         } else {
             // Keys that the store generates are known by what lies behind the last row id.
-            let last = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM \(table.qualifiedTable)") ?? 0
-            journalKey = "m.rowid"
-            journalRows = "\(table.qualifiedTable) m WHERE m.rowid > \(last) ORDER BY m.rowid"
+            let rowID = table.table.rowID ?? "rowid"
+            let last = try Int64.fetchOne(db, sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)") ?? 0
+            journalKey = "m.\(rowID)"
+            journalRows = "\(table.qualifiedTable) m WHERE m.\(rowID) > \(last) ORDER BY m.\(rowID)"
         }
         try db.execute(
             sql: """
@@ -122,8 +128,8 @@ struct Merge {
     }
 
     private func update(_ table: StagingTable) throws -> Int {
-        let columns = table.valueColumns.map(\.quotedDatabaseIdentifier)
-        let key = table.identityColumns.map(\.quotedDatabaseIdentifier)
+        let columns = table.valueColumns.map(\.sqlIdentifier)
+        let key = table.identityColumns.map(\.sqlIdentifier)
         let rows =
             "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new"
         // Not UPDATE … FROM, for which SQLite may scan the whole table once for each row that differs.
@@ -132,7 +138,7 @@ struct Merge {
                 UPDATE \(table.qualifiedTable) AS m SET (\(columns.joined(separator: ", "))) = (
                     SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) FROM \(table.qualifiedName) s
                     WHERE \(table.matches("s", "m")))
-                WHERE (\(key.map { "m." + $0 }.joined(separator: ", "))) IN (
+                WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
                     SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
                 """)
         let updated = db.changesCount
@@ -155,25 +161,25 @@ struct Merge {
             if seen.insert(mirror).inserted { mirrors.append((mirror, part.table.table)) }
         }
         for empty in emptyMirrors {
-            let mirror = Mirror(table: empty.table, scope: empty.scope)
-            guard seen.insert(mirror).inserted, let info = try TableInfo(db, table: empty.table, schema: "main") else {
-                continue
-            }
+            guard let info = try TableInfo(db, table: empty.table, schema: "main"),
+                seen.insert(Mirror(table: info.name, scope: empty.scope)).inserted
+            else { continue }
+            let mirror = Mirror(table: info.name, scope: empty.scope)
             mirrors.append((mirror, info))
         }
         return try mirrors.reversed().reduce(0) { try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope) }
     }
 
     private func deleteMissingRows(of table: TableInfo, scope: [String: String]) throws -> Int {
-        let name = "main.\(table.name.quotedDatabaseIdentifier)"
-        let locator = table.hasRowID ? ["rowid"] : table.primaryKey.map(\.quotedDatabaseIdentifier)
+        let name = "main.\(table.name.sqlIdentifier)"
+        let locator = table.rowID.map { [$0] } ?? table.primaryKey.map(\.sqlIdentifier)
         let located = locator.indices.map { "k\($0)" }
         // Every row staged for the table is one that the feed has, whatever request it came with.
         let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
             "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
         }
         let conditions =
-            scope.sorted { $0.key < $1.key }.map { "m.\($0.key.quotedDatabaseIdentifier) = \($0.value.sqlLiteral)" }
+            scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
             + kept
         try db.execute(
             sql: """
@@ -208,7 +214,7 @@ extension StagingTable {
     /// Whether two aliases stand for the same row: by key, or by every column.
     func isSameRow(_ left: String, _ right: String) -> String {
         if case .key = identity { return matches(left, right) }
-        return identityColumns.map(\.quotedDatabaseIdentifier)
+        return identityColumns.map(\.sqlIdentifier)
             .map { "\(left).\($0) IS \(right).\($0)" }.joined(separator: " AND ")
     }
 
@@ -224,11 +230,14 @@ extension TableInfo {
         }
         if let keyed { return keyed.table.journalKey(alias) }
         if !primaryKey.isEmpty { return journalKeySQL(primaryKey, alias) }
-        return "\(alias).rowid"
+        return "\(alias).\(rowID ?? "rowid")"
     }
 }
 
 private func journalKeySQL(_ columns: [String], _ alias: String) -> String {
-    let values = columns.map { "\(alias).\($0.quotedDatabaseIdentifier)" }
-    return values.count == 1 ? values[0] : "json_array(\(values.joined(separator: ", ")))"
+    let values = columns.map { "\(alias).\($0.sqlIdentifier)" }
+    guard values.count > 1 else { return values[0] }
+    // JSON has no blobs.
+    let texts = values.map { "CASE typeof(\($0)) WHEN 'blob' THEN hex(\($0)) ELSE \($0) END" }
+    return "json_array(\(texts.joined(separator: ", ")))"
 }

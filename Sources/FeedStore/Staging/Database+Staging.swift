@@ -72,7 +72,7 @@ extension Database {
             }
         }
         try execute(sql: table.indexSQL(isUnique: false))
-        let key = identity.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
         let distinct =
             try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) GROUP BY \(key))") ?? 0
         guard distinct < total else { return }
@@ -88,7 +88,7 @@ extension Database {
         let row = try Row.fetchOne(
             self,
             sql:
-                "SELECT \(table.columnList) FROM \(table.name) WHERE \(column.quotedDatabaseIdentifier) IS NULL LIMIT 1"
+                "SELECT \(table.columnList) FROM \(table.name) WHERE \(column.sqlIdentifier) IS NULL LIMIT 1"
         )
         let what =
             isKey
@@ -99,14 +99,14 @@ extension Database {
     /// Lets each table's name stand for its staged rows and those of the main store that they will not replace.
     func overlayStagedRows(of stagings: [StagingTable]) throws {
         for (name, stagings) in Dictionary(grouping: stagings, by: \.table.name) {
-            let view = name.quotedDatabaseIdentifier
+            let view = name.sqlIdentifier
             for staging in stagings { try execute(sql: staging.indexSQL(isUnique: false)) }
             let columns = stagings[0].table.columns.filter { !$0.isGenerated }.map(\.name)
             var selects: [String] = []
             for (index, staging) in stagings.enumerated() {
                 let later = stagings[(index + 1)...]
                 let values = columns.map { column in
-                    (staging.supplies(column) ? "s." : "m.") + column.quotedDatabaseIdentifier
+                    (staging.supplies(column) ? "s." : "m.") + column.sqlIdentifier
                 }
                 let conditions =
                     later.map { "NOT EXISTS (SELECT 1 FROM \($0.name) l WHERE \($0.matches("l", "s")))" }
@@ -119,9 +119,9 @@ extension Database {
                 guard case .key = staging.identity else { return nil }
                 return "NOT EXISTS (SELECT 1 FROM \(staging.name) s WHERE \(staging.matches("s", "m")))"
             }
-            let stored = columns.map { "m." + $0.quotedDatabaseIdentifier }.joined(separator: ", ")
+            let stored = columns.map { "m." + $0.sqlIdentifier }.joined(separator: ", ")
             selects.append("SELECT \(stored) FROM store.\(view) m" + conditions.whereClause)
-            let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            let names = columns.map(\.sqlIdentifier).joined(separator: ", ")
             try execute(
                 sql: """
                     DROP VIEW IF EXISTS temp.\(view);
@@ -142,7 +142,12 @@ extension [String] {
 }
 
 extension StagingTable {
-    var columnList: String { columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ") }
+    var columnList: String { columns.map(\.name.sqlIdentifier).joined(separator: ", ") }
+
+    /// The collations under which the key's columns are unique.
+    var keyCollations: [String] {
+        if case .key(_, let collations) = identity { collations } else { [] }
+    }
 
     func isKey(_ column: String) -> Bool {
         guard case .key(let key, _) = identity else { return false }
@@ -155,8 +160,9 @@ extension StagingTable {
 
     /// Whether a row of the table under one alias is the row under the other. Only with a key can it be.
     func matches(_ left: String, _ right: String) -> String {
-        guard case .key(let key, _) = identity else { return "0" }
-        return key.map(\.quotedDatabaseIdentifier).map { "\(left).\($0) = \(right).\($0)" }.joined(separator: " AND ")
+        guard case .key(let key, let collations) = identity else { return "0" }
+        return zip(key.map(\.sqlIdentifier), collations)
+            .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joined(separator: " AND ")
     }
 
     /// Whether no later staged row has the same key.
@@ -168,7 +174,7 @@ extension StagingTable {
 
     func indexSQL(isUnique: Bool) -> String {
         guard !identityColumns.isEmpty else { return "" }
-        let columns = identityColumns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let columns = identityColumns.map(\.sqlIdentifier).joined(separator: ", ")
         return
             "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name)_\(isUnique ? "key" : "identity") ON \(name) (\(columns))"
     }

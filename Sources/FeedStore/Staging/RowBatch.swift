@@ -45,7 +45,7 @@ final class RowBatch: @unchecked Sendable {
 
     @inline(__always)
     func beginRow() {
-        rows.append(RowStart(offset: count, keyOffset: count, keyPrefix: 0))
+        rows.append(RowStart(offset: count, keyOffset: -1, keyPrefix: 0))
         column = 0
     }
 
@@ -63,7 +63,6 @@ final class RowBatch: @unchecked Sendable {
     @inline(__always)
     func append(_ value: Int64) {
         startValue(.integer, 8)
-        if column - 1 == keyColumn { noteKey(UInt64(bitPattern: value) ^ (1 << 63)) }
         bytes.storeBytes(of: value, toByteOffset: count, as: Int64.self)
         count += 8
     }
@@ -139,8 +138,7 @@ final class RowBatch: @unchecked Sendable {
 
     /// Puts the rows in the order of their keys, rows with equal keys staying as they came.
     ///
-    /// The order only has to bring near what is near in the key's index; types other than text and blobs, and rows
-    /// without a value, may come anywhere.
+    /// The order only has to bring near what is near in the key's index; rows whose key is not a text stay as they came.
     func sortByKey() {
         rows.sort { left, right in
             if left.keyPrefix != right.keyPrefix { return left.keyPrefix < right.keyPrefix }
@@ -150,7 +148,7 @@ final class RowBatch: @unchecked Sendable {
     }
 
     private func compareTexts(at left: Int, _ right: Int) -> Int {
-        guard let leftText = text(at: left), let rightText = text(at: right) else { return 0 }
+        guard left >= 0, right >= 0, let leftText = text(at: left), let rightText = text(at: right) else { return 0 }
         let order = memcmp(leftText.baseAddress!, rightText.baseAddress!, min(leftText.count, rightText.count))
         return order != 0 ? Int(order) : leftText.count - rightText.count
     }

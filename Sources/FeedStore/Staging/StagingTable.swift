@@ -48,18 +48,23 @@ struct StagingTable: Sendable {
         return allColumns.map(\.name).filter { !identity.contains($0.lowercased()) }
     }
 
-    var keyColumnIndex: Int? {
-        guard case .key(let key, _) = identity else { return nil }
-        return columns.firstIndex { $0.name.lowercased() == key[0].lowercased() }
+    /// The first key column, where sorting by its bytes puts equal keys together: text that compares byte by byte. Rows
+    /// with one key then stay in the order in which they came.
+    var sortColumn: Int? {
+        guard case .key(let key, let collations) = identity, collations.allSatisfy({ $0.uppercased() == "BINARY" }),
+            let index = columns.firstIndex(where: { $0.name.lowercased() == key[0].lowercased() })
+        else { return nil }
+        let type = columns[index].declaredType.uppercased()
+        return ["CHAR", "CLOB", "TEXT"].contains { type.contains($0) } ? index : nil
     }
 
     var qualifiedName: String { "worker.\(name)" }
-    var qualifiedTable: String { "main.\(table.name.quotedDatabaseIdentifier)" }
+    var qualifiedTable: String { "main.\(table.name.sqlIdentifier)" }
 
     /// The same affinities as in the main store, so that values compare as they will be stored; no constraints.
     var creationSQL: String {
         let definitions = allColumns.map { column in
-            var definition = "\(column.name.quotedDatabaseIdentifier) \(column.declaredType)"
+            var definition = "\(column.name.sqlIdentifier) \(column.declaredType)"
             if case .key(let key, let collations) = identity,
                 let index = key.firstIndex(where: { $0.lowercased() == column.name.lowercased() })
             {
@@ -74,7 +79,7 @@ struct StagingTable: Sendable {
     }
 
     var insertionSQL: String {
-        let names = [Self.row] + columns.map { $0.name.quotedDatabaseIdentifier }
+        let names = [Self.row] + columns.map { $0.name.sqlIdentifier }
         let marks = Array(repeating: "?", count: names.count)
         return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
     }
@@ -128,9 +133,4 @@ extension StagingTable {
         }
         if sync == .append, rule.keys[table.name] == nil, identity == .row { identity = .none }
     }
-}
-
-extension String {
-    /// As a string literal of SQL.
-    var sqlLiteral: String { "'" + replacingOccurrences(of: "'", with: "''") + "'" }
 }

@@ -55,14 +55,14 @@ public final class WorkerContext {
 
         init(_ table: StagingTable) {
             self.table = table
-            batch = RowBatch(keyColumn: table.keyColumnIndex)
+            batch = RowBatch(keyColumn: table.sortColumn)
         }
 
         /// Takes the filled batch away, and an emptied one, if there is any, in its place.
         func takeBatch(_ spare: RowBatch?) -> RowBatch {
             let filled = batch
             batch = spare ?? RowBatch(keyColumn: nil)
-            batch.reuse(keyColumn: table.keyColumnIndex)
+            batch.reuse(keyColumn: table.sortColumn)
             return filled
         }
     }
@@ -231,7 +231,7 @@ public final class WorkerContext {
             staging.nextRow += Int64(batch.rows.count)
             let table = staging.table
             let counts = staging.counts
-            if isFull, table.keyColumnIndex != nil { staging.isSorted = true }
+            if isFull, table.sortColumn != nil { staging.isSorted = true }
             let sorts = staging.isSorted
             database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
                 defer {
@@ -342,7 +342,7 @@ public final class WorkerContext {
             throw StoreError(
                 .schema, "the primary key of table '\(table)' is not one column; give the key as [column: value]")
         }
-        return "\(info.primaryKey[0].quotedDatabaseIdentifier) = ?"
+        return "\(info.primaryKey[0].sqlIdentifier) = ?"
     }
 
     /// Reads after everything staged so far has been written.

@@ -27,15 +27,6 @@ extension MainStore {
         return Dictionary(uniqueKeysWithValues: states.map { ($0.key, $0) })
     }
 
-    /// What other sources mirror, as far as their last commits tell: source, key and state.
-    package func mirrors(exceptOf source: String) throws -> [(source: String, state: RequestState)] {
-        try pool.read { db in
-            try Row.fetchAll(
-                db, sql: "SELECT * FROM tributary_request WHERE source <> ? AND sync = 'mirror'", arguments: [source]
-            ).map { ($0["source"], RequestState($0)) }
-        }
-    }
-
     /// The last runs, the latest first; of one source or of all.
     public func runs(of source: String? = nil, limit: Int) throws -> [RunReport] {
         try pool.read { db in
@@ -46,6 +37,15 @@ extension MainStore {
                 arguments: ["source": source, "limit": limit]
             ).map(RunReport.init)
         }
+    }
+}
+
+extension Database {
+    /// What other sources mirror, as far as their last commits tell: source and request.
+    func mirrors(exceptOf source: String) throws -> [(source: String, state: RequestState)] {
+        try Row.fetchAll(
+            self, sql: "SELECT * FROM main.tributary_request WHERE source <> ? AND sync = 'mirror'", arguments: [source]
+        ).map { ($0["source"], RequestState($0)) }
     }
 }
 

@@ -51,11 +51,11 @@ package final class RunLock: Sendable {
 
     // F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
     #if os(Linux)
-    private static let setLock: Int32 = 37
-    private static let waitForLock: Int32 = 38
+        private static let setLock: Int32 = 37
+        private static let waitForLock: Int32 = 38
     #else
-    private static let setLock: Int32 = 90
-    private static let waitForLock: Int32 = 91
+        private static let setLock: Int32 = 90
+        private static let waitForLock: Int32 = 91
     #endif
 
     /// 64-bit FNV-1a, which is the same in every process, without its top two bits: file offsets are signed.

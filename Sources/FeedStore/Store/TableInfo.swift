@@ -20,6 +20,11 @@ struct TableInfo: Sendable {
     /// The columns of each unique index, with their collations.
     var uniqueIndexes: [[(name: String, collation: String)]]
 
+    /// A name of the rowid that no column has taken for itself.
+    var rowID: String? {
+        hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
+    }
+
     func column(_ name: String) -> Column? {
         columns.first { $0.name.lowercased() == name.lowercased() }
     }
@@ -40,9 +45,12 @@ struct TableInfo: Sendable {
 extension TableInfo {
     /// Reads what the database `schema` says of a table; nil where there is no such table.
     init?(_ db: Database, table: String, schema: String) throws {
-        let rows = try Row.fetchAll(db, sql: "PRAGMA \(schema).table_xinfo(\(table.quotedDatabaseIdentifier))")
+        let rows = try Row.fetchAll(db, sql: "PRAGMA \(schema).table_xinfo(\(table.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
-        name = table
+        // As it was created, whatever letters it is asked for in.
+        name =
+            try String.fetchOne(
+                db, sql: "SELECT name FROM pragma_table_list(?) WHERE schema = ?", arguments: [table, schema]) ?? table
         columns = rows.map { row in
             Column(
                 name: row["name"], declaredType: row["type"], isNotNull: (row["notnull"] as Int) != 0,
@@ -55,11 +63,11 @@ extension TableInfo {
             try Bool.fetchOne(
                 db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = ?", arguments: [table, schema]) ?? true
         generatedKey = nil
-        uniqueIndexes = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_list(\(table.quotedDatabaseIdentifier))")
+        uniqueIndexes = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_list(\(table.sqlIdentifier))")
             .filter { ($0["unique"] as Int) != 0 && ($0["partial"] as Int) == 0 }
             .map { index in
                 let name: String = index["name"]
-                return try Row.fetchAll(db, sql: "PRAGMA \(schema).index_xinfo(\(name.quotedDatabaseIdentifier))")
+                return try Row.fetchAll(db, sql: "PRAGMA \(schema).index_xinfo(\(name.sqlIdentifier))")
                     .filter { ($0["key"] as Int) != 0 && ($0["name"] as String?) != nil }
                     .map { (name: $0["name"], collation: $0["coll"]) }
             }

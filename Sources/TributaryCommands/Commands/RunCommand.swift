@@ -34,6 +34,8 @@ struct RunCommand: ProgramCommand {
             handler.logLevel = level
             return handler
         }
+        // Trapped before the process can be found: until then, their default action would end it.
+        let trapped = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
         let folder = DaemonFolder(configuration)
         let presence = try folder.claim()
         defer { presence.release() }
@@ -41,7 +43,7 @@ struct RunCommand: ProgramCommand {
         let systemd = SystemdNotifier()
         let file = options.configurationFile
         let signals = SignalService(
-            service: service, folder: folder, systemd: systemd, logger: logger,
+            signals: trapped, service: service, folder: folder, systemd: systemd, logger: logger,
             loadConfiguration: { try TributaryConfiguration(file: file, parsers: program.parsers) })
         let outcomes = OutcomeService(service: service, systemd: systemd, logger: logger)
         let watchdog = WatchdogService(service: service, systemd: systemd)

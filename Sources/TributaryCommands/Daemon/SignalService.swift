@@ -6,6 +6,7 @@ import UnixSignals
 
 /// SIGHUP reloads the configuration, SIGUSR1 refreshes what was asked for, or everything.
 struct SignalService: Service {
+    let signals: UnixSignalsSequence
     let service: SyncService
     let folder: DaemonFolder
     let systemd: SystemdNotifier
@@ -13,7 +14,6 @@ struct SignalService: Service {
     let loadConfiguration: @Sendable () throws -> TributaryConfiguration
 
     func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
         // Whoever waits for READY may send signals from then on.
         systemd.ready(status: "running")
         for await signal in signals.cancelOnGracefulShutdown() {

@@ -11,7 +11,8 @@ public struct Redactor: Sendable, Equatable {
     init(secrets: some Sequence<String> = []) {
         let encoded = secrets.flatMap { secret in
             [
-                secret, secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? secret,
+                secret, HTTPTarget.encoded(secret),
+                secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? secret,
                 secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? secret,
             ]
         }

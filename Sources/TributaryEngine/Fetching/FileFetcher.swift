@@ -21,7 +21,8 @@ struct FileFetcher: Fetcher {
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
             let isUnchanged = !validators.isEmpty && validators == current
             let response = FeedResponse(
-                url: request.url.value, status: isUnchanged ? 304 : 200, headers: [], fetchedAt: now(),
+                requestedURL: request.url.template, url: request.url.value, status: isUnchanged ? 304 : 200,
+                headers: [], fetchedAt: now(),
                 validators: current)
             return isUnchanged ? .withoutBody(response) : .file(response, handle, size: Int(status.st_size))
         } catch let error as FetchError {

@@ -12,12 +12,10 @@ final class HTTPFetcher: Fetcher {
     /// Redirects followed for one request.
     static let redirectLimit = 5
 
-    private let limiter: HostLimiter
     private let now: @Sendable () -> Date
     private let clients = Mutex<[Duration: HTTPClient]>([:])
 
-    init(perHost: Int, now: @escaping @Sendable () -> Date) {
-        limiter = HostLimiter(limit: perHost)
+    init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
 
@@ -35,32 +33,39 @@ final class HTTPFetcher: Fetcher {
             message.method = HTTPMethod(rawValue: target.method)
             message.headers = headers
             if let body = target.body { message.body = .bytes(ByteBuffer(string: body)) }
-            let response = try await send(message, to: target.origin, with: client, for: request)
+            let response = try await send(message, with: client, for: request)
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
-                return exchange(response, from: target, validators: validators)
+                return exchange(response, to: request, from: target)
             }
-            headers = redirect.origin == target.origin ? headers : HTTPTarget.withoutSecrets(headers)
+            if redirect.origin != target.origin {
+                guard redirect.body == nil else {
+                    throw FetchError(
+                        .redirect, "\(request.url) redirects its \(request.method) to another origin, which is refused")
+                }
+                headers = HTTPTarget.withoutSecrets(headers)
+            }
             target = redirect
         }
         throw FetchError(.redirect, "\(request.url) redirects more than \(Self.redirectLimit) times")
     }
 
     private func send(
-        _ message: HTTPClientRequest, to origin: String, with client: HTTPClient, for request: RequestDeclaration
+        _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration
     ) async throws -> HTTPClientResponse {
         do {
-            return try await limiter.withPlace(at: origin) {
-                try await client.execute(message, deadline: .now() + TimeAmount(request.timeout) + .seconds(1))
-            }
+            return try await client.execute(message, deadline: .now() + TimeAmount(request.timeout) + .seconds(1))
         } catch {
             throw FetchError(client: error, request: request)
         }
     }
 
-    private func exchange(_ response: HTTPClientResponse, from target: HTTPTarget, validators: Validators) -> Exchange {
+    private func exchange(_ response: HTTPClientResponse, to request: RequestDeclaration, from target: HTTPTarget)
+        -> Exchange
+    {
         let headers = response.headers.map { (name: $0.name, value: $0.value) }
         let head = FeedResponse(
-            url: target.url.absoluteString, status: Int(response.status.code), headers: headers, fetchedAt: now(),
+            requestedURL: request.url.template, url: target.url.absoluteString, status: Int(response.status.code),
+            headers: headers, fetchedAt: now(),
             validators: Validators(
                 etag: response.headers.first(name: "ETag"), lastModified: response.headers.first(name: "Last-Modified"))
         )

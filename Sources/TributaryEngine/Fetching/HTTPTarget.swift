@@ -81,7 +81,7 @@ struct HTTPTarget {
     }
 
     /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).
-    private static func encoded(_ text: String) -> String {
+    static func encoded(_ text: String) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text

@@ -3,7 +3,9 @@ public import Foundation
 
 /// The head of the response whose body is being parsed.
 public struct FeedResponse: Sendable {
-    /// The address that answered, after redirects.
+    /// The address as `sources.toml` declares it, with `${…}` as written and without `parameters`: fit to be stored.
+    public var requestedURL: String
+    /// The address that answered, after redirects, with everything that was sent, secrets included.
     public var url: String
     public var status: Int
     /// Names and values as they came, in their order.
@@ -14,8 +16,10 @@ public struct FeedResponse: Sendable {
     public var validators: Validators
 
     public init(
-        url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date, validators: Validators
+        requestedURL: String, url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date,
+        validators: Validators
     ) {
+        self.requestedURL = requestedURL
         self.url = url
         self.status = status
         self.headers = headers

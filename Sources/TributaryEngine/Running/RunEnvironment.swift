@@ -8,6 +8,7 @@ struct RunEnvironment: Sendable {
     var store: MainStore
     var registry: ParserRegistry
     var http: HTTPFetcher
+    var hosts: HostLimiter
     var clock: any RunClock
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }

@@ -101,12 +101,15 @@ actor StackRun {
         defer { results[index].report.seconds += (ContinuousClock.now - began).seconds }
         do {
             try Task.checkCancellation()
-            try await withDeadline(request.timeout, clock: clock) {
-                FetchError(
-                    .timeout,
-                    "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
-            } _: {
-                try await self.exchange(index, conditionally: conditionally)
+            // The time it takes until there is a place is not the request's.
+            try await environment.hosts.withPlace(at: HTTPTarget(request).origin) {
+                try await withDeadline(request.timeout, clock: clock) {
+                    FetchError(
+                        .timeout,
+                        "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
+                } _: {
+                    try await self.exchange(index, conditionally: conditionally)
+                }
             }
         } catch {
             results[index].report.outcome = "failed"
@@ -134,7 +137,7 @@ actor StackRun {
             let tables = try await parse(exchange, with: parser, index: index)
             results[index].state = RequestState(
                 key: request.key, validators: response.validators, fingerprint: fingerprint,
-                tables: tables.union(stored?.tables ?? []), sync: request.sync, scope: request.scope)
+                tables: tables.union(known[request.key]?.tables ?? []), sync: request.sync, scope: request.scope)
             results[index].report.outcome = "parsed"
         default:
             throw FetchError(.status, "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")
@@ -193,9 +196,6 @@ actor StackRun {
         try Task.checkCancellation()
         guard let context else { return record(Ending(outcome: .unchanged)) }
         let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
-        try StackDecision.checkMirrors(
-            source: source, results: results, others: environment.store.mirrors(exceptOf: source.name),
-            configuration: environment.configuration)
         let stack = try context.finish()
         let mirrors = parsed.filter { source.requests[$0].sync == .mirror }.flatMap { index in
             (results[index].state?.tables ?? []).sorted().map { (table: $0, scope: source.requests[index].scope) }
@@ -203,6 +203,10 @@ actor StackRun {
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.emptyMirrors = mirrors
+        commit.checkMirrors = { [source, results, configuration = environment.configuration] others in
+            try StackDecision.checkMirrors(
+                source: source, results: results, others: others, configuration: configuration)
+        }
         let report = try environment.store.commit(commit, merging: stack, interruption: interruption) { elapsed }
         context.remove()
         self.context = nil
@@ -242,7 +246,9 @@ actor StackRun {
         let states = ending.outcome.isGood ? results.compactMap(\.state) : []
         var report = report(ending)
         report.nextDue = next.nextDue
-        return Commit(report: report, requests: states, state: next, forgetBefore: forgetBefore)
+        return Commit(
+            report: report, requests: states, state: next, stackKeys: source.requests.map(\.key),
+            forgetBefore: forgetBefore)
     }
 
     private func report(_ ending: Ending) -> RunReport {

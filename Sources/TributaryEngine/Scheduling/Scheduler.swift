@@ -35,6 +35,7 @@ final class Scheduler: Sendable {
     }
 
     func run() async throws {
+        defer { questions.end() }
         var plan = SchedulerPlan(
             environment.configuration, states: try environment.store.sourceStates(), now: environment.clock.now())
         var environment = self.environment
@@ -71,6 +72,5 @@ final class Scheduler: Sendable {
             group.cancelAll()
             await group.waitForAll()
         }
-        questions.end()
     }
 }

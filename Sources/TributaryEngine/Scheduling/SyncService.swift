@@ -57,7 +57,8 @@ public final class SyncService: Service {
         outcomeContinuation = continuation
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(perHost: configuration.perHost, now: { clock.now() }), clock: clock, logger: logger,
+            http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost), clock: clock,
+            logger: logger,
             onProgress: onProgress)
         scheduler = Scheduler(environment: environment) { continuation.yield($0) }
     }
