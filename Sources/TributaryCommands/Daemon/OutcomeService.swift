@@ -18,6 +18,8 @@ struct OutcomeService: Service {
             logger.log(level: Self.level(report.outcome), "\(line)")
             systemd.status(line)
         }
+        // The outcomes end with the service; a group takes one that ends before it is told to for one that has failed.
+        try await gracefulShutdown()
     }
 
     private static func level(_ outcome: RunOutcome) -> Logger.Level {
