@@ -5,16 +5,12 @@ package struct MergeRule: Sendable, Hashable {
     package var scope: [String: String]
     /// For a table, the columns under a unique index that identify its rows; the primary key where none are given.
     package var keys: [String: [String]]
-    /// Tables that the request is known to write, whether or not it writes a row this time.
-    package var tables: Set<String>
 
     package init(
-        sync: SyncMode = .upsert, scope: [String: String] = [:], keys: [String: [String]] = [:],
-        tables: Set<String> = []
+        sync: SyncMode = .upsert, scope: [String: String] = [:], keys: [String: [String]] = [:]
     ) {
         self.sync = sync
         self.scope = scope
         self.keys = keys
-        self.tables = tables
     }
 }

@@ -4,14 +4,12 @@ import XMLStream
 /// Why a run was discarded: which request, what was found, what to do.
 struct RunError: Error, CustomStringConvertible {
     var request: String
-    var url: InterpolatedText
     var message: String
 
     var description: String { "request '\(request)': \(message)" }
 
     init(_ error: any Error, in request: RequestDeclaration) {
         self.request = request.key
-        url = request.url
         switch error {
         case let error as FetchError: message = error.description
         case let error as RunError: self = error

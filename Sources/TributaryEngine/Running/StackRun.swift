@@ -149,7 +149,7 @@ actor StackRun {
         let request = source.requests[index]
         let context = try workerContext()
         context.beginRequest(
-            index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: type.keys, tables: Set(type.tables)))
+            index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: type.keys))
         let reader = try BodyReader(exchange.response, parser: type, context: context, limit: request.maxBody)
         self.reader = reader
         defer {

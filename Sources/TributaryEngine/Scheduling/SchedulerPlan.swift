@@ -29,9 +29,6 @@ struct SchedulerPlan {
         mutating get { running.count < concurrency ? queue.nextDue() : nil }
     }
 
-    /// Sources that run at this moment.
-    var runningCount: Int { running.count }
-
     /// A source that is running is run once more when it has ended.
     mutating func refresh(_ names: [String]?) {
         for name in names ?? sources.keys.sorted() where sources[name] != nil { ask(name) }
