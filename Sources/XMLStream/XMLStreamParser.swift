@@ -10,8 +10,8 @@ import CLibXML2
 /// spent, and throws the same error again.
 public final class XMLStreamParser {
     let limits: XMLLimits
-    /// `unowned(unsafe)`: the handler owns the parser or outlives it, and this is read twice an element.
-    private unowned(unsafe) let handler: any XMLStreamHandler
+    /// Not retained: the handler owns the parser or outlives it, and this is read twice an element.
+    private let handler: Unmanaged<XMLStreamHandler>
     private let context: xmlParserCtxtPtr
     private let forcedEncoding: String?
     private var preamble: [UInt8]? = []
@@ -31,10 +31,10 @@ public final class XMLStreamParser {
     ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark
     ///     overrules it, and it overrules the XML declaration (RFC 7303, section 3).
     ///   - handler: is told of each element; not retained.
-    public init(charset: String? = nil, limits: XMLLimits = XMLLimits(), handler: any XMLStreamHandler) {
+    public init(charset: String? = nil, limits: XMLLimits = XMLLimits(), handler: XMLStreamHandler) {
         XMLStreamParser.initializeLibrary
         self.limits = limits
-        self.handler = handler
+        self.handler = .passUnretained(handler)
         forcedEncoding = charset
         var sax = XMLStreamParser.saxHandler
         // The handler is copied by libxml2. A push context can only fail to be made for lack of memory.
@@ -192,8 +192,8 @@ public final class XMLStreamParser {
     var rootDocument: xmlDocPtr? { context.pointee.myDoc }
 
     @inline(__always)
-    func tellStart() throws { try handler.didStartElement(in: self) }
+    func tellStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }
 
     @inline(__always)
-    func tellEnd() throws { try handler.didEndElement(in: self) }
+    func tellEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
 }

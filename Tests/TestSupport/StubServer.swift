@@ -54,13 +54,13 @@ package final class StubServer: Sendable {
     }
 
     package func stop() {
-        let connections = state.withLock { state in
+        // Under the lock, as closing is: a number that has been closed may already be another test's connection.
+        state.withLock { state in
             state.isStopped = true
-            return state.connections
+            for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
         }
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
-        for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
     }
 
     package var url: String { "http://127.0.0.1:\(port)" }
@@ -88,8 +88,10 @@ package final class StubServer: Sendable {
 
     private func serve(_ connection: Int32) {
         defer {
-            state.withLock { _ = $0.connections.remove(connection) }
-            close(connection)
+            state.withLock { state in
+                state.connections.remove(connection)
+                _ = close(connection)
+            }
         }
         while let request = readRequest(connection) {
             let steps =

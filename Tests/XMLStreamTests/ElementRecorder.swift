@@ -5,13 +5,13 @@ final class ElementRecorder: XMLStreamHandler {
     var events: [String] = []
     var paths: [String] = []
 
-    func didStartElement(in stream: XMLStreamParser) {
+    override func didStartElement(in stream: XMLStreamParser) {
         let attributes = stream.attributesOfElement.all.map { " \($0.name.qualified)=\($0.value)" }.joined()
         events.append("<\(stream.name.qualified)\(attributes)>")
         paths.append(stream.path)
     }
 
-    func didEndElement(in stream: XMLStreamParser) {
+    override func didEndElement(in stream: XMLStreamParser) {
         events.append("</\(stream.name.qualified) \"\(String(decoding: stream.textBytes, as: UTF8.self))\">")
     }
 

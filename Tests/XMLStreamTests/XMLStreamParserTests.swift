@@ -143,11 +143,11 @@ import XMLStream
         struct Stop: Error {}
         final class Stopper: XMLStreamHandler {
             var count = 0
-            func didStartElement(in stream: XMLStreamParser) throws {
+            override func didStartElement(in stream: XMLStreamParser) throws {
                 count += 1
                 if count == 2 { throw Stop() }
             }
-            func didEndElement(in stream: XMLStreamParser) {}
+            override func didEndElement(in stream: XMLStreamParser) {}
         }
         let stopper = Stopper()
         let parser = XMLStreamParser(handler: stopper)

@@ -15,6 +15,7 @@ final class RowEncoder {
 
     @exclusivity(unchecked) private var batch: Unmanaged<RowBatch>?
     @exclusivity(unchecked) private var position = 0
+    @exclusivity(unchecked) private var container: (key: ObjectIdentifier, box: AnyObject)?
     private var collected: [(column: String, value: DatabaseValue)] = []
     @exclusivity(unchecked) private(set) var isOutOfOrder = false
 
@@ -70,6 +71,18 @@ final class RowEncoder {
     }
 
     // MARK: - Called by the containers
+
+    /// The container made for the first record serves all that follow: making one costs as much as writing a row.
+    @inline(__always)
+    fileprivate func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if let container, container.key == ObjectIdentifier(type) {
+            // The key says that it is a `KeyedEncodingContainer<Key>`; a checked cast would cost what is saved here.
+            return unsafeBitCast(container.box, to: KeyedEncodingContainer<Key>.self)
+        }
+        let new = KeyedEncodingContainer(KeyedContainer<Key>(row: Unmanaged.passUnretained(self)))
+        container = (ObjectIdentifier(type), unsafeBitCast(new, to: AnyObject.self))
+        return new
+    }
 
     /// True where the value of this column is next in the row.
     @inline(__always)
@@ -136,7 +149,7 @@ final class RowEncoder {
         var userInfo: [CodingUserInfoKey: Any] { row.userInfo }
 
         func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-            KeyedEncodingContainer(KeyedContainer<Key>(row: row))
+            row.container(keyedBy: type)
         }
 
         func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -149,40 +162,41 @@ final class RowEncoder {
     }
 
     private struct KeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-        let row: RowEncoder
+        /// Not retained: the encoder owns the container, and this is read for every value.
+        let row: Unmanaged<RowEncoder>
         var codingPath: [any CodingKey] { [] }
 
-        func encodeNil(forKey key: Key) { row.putNull(key) }
-        func encode(_ value: Bool, forKey key: Key) { row.put(value ? 1 as Int64 : 0, key) }
-        func encode(_ value: String, forKey key: Key) { row.put(value, key) }
-        func encode(_ value: Double, forKey key: Key) { row.put(value, key) }
-        func encode(_ value: Float, forKey key: Key) { row.put(Double(value), key) }
-        func encode(_ value: Int, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: Int8, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: Int16, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: Int32, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: Int64, forKey key: Key) { row.put(value, key) }
-        func encode(_ value: UInt8, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: UInt16, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: UInt32, forKey key: Key) { row.put(Int64(value), key) }
-        func encode(_ value: UInt, forKey key: Key) throws { row.put(try signed(value, key), key) }
-        func encode(_ value: UInt64, forKey key: Key) throws { row.put(try signed(value, key), key) }
+        func encodeNil(forKey key: Key) { putNull(key) }
+        func encode(_ value: Bool, forKey key: Key) { put(value ? 1 as Int64 : 0, key) }
+        func encode(_ value: String, forKey key: Key) { put(value, key) }
+        func encode(_ value: Double, forKey key: Key) { put(value, key) }
+        func encode(_ value: Float, forKey key: Key) { put(Double(value), key) }
+        func encode(_ value: Int, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: Int8, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: Int16, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: Int32, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: Int64, forKey key: Key) { put(value, key) }
+        func encode(_ value: UInt8, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: UInt16, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: UInt32, forKey key: Key) { put(Int64(value), key) }
+        func encode(_ value: UInt, forKey key: Key) throws { put(try signed(value, key), key) }
+        func encode(_ value: UInt64, forKey key: Key) throws { put(try signed(value, key), key) }
 
         func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-            row.put(try row.encodeValue(value, key.stringValue), key)
+            put(try row.takeUnretainedValue().encodeValue(value, key.stringValue), key)
         }
 
         func encodeIfPresent(_ value: Bool?, forKey key: Key) {
-            if let value { encode(value, forKey: key) } else { row.putNull(key) }
+            if let value { encode(value, forKey: key) } else { putNull(key) }
         }
         func encodeIfPresent(_ value: String?, forKey key: Key) {
-            if let value { row.put(value, key) } else { row.putNull(key) }
+            if let value { put(value, key) } else { putNull(key) }
         }
         func encodeIfPresent(_ value: Double?, forKey key: Key) {
-            if let value { row.put(value, key) } else { row.putNull(key) }
+            if let value { put(value, key) } else { putNull(key) }
         }
         func encodeIfPresent(_ value: Int?, forKey key: Key) {
-            if let value { row.put(Int64(value), key) } else { row.putNull(key) }
+            if let value { put(Int64(value), key) } else { putNull(key) }
         }
         func encodeIfPresent(_ value: Float?, forKey key: Key) { encodeIfPresent(value.map(Double.init), forKey: key) }
         func encodeIfPresent(_ value: Int8?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
@@ -193,14 +207,24 @@ final class RowEncoder {
         func encodeIfPresent(_ value: UInt16?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
         func encodeIfPresent(_ value: UInt32?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
         func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
-            if let value { try encode(value, forKey: key) } else { row.putNull(key) }
+            if let value { try encode(value, forKey: key) } else { putNull(key) }
         }
         func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
-            if let value { try encode(value, forKey: key) } else { row.putNull(key) }
+            if let value { try encode(value, forKey: key) } else { putNull(key) }
         }
         func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-            if let value { try encode(value, forKey: key) } else { row.putNull(key) }
+            if let value { try encode(value, forKey: key) } else { putNull(key) }
         }
+
+        @inline(__always)
+        private func put(_ value: String, _ key: Key) { row._withUnsafeGuaranteedRef { $0.put(value, key) } }
+        @inline(__always)
+        private func put(_ value: Int64, _ key: Key) { row._withUnsafeGuaranteedRef { $0.put(value, key) } }
+        @inline(__always)
+        private func put(_ value: Double, _ key: Key) { row._withUnsafeGuaranteedRef { $0.put(value, key) } }
+        @inline(__always)
+        private func putNull(_ key: Key) { row._withUnsafeGuaranteedRef { $0.putNull(key) } }
+        private func put(_ value: DatabaseValue, _ key: Key) { row._withUnsafeGuaranteedRef { $0.put(value, key) } }
 
         private func signed(_ value: some UnsignedInteger, _ key: Key) throws -> Int64 {
             guard let signed = Int64(exactly: value) else {
@@ -220,8 +244,8 @@ final class RowEncoder {
             preconditionFailure("a record's column '\(key.stringValue)' is one value; encode an array instead")
         }
 
-        func superEncoder() -> any Encoder { RecordEncoder(row: row) }
-        func superEncoder(forKey key: Key) -> any Encoder { RecordEncoder(row: row) }
+        func superEncoder() -> any Encoder { RecordEncoder(row: row.takeUnretainedValue()) }
+        func superEncoder(forKey key: Key) -> any Encoder { RecordEncoder(row: row.takeUnretainedValue()) }
     }
 }
 

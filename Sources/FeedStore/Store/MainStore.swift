@@ -29,7 +29,8 @@ public final class MainStore: Sendable {
         // Another process may be committing; however large its stack, it is done in less.
         configuration.busyMode = .timeout(120)
         configuration.prepareDatabase { db in
-            try db.execute(sql: "PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864")
+            try db.execute(
+                sql: "PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864")
         }
         do {
             pool = try DatabasePool(path: self.path, configuration: configuration)

@@ -16,7 +16,14 @@ extension FeedParser {
         if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
     }
 
-    public final func bind<Value: XMLConvertible>(_ value: inout Value?) {
+    public final func bind<Value: XMLConvertible>(_ value: inout Value?) { bindOptional(&value) }
+
+    // Most numbers are one of these two: without generics they cost half.
+    public final func bind(_ value: inout Int?) { bindOptional(&value) }
+    public final func bind(_ value: inout Double?) { bindOptional(&value) }
+
+    @inline(__always)
+    private func bindOptional<Value: XMLConvertible>(_ value: inout Value?) {
         let bytes = textBytes
         guard !bytes.isEmpty else { return value = nil }
         if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }

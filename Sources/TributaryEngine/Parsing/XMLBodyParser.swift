@@ -10,6 +10,7 @@ final class XMLBodyParser: XMLStreamHandler {
     init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {
         parser = type.init()
         charset = response.charset
+        super.init()
         parser.session = FeedParser.Session(context: context, response: response)
         parser.streamReference = Unmanaged.passUnretained(stream)
     }
@@ -21,11 +22,11 @@ final class XMLBodyParser: XMLStreamHandler {
         try parser.didEndDocument()
     }
 
-    func didStartElement(in stream: XMLStreamParser) throws {
+    override func didStartElement(in stream: XMLStreamParser) throws {
         try locating(stream) { try parser.didStartElement() }
     }
 
-    func didEndElement(in stream: XMLStreamParser) throws {
+    override func didEndElement(in stream: XMLStreamParser) throws {
         try locating(stream) { try parser.didEndElement() }
     }
 

@@ -38,7 +38,13 @@ extension XMLConvertible where Self: FixedWidthInteger {
     public static var xmlDescription: String { "an integer from \(Self.min) to \(Self.max)" }
 }
 
-extension Int: XMLConvertible {}
+extension Int: XMLConvertible {
+    // As the others, but concrete: it is the one that most feeds are full of.
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.int(xmlText) else { return nil }
+        self = value
+    }
+}
 extension Int8: XMLConvertible {}
 extension Int16: XMLConvertible {}
 extension Int32: XMLConvertible {}

@@ -4,6 +4,9 @@ package import Foundation
 /// that feeds really use. Each function takes trimmed UTF-8 and returns nil where the text is not of its form.
 package enum Lexical {
     /// An optional sign and decimal digits; nil where the value does not fit.
+    package static func int(_ text: UnsafeBufferPointer<UInt8>) -> Int? { integer(text, as: Int.self) }
+
+    /// An optional sign and decimal digits; nil where the value does not fit.
     @inlinable
     package static func integer<Integer: FixedWidthInteger>(
         _ text: UnsafeBufferPointer<UInt8>, as type: Integer.Type = Integer.self
