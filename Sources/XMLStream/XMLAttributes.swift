@@ -34,4 +34,31 @@ public struct XMLAttributes {
         }
         return nil
     }
+
+    /// The bytes of the first value whose attribute's name passes a test. They are valid only inside `body`.
+    package func withValue<Result>(
+        of test: XMLPath.NameTest, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+    ) rethrows -> Result? {
+        for index in range {
+            let attribute = stream.attribute(index)
+            if test.matches(stream.name(attribute.name)) { return try body(stream.attributeBytes(attribute.value)) }
+        }
+        return nil
+    }
+
+    /// Whether every one of these conditions is met.
+    package func satisfy(_ predicates: [XMLPath.Predicate]) -> Bool {
+        predicates.allSatisfy { predicate in
+            predicate.accepts(withValue(of: predicate.attribute) { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    /// Every attribute: its name's number among the names of the document, its name, and the bytes of its value, which
+    /// are valid only inside `body`.
+    package func forEach(_ body: (Int32, XMLName, UnsafeBufferPointer<UInt8>) throws -> Void) rethrows {
+        for index in range {
+            let attribute = stream.attribute(index)
+            try body(attribute.name, stream.name(attribute.name), stream.attributeBytes(attribute.value))
+        }
+    }
 }

@@ -6,4 +6,15 @@ public struct XMLName: Sendable, Equatable {
     public let local: String
     /// What the prefix, or the default namespace, is bound to; nil for no namespace.
     public let namespace: String?
+
+    package init(qualified: String, local: String, namespace: String?) {
+        self.qualified = qualified
+        self.local = local
+        self.namespace = namespace
+    }
+
+    /// A name without what tells `camelCase`, `snake_case` and `kebab-case` apart: lower case letters and digits.
+    package static func folded(_ name: String) -> String {
+        name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != "." }
+    }
 }

@@ -62,7 +62,7 @@ extension XMLStreamParser {
         _ count: Int, _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     ) {
         guard failure == nil else { return }
-        if frames.count > 0 {
+        if frames.count > 0, !keepsIndentation {
             let parent = frames[frames.count - 1].textStart
             if isBlank(text[parent..<text.count]) { text.truncate(to: parent) }
         }

@@ -26,6 +26,8 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var attributeValues = ByteArena()
     @exclusivity(unchecked) var expanded = 0
     @exclusivity(unchecked) var hasRoot = false
+    /// Whether white space before an element's first child is kept: where the whole content of an element matters.
+    @exclusivity(unchecked) package var keepsIndentation = false
 
     /// - Parameters:
     ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark
@@ -174,6 +176,22 @@ public final class XMLStreamParser {
     /// The element's own text so far, CDATA sections included, its children's left out. White space before the first
     /// child or other text is indentation and is not kept. Valid until the handler returns.
     public var textBytes: UnsafeBufferPointer<UInt8> { text[frames[frames.count - 1].textStart..<text.count] }
+
+    /// The name's number among the names of the document: what is compared where every element is.
+    package var nameIndex: Int32 { frames[frames.count - 1].name }
+
+    /// The name of the open element at a depth, 1 for the root.
+    package func name(atDepth depth: Int) -> XMLName { names[frames[depth - 1].name] }
+
+    /// The attributes of the open element at a depth, 1 for the root.
+    package func attributes(atDepth depth: Int) -> XMLAttributes {
+        XMLAttributes(stream: self, range: frames[depth - 1].attributes)
+    }
+
+    /// The own text so far of the open element at a depth, 1 for the root.
+    package func textBytes(atDepth depth: Int) -> UnsafeBufferPointer<UInt8> {
+        text[frames[depth - 1].textStart..<(depth < frames.count ? frames[depth].textStart : text.count)]
+    }
 
     /// The line that the parser has reached, counted from 1.
     public var line: Int { Int(xmlSAX2GetLineNumber(context)) }

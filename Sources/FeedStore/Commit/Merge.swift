@@ -22,10 +22,15 @@ struct Merge {
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+        for part in stack.parts where part.counts.rows > 0 && !part.table.references.isEmpty {
+            try prepareReferences(part)
+        }
         counts.deleted = try deleteMissingRows()
-        for part in stack.parts where part.counts.rows > 0 {
+        let parts = stack.partsByReference
+        for part in parts where part.counts.rows > 0 {
             var merged = MergeCounts()
             do {
+                try resolveReferences(part, among: parts)
                 merged = try merge(part)
             } catch let error as DatabaseError {
                 throw StoreError(error, in: part.table.table.name)
@@ -33,6 +38,7 @@ struct Merge {
             merged.replaced = part.counts.replaced
             counts += merged
         }
+        for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
         return counts
     }
 
@@ -153,11 +159,13 @@ struct Merge {
         struct Mirror: Hashable {
             var table: String
             var scope: [String: String]
+            var within: RowShape.Within?
         }
         var mirrors: [(mirror: Mirror, info: TableInfo)] = []
         var seen: Set<Mirror> = []
         for part in stack.parts where part.table.sync == .mirror {
-            let mirror = Mirror(table: part.table.table.name, scope: part.table.scope)
+            let mirror = Mirror(
+                table: part.table.table.name, scope: part.table.scope, within: part.table.within)
             if seen.insert(mirror).inserted { mirrors.append((mirror, part.table.table)) }
         }
         for empty in emptyMirrors {
@@ -167,10 +175,13 @@ struct Merge {
             let mirror = Mirror(table: info.name, scope: empty.scope)
             mirrors.append((mirror, info))
         }
-        return try mirrors.reversed().reduce(0) { try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope) }
+        // A child mirrored within its parents goes before them.
+        return try mirrors.reversed().reduce(0) { try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope, within: $1.mirror.within) }
     }
 
-    private func deleteMissingRows(of table: TableInfo, scope: [String: String]) throws -> Int {
+    private func deleteMissingRows(
+        of table: TableInfo, scope: [String: String], within: RowShape.Within?
+    ) throws -> Int {
         let name = "main.\(table.name.sqlIdentifier)"
         let locator = table.rowID.map { [$0] } ?? table.primaryKey.map(\.sqlIdentifier)
         let located = locator.indices.map { "k\($0)" }
@@ -180,7 +191,7 @@ struct Merge {
         }
         let conditions =
             scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
-            + kept
+            + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS worker.missing;
@@ -201,7 +212,7 @@ struct Merge {
 
     // MARK: - The journal
 
-    private func writeJournal(_ table: String, key: String, operation: String, from rows: String) throws {
+    func writeJournal(_ table: String, key: String, operation: String, from rows: String) throws {
         try db.execute(
             sql: """
                 INSERT INTO main.tributary_change (run, "table", key, operation)

@@ -11,7 +11,7 @@ extension Database {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
-        let columns = table.columns.count
+        let columns = table.boundNames.count
         if counts.nulls.isEmpty { counts.nulls = Array(repeating: 0, count: columns) }
         var rowID = firstRow
         for row in batch.rows {
@@ -55,9 +55,14 @@ extension Database {
     /// Refuses rows that the main store would refuse for a missing value, lets the last of several rows with one key
     /// stand, and indexes the key.
     func prepareForMerge(_ table: StagingTable, counts: StagedCounts) throws {
-        guard counts.rows > 0 else { return }
+        guard counts.rows > 0, !table.isIdentifiedByReference else { return }
+        try indexKey(of: table, counts: counts)
+    }
+
+    /// As ``prepareForMerge(_:counts:)``; inside the commit for a key with references in it.
+    func indexKey(of table: StagingTable, counts: StagedCounts, in schema: String = "main") throws {
         let identity = table.identityColumns
-        for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 {
+        for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && !table.ignored.contains(column.name.lowercased()) {
             let isKey = table.isKey(column.name)
             if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
                 throw try missingValue(of: column.name, isKey: isKey, in: table)
@@ -67,18 +72,18 @@ extension Database {
         let total = counts.rows
         if case .key = table.identity {
             do {
-                return try execute(sql: table.indexSQL(isUnique: true))
+                return try execute(sql: table.indexSQL(isUnique: true, in: schema))
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
             }
         }
-        try execute(sql: table.indexSQL(isUnique: false))
+        try execute(sql: table.indexSQL(isUnique: false, in: schema))
+        let name = "\(schema).\(table.name)"
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
-        let distinct =
-            try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(table.name) GROUP BY \(key))") ?? 0
+        let distinct = try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))") ?? 0
         guard distinct < total else { return }
         try execute(
             sql:
-                "DELETE FROM \(table.name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(table.name) GROUP BY \(key))"
+                "DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))"
         )
         counts.rows = distinct
         counts.replaced = total - distinct
@@ -172,10 +177,10 @@ extension StagingTable {
             "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
     }
 
-    func indexSQL(isUnique: Bool) -> String {
+    func indexSQL(isUnique: Bool, in schema: String = "main") -> String {
         guard !identityColumns.isEmpty else { return "" }
         let columns = identityColumns.map(\.sqlIdentifier).joined(separator: ", ")
         return
-            "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name)_\(isUnique ? "key" : "identity") ON \(name) (\(columns))"
+            "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(schema).\(name)_\(isUnique ? "key" : "identity") ON \(name) (\(columns))"
     }
 }

@@ -16,6 +16,15 @@ struct StagingTable: Sendable {
     var columns: [TableInfo.Column]
     /// Columns whose value is the same for every row: those of the scope that the feed does not supply.
     var constants: [(column: TableInfo.Column, value: String)]
+    /// Columns that the merge fills by looking a row up in another table.
+    var references: [StagedReference] = []
+    /// Columns that are written only where the row is new, in lower case.
+    var insertOnly: Set<String> = []
+    /// Where a mirror deletes only among the rows of those parents that the run has sent: the column that names the
+    /// parent, and the parent's table.
+    var within: RowShape.Within?
+    /// Columns that no record of the feed had after all, in lower case: they are bound, and not merged.
+    var ignored: Set<String> = []
     var sync: SyncMode
     var scope: [String: String]
     /// What identifies a row.
@@ -39,13 +48,28 @@ struct StagingTable: Sendable {
         }
     }
 
-    /// Every column that the merge writes: the supplied and the constant ones.
-    var allColumns: [TableInfo.Column] { columns + constants.map(\.column) }
+    /// Every column that the merge writes: the supplied, the constant and the looked-up ones.
+    var allColumns: [TableInfo.Column] {
+        (columns + constants.map(\.column) + references.map(\.column)).filter {
+            !ignored.contains($0.name.lowercased())
+        }
+    }
+
+    /// What a row of a batch holds: the supplied columns, then the values by which others are looked up.
+    var boundNames: [String] { columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } }
 
     /// Columns of which the merge compares and updates the values.
     var valueColumns: [String] {
         let identity = Set(identityColumns.map { $0.lowercased() })
-        return allColumns.map(\.name).filter { !identity.contains($0.lowercased()) }
+        return allColumns.map(\.name).filter {
+            !identity.contains($0.lowercased()) && !insertOnly.contains($0.lowercased())
+        }
+    }
+
+    /// Whether rows can be compared only once references have been resolved, inside the commit.
+    var isIdentifiedByReference: Bool {
+        let identity = Set(identityColumns.map { $0.lowercased() })
+        return references.contains { identity.contains($0.column.name.lowercased()) }
     }
 
     /// The first key column, where sorting by its bytes puts equal keys together: text that compares byte by byte. Rows
@@ -63,7 +87,8 @@ struct StagingTable: Sendable {
 
     /// The same affinities as in the main store, so that values compare as they will be stored; no constraints.
     var creationSQL: String {
-        let definitions = allColumns.map { column in
+        let bound = columns + constants.map(\.column) + references.map(\.column)
+        var definitions = bound.map { column in
             var definition = "\(column.name.sqlIdentifier) \(column.declaredType)"
             if case .key(let key, let collations) = identity,
                 let index = key.firstIndex(where: { $0.lowercased() == column.name.lowercased() })
@@ -75,11 +100,14 @@ struct StagingTable: Sendable {
             }
             return definition
         }
+        for lookup in references.flatMap(\.lookups) {
+            definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.column.declaredType)")
+        }
         return "CREATE TABLE \(name) (\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", ")))"
     }
 
     var insertionSQL: String {
-        let names = [Self.row] + columns.map { $0.name.sqlIdentifier }
+        let names = [Self.row] + boundNames.map(\.sqlIdentifier)
         let marks = Array(repeating: "?", count: names.count)
         return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
     }
@@ -88,10 +116,11 @@ struct StagingTable: Sendable {
 extension StagingTable {
     /// - Throws: ``StoreError`` where the table has no such column, or the key is not unique.
     init(
-        name: String, table: TableInfo, columns names: [String], rule: MergeRule
+        name: String, table: TableInfo, columns names: [String], references: [StagedReference] = [], rule: MergeRule
     ) throws {
         self.name = name
         self.table = table
+        self.references = references
         sync = rule.sync
         scope = rule.scope
         columns = try names.map { name in
@@ -101,7 +130,7 @@ extension StagingTable {
             }
             return column
         }
-        let supplied = Set(names.map { $0.lowercased() })
+        let supplied = Set((names + references.map(\.column.name)).map { $0.lowercased() })
         constants = try rule.scope.sorted { $0.key < $1.key }.compactMap { entry in
             if supplied.contains(entry.key.lowercased()) { return nil }
             guard let column = table.column(entry.key) else {
@@ -110,7 +139,13 @@ extension StagingTable {
             return (column, entry.value)
         }
         let available = supplied.union(constants.map { $0.column.name.lowercased() })
-        if let key = rule.keys[table.name] {
+        identity = try Self.identity(of: table, among: available, key: rule.keys[table.name])
+        if sync == .append, rule.keys[table.name] == nil, identity == .row { identity = .none }
+    }
+
+    /// - Parameter available: the columns that the rows have, in lower case.
+    private static func identity(of table: TableInfo, among available: Set<String>, key: [String]?) throws -> Identity {
+        if let key {
             guard let collations = table.collations(ofKey: key) else {
                 throw StoreError(
                     .schema,
@@ -121,16 +156,21 @@ extension StagingTable {
                 throw StoreError(
                     .schema, "a record for table '\(table.name)' does not supply its key column '\(missing)'")
             }
-            identity = .key(key, collations: collations)
+            return .key(key, collations: collations)
         } else if !table.primaryKey.isEmpty, table.primaryKey.allSatisfy({ available.contains($0.lowercased()) }) {
-            identity = .key(
+            return .key(
                 table.primaryKey,
                 collations: table.collations(ofKey: table.primaryKey) ?? table.primaryKey.map { _ in "BINARY" })
         } else if !table.hasRowID {
             throw StoreError(.schema, "a record for table '\(table.name)' does not supply its whole primary key")
         } else {
-            identity = .row
+            return .row
         }
-        if sync == .append, rule.keys[table.name] == nil, identity == .row { identity = .none }
+    }
+
+    /// Leaves columns out that no record of the feed had, and sees anew what identifies a row.
+    mutating func ignore(_ columns: Set<String>, key: [String]?) throws {
+        ignored = columns
+        identity = try Self.identity(of: table, among: Set(allColumns.map { $0.name.lowercased() }), key: key)
     }
 }

@@ -13,10 +13,10 @@ public final class WorkerContext {
     /// this bounds a run's memory, whatever the size of its feeds.
     static let batchCapacity = 2 << 20
 
-    private let store: MainStore
-    private let database: DatabaseQueue
+    let store: MainStore
+    let database: DatabaseQueue
     private let path: String
-    private let failure = FirstError()
+    let failure = FirstError()
     private let inFlight = DispatchSemaphore(value: 2)
     private let spareBatches = BatchPool()
 
@@ -24,47 +24,23 @@ public final class WorkerContext {
     private var rule = MergeRule()
     private var requestIndex = 0
     private var tables: [String: TableInfo] = [:]
-    @exclusivity(unchecked) private var stagings: [Staging] = []
+    @exclusivity(unchecked) private(set) var stagings: [Staging] = []
     private var stagingsByShape: [Shape: Staging] = [:]
     @exclusivity(unchecked) private var writers: [ObjectIdentifier: Writer] = [:]
     @exclusivity(unchecked) private var lastType: ObjectIdentifier?
     @exclusivity(unchecked) private var lastWriter: Writer?
-    private var isStoreAttached = false
-    private var viewsAreCurrent = false
+    var isStoreAttached = false
+    var viewsAreCurrent = false
 
     /// Rows inserted so far by the request under way.
     @exclusivity(unchecked) public private(set) var insertedRows = 0
+    /// Records that the run's declarations said to drop.
+    package var skippedRows = 0
     private var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
-        var table: String
-        var columns: [String]
+        var rows: RowShape
         var rule: MergeRule
-    }
-
-    /// A staging table, the batch being filled for it, and the row ids given out.
-    private final class Staging {
-        let table: StagingTable
-        let counts = StagedCounts()
-        @exclusivity(unchecked) var batch: RowBatch
-        /// A small feed keeps its order. A large one is brought near the order of its key, batch by batch: the index
-        /// and the merge then touch each page once instead of once a row.
-        var isSorted = false
-        var nextRow: Int64 = 1
-        var request = -1
-
-        init(_ table: StagingTable) {
-            self.table = table
-            batch = RowBatch(keyColumn: table.sortColumn)
-        }
-
-        /// Takes the filled batch away, and an emptied one, if there is any, in its place.
-        func takeBatch(_ spare: RowBatch?) -> RowBatch {
-            let filled = batch
-            batch = spare ?? RowBatch(keyColumn: nil)
-            batch.reuse(keyColumn: table.sortColumn)
-            return filled
-        }
     }
 
     /// How records of one type are written while one request is under way.
@@ -161,7 +137,7 @@ public final class WorkerContext {
         let info = try tableInfo(table)
         // A generated key without a value is one that the store is to give.
         let supplied = values.filter { !($0.value.isNull && $0.column.lowercased() == info.generatedKey?.lowercased()) }
-        let staging = try staging(for: info, columns: supplied.map(\.column))
+        let staging = try staging(RowShape(table: info.name, columns: supplied.map(\.column)), of: info, rule: rule)
         staging.batch.beginRow()
         if staging.table.columns.elementsEqual(supplied, by: { $0.name.lowercased() == $1.column.lowercased() }) {
             for value in supplied { staging.batch.append(value.value) }
@@ -176,7 +152,7 @@ public final class WorkerContext {
     }
 
     @inline(__always)
-    private func didAppendRow(to staging: Staging) throws {
+    func didAppendRow(to staging: Staging) throws {
         insertedRows += 1
         if staging.batch.count > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 { try flushIfFull() }
     }
@@ -185,22 +161,42 @@ public final class WorkerContext {
         if stagings.reduce(0, { $0 + $1.batch.count }) > Self.batchCapacity - (64 << 10) { try flush(isFull: true) }
     }
 
-    private func tableInfo(_ table: String) throws -> TableInfo {
+    func tableInfo(_ table: String) throws -> TableInfo {
         if let info = tables[table] { return info }
         let info = try store.tableInfo(table)
         tables[table] = info
         return info
     }
 
-    private func staging(for table: TableInfo, columns: [String]) throws -> Staging {
-        let shape = Shape(
-            table: table.name, columns: columns.map { $0.lowercased() }.sorted(), rule: mergeShape(of: table))
+    /// A table's columns that can be written, with their declared types.
+    package func columns(of table: String) throws -> [(name: String, type: String)] {
+        try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
+    }
+
+    package func primaryKey(of table: String) throws -> [String] { try tableInfo(table).primaryKey }
+
+    /// Where rows of this shape are staged, for the request under way.
+    package func writer(for shape: RowShape, rule: MergeRule) throws -> RowWriter {
+        RowWriter(try staging(shape, of: tableInfo(shape.table), rule: rule), context: self)
+    }
+
+    private func staging(_ rows: RowShape, of table: TableInfo, rule: MergeRule) throws -> Staging {
+        var key = rows
+        key.columns = rows.columns.map { $0.lowercased() }.sorted()
+        let shape = Shape(rows: key, rule: mergeShape(of: table, rule))
         let staging: Staging
         if let known = stagingsByShape[shape] {
             staging = known
         } else {
-            let new = try StagingTable(name: "stage_\(stagings.count + 1)", table: table, columns: columns, rule: rule)
-            try database.writeWithoutTransaction { try $0.execute(sql: new.creationSQL) }
+            let references = try rows.references.map {
+                try StagedReference($0, of: table, to: tableInfo($0.table))
+            }
+            var new = try StagingTable(
+                name: "stage_\(stagings.count + 1)", table: table, columns: rows.columns, references: references,
+                rule: rule)
+            new.insertOnly = Set(rows.insertOnly.map { $0.lowercased() })
+            new.within = rows.within
+            try database.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)
             stagings.append(staging)
             stagingsByShape[shape] = staging
@@ -216,14 +212,14 @@ public final class WorkerContext {
         return staging
     }
 
-    private func mergeShape(of table: TableInfo) -> MergeRule {
+    private func mergeShape(of table: TableInfo, _ rule: MergeRule) -> MergeRule {
         MergeRule(sync: rule.sync, scope: rule.scope, keys: rule.keys.filter { $0.key == table.name })
     }
 
     // MARK: - To the scratch database
 
     /// Hands every batch to the scratch database's queue; waits only while two are under way there.
-    private func flush(isFull: Bool = false) throws {
+    func flush(isFull: Bool = false) throws {
         for staging in stagings where !staging.batch.rows.isEmpty {
             inFlight.wait()
             let batch = staging.takeBatch(spareBatches.take())
@@ -281,90 +277,5 @@ public final class WorkerContext {
     /// Stops what the scratch database is doing, from any thread.
     package var interrupter: @Sendable () -> Void {
         { [database] in database.interrupt() }
-    }
-
-    // MARK: - Fetching
-
-    /// The row with this primary key: a staged one first, then the main store's.
-    public func fetchOne<Record: FetchableRecord & TableRecord>(
-        _ type: Record.Type = Record.self, key: some DatabaseValueConvertible
-    ) throws -> Record? {
-        let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
-        return try read { try Record.filter(sql: condition, arguments: [key]).fetchOne($0) }
-    }
-
-    /// The row whose columns have these values: a staged one first, then the main store's.
-    public func fetchOne<Record: FetchableRecord & TableRecord>(
-        _ type: Record.Type = Record.self, key: [String: (any DatabaseValueConvertible)?]
-    ) throws -> Record? {
-        try read { try Record.filter(key.condition).fetchOne($0) }
-    }
-
-    /// The first row of a request. A table's rows are the staged ones, and those of the main store that they will not
-    /// replace.
-    public func fetchOne<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord {
-        try read { try request.fetchOne($0) }
-    }
-
-    /// All rows of a request. A table's rows are the staged ones, and those of the main store that they will not replace.
-    public func fetchAll<Request: FetchRequest>(_ request: Request) throws -> [Request.RowDecoder]
-    where Request.RowDecoder: FetchableRecord {
-        try read { try request.fetchAll($0) }
-    }
-
-    /// Every row of a record's table, staged or in the main store.
-    public func fetchAll<Record: FetchableRecord & TableRecord>(_ type: Record.Type) throws -> [Record] {
-        try read { try Record.fetchAll($0) }
-    }
-
-    /// Whether a row with this primary key is staged or in the main store.
-    public func exists<Record: TableRecord>(_ type: Record.Type, key: some DatabaseValueConvertible) throws -> Bool {
-        let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
-        return try read { try !Record.filter(sql: condition, arguments: [key]).isEmpty($0) }
-    }
-
-    /// Whether a row whose columns have these values is staged or in the main store.
-    public func exists<Record: TableRecord>(
-        _ type: Record.Type, key: [String: (any DatabaseValueConvertible)?]
-    ) throws -> Bool {
-        try read { try !Record.filter(key.condition).isEmpty($0) }
-    }
-
-    /// Whether a request has any row.
-    public func exists<RowDecoder>(_ request: QueryInterfaceRequest<RowDecoder>) throws -> Bool {
-        try read { try !request.isEmpty($0) }
-    }
-
-    private func primaryKeyCondition(of table: String, value: some DatabaseValueConvertible) throws -> String {
-        let info = try tableInfo(table)
-        guard info.primaryKey.count == 1 else {
-            throw StoreError(
-                .schema, "the primary key of table '\(table)' is not one column; give the key as [column: value]")
-        }
-        return "\(info.primaryKey[0].sqlIdentifier) = ?"
-    }
-
-    /// Reads after everything staged so far has been written.
-    private func read<Value>(_ value: (Database) throws -> Value) throws -> Value {
-        try flush()
-        return try database.writeWithoutTransaction { db in
-            try failure.check()
-            if !isStoreAttached {
-                try db.execute(sql: "ATTACH DATABASE ? AS store", arguments: [store.path])
-                isStoreAttached = true
-            }
-            if !viewsAreCurrent {
-                try db.overlayStagedRows(of: stagings.map(\.table))
-                viewsAreCurrent = true
-            }
-            return try value(db)
-        }
-    }
-}
-
-extension [String: (any DatabaseValueConvertible)?] {
-    fileprivate var condition: SQLExpression {
-        map { Column($0.key) == ($0.value?.databaseValue ?? .null) }.joined(operator: .and)
     }
 }

@@ -52,6 +52,18 @@ public final class MainStore: Sendable {
         }
     }
 
+    /// Opens an existing store as it is, for reading.
+    package init(readingAt path: String) throws {
+        self.path = path
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            pool = try DatabasePool(path: path, configuration: configuration)
+        } catch let error as DatabaseError {
+            throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+        }
+    }
+
     /// Closes every connection. Nothing may use the store afterwards.
     public func close() throws { try pool.close() }
 

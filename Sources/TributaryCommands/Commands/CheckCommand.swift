@@ -52,15 +52,31 @@ struct CheckCommand: ProgramCommand {
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
             return try configuration.sources.flatMap { source in
-                try source.requests.flatMap { request in
-                    try store.missingTables(among: Set(program.parsers[request.parser]?.tables ?? [])).map { table in
-                        "\(configuration.file): sources.\(source.name): the parser '\(request.parser)' of request "
-                            + "'\(request.key)' writes table '\(table)', which neither the schema nor a migration creates"
-                    }
-                }
+                try source.requests.flatMap { try Self.problems($0, of: source, in: store, program, configuration) }
             }
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]
+        }
+    }
+
+    private static func problems(
+        _ request: RequestDeclaration, of source: SourceDeclaration, in store: MainStore, _ program: Program,
+        _ configuration: TributaryConfiguration
+    ) throws -> [String] {
+        if case .mapping = request.content {
+            do {
+                try request.prepare(store, file: configuration.file)
+                if FileManager.default.fileExists(atPath: configuration.storePath) {
+                    return try request.differences(from: MainStore(readingAt: configuration.storePath), file: configuration.file)
+                }
+            } catch let error as StoreError {
+                return [error.message]
+            }
+            return []
+        }
+        return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
+            "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "
+                + "'\(table)', which neither the schema nor a migration creates"
         }
     }
 }

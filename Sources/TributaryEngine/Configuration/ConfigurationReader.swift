@@ -8,13 +8,35 @@ struct ConfigurationReader {
     let parsers: ParserRegistry
     private let folder: String
     private let interpolation: Interpolation
-    private let problems = ProblemCollector()
+    private let problems: ProblemCollector
+    private let hasEncryptionKey: Bool
 
     init(file: String, parsers: ParserRegistry, environment: [String: String]) {
         self.file = file
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
+        problems = ProblemCollector()
+        hasEncryptionKey = false
+    }
+
+    /// The reader of the sources, once `[store]` has been read.
+    private init(_ reader: ConfigurationReader, encryptionKey: [UInt8]?) {
+        file = reader.file
+        parsers = reader.parsers
+        folder = reader.folder
+        interpolation = reader.interpolation
+        problems = reader.problems
+        hasEncryptionKey = encryptionKey != nil
+    }
+
+    private func encryptionKey(_ store: TableReader) -> [UInt8]? {
+        guard let text = store.string("encryption_key") else { return nil }
+        let key = ColumnCipher.key(hexadecimal: text)
+        if key == nil {
+            store.report("encryption_key", "the key is not 32 bytes in hex; `openssl rand -hex 32` makes one")
+        }
+        return key
     }
 
     func read(_ text: String) throws -> TributaryConfiguration {
@@ -32,6 +54,8 @@ struct ConfigurationReader {
         let daemon = root.table("daemon") ?? reader([:])
         let defaults = root.table("defaults").map { RequestDefaults($0, over: RequestDefaults()) } ?? RequestDefaults()
         let sources = root.table("sources")
+        let encryptionKey = self.encryptionKey(store)
+        let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
         let configuration = TributaryConfiguration(
             file: file, storePath: absolute(store.string("path") ?? "tributary.sqlite"),
@@ -39,8 +63,8 @@ struct ConfigurationReader {
             history: store.duration("history") ?? .seconds(90 * 86_400),
             concurrency: daemon.positiveInteger("concurrency") ?? 8, perHost: daemon.positiveInteger("per_host") ?? 2,
             sources: sources.map { sources in
-                sources.keys.compactMap { name in sources.table(name).flatMap { source(name, $0, defaults) } }
-            } ?? [], redactor: Redactor())
+                sources.keys.compactMap { name in sources.table(name).flatMap { reader.source(name, $0, defaults) } }
+            } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
         store.finish()
         daemon.finish()
         root.finish()
@@ -85,29 +109,40 @@ struct ConfigurationReader {
     private func request(_ index: Int, _ table: TableReader, _ inherited: RequestDefaults) -> RequestDeclaration? {
         let key = table.string("key") ?? String(index + 1)
         let url = table.text("url")
+        let hasTables = table.has("tables")
+        let mapping = MappingReader(table, hasEncryptionKey: hasEncryptionKey).read()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !isUsable(url.value) {
             table.report("url", "'\(url)' is not an http:, https: or file: URL")
         }
-        guard let parser = options.parser else {
-            if !options.triedParser {
-                problems.report(table.path, "nothing parses the request; name a registered 'parser'")
-            }
-            return nil
+        if hasTables, table.has("parser") {
+            table.report("parser", "a request has 'tables' or a 'parser', not both")
         }
-        if parsers[parser] == nil {
+        if mapping == nil, options.parser == nil, !options.triedParser, !hasTables {
+            problems.report(
+                table.path, "nothing parses the request; declare 'tables', or name a registered 'parser'")
+        }
+        if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, parsers[parser] == nil {
             let nearest = nearestName(to: parser, among: parsers.names)
             let hint = nearest.map { "did you mean '\($0)'?" } ?? "registered: \(parsers.names.joined(separator: ", "))"
             let place = table.has("parser") ? table.path.appending("parser") : table.path
             problems.report(place, "the parser '\(parser)' is not registered; \(hint)")
+        }
+        let content: BodyContent
+        if let mapping {
+            content = .mapping(mapping)
+        } else if !hasTables, let parser = options.parser {
+            content = parser == BodyContent.mirroredName ? .mirrored : .parser(parser)
+        } else {
+            return nil
         }
         guard let url else { return nil }
         return RequestDeclaration(
             key: key, url: url, method: options.method ?? "GET", headers: options.headers,
             parameters: options.parameters, body: options.body, timeout: options.timeout ?? .seconds(30),
             connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20,
-            parser: parser,
+            content: content,
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? false)
     }
@@ -117,10 +152,10 @@ struct ConfigurationReader {
     private func checkMirrors(_ configuration: TributaryConfiguration) {
         var claims: [String: [(place: TOMLKeyPath, source: String, scope: [String: String])]] = [:]
         for source in configuration.enabledSources {
-            for (index, request) in source.requests.enumerated() where request.sync == .mirror {
+            for (index, request) in source.requests.enumerated() where request.mirrors {
                 let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(
                     index)
-                for table in parsers[request.parser]?.tables ?? [] {
+                for table in parsers.tables(of: request.content) where request.mirrors(table) {
                     if let rival = claims[table]?.first(where: {
                         $0.source != source.name && StackDecision.overlap($0.scope, request.scope)
                     }) {

@@ -13,12 +13,29 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var connectTimeout: Duration
     /// Bytes of the body, after decompression.
     public var maxBody: Int
-    /// The registered name of the class that parses the body.
-    public var parser: String
+    public var content: BodyContent
     public var sync: SyncMode
     public var scope: [String: String]
     /// Whether a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
+
+    /// How a mapped table's rows are merged.
+    func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
+
+    /// Whether the request deletes a table's rows that its feed does not have; within a parent's rows it decides nothing
+    /// about those of others.
+    func mirrors(_ table: String) -> Bool {
+        guard case .mapping(let mapping) = content else { return sync == .mirror }
+        return mapping.tables.contains {
+            $0.table.lowercased() == table.lowercased() && $0.within == nil && sync(of: $0) == .mirror
+        }
+    }
+
+    /// Whether it mirrors any table.
+    var mirrors: Bool {
+        guard case .mapping(let mapping) = content else { return sync == .mirror }
+        return mapping.tables.contains { mirrors($0.table) }
+    }
 
     /// Changes whenever the same document might now give other rows, or another document be asked for.
     func fingerprint(parserVersion: Int) -> String {
@@ -26,7 +43,7 @@ public struct RequestDeclaration: Sendable, Equatable {
             values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
         }
         let parts = [
-            url.value, method, list(headers), list(parameters), body?.value ?? "", parser, String(parserVersion),
+            url.value, method, list(headers), list(parameters), body?.value ?? "", "\(content)", String(parserVersion),
             sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))

@@ -123,7 +123,56 @@ final class TableReader {
         return texts
     }
 
+    /// An array of strings.
+    func strings(_ key: String) -> [String]? {
+        guard let nodes = value(key, "an array of strings", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else { return nil }
+        return nodes.enumerated().compactMap { index, node in
+            if case .string(let text) = node { return text }
+            problems.report(path.appending(key).appending(index), "expected a string, found \(node.typeName)")
+            return nil
+        }
+    }
+
+    /// A constant: a string, in which nothing is replaced, a number or a boolean.
+    func scalar(_ key: String) -> TOMLScalar? {
+        value(key, "a string, a number or a boolean") { Self.scalar($0) }
+    }
+
+    /// A table of constants, in alphabetical order.
+    func scalars(_ key: String) -> [(name: String, value: TOMLScalar)]? {
+        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
+        return table.sorted { $0.key < $1.key }.compactMap { name, node in
+            if let value = Self.scalar(node) { return (name, value) }
+            problems.report(
+                path.appending(key).appending(name),
+                "expected a string, a number or a boolean, found \(node.typeName)")
+            return nil
+        }
+    }
+
+    private static func scalar(_ node: TOMLNode) -> TOMLScalar? {
+        switch node {
+        case .string(let text): .text(text)
+        case .integer(let number): .integer(number)
+        case .float(let number): .real(number)
+        case .boolean(let flag): .boolean(flag)
+        default: nil
+        }
+    }
+
     // MARK: - Tables
+
+    /// A table, or a string that is short for a table with this one key.
+    func table(_ key: String, orTextFor short: String) -> TableReader? {
+        if case .string? = nodes[key] {
+            known.insert(key)
+            return nodes[key].map { reader([short: $0], at: path.appending(key)) }
+        }
+        return table(key)
+    }
 
     func table(_ key: String) -> TableReader? {
         guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {

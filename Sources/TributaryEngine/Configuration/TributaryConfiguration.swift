@@ -17,6 +17,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// In the order of their names.
     public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
     private var sourcesByName: [String: SourceDeclaration]
+    /// Of encrypted columns; 32 bytes.
+    var encryptionKey: [UInt8]?
     public var redactor: Redactor
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
@@ -44,7 +46,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     init(
         file: String, storePath: String, schemaPath: String?, history: Duration, concurrency: Int, perHost: Int,
-        sources: [SourceDeclaration], redactor: Redactor
+        sources: [SourceDeclaration], encryptionKey: [UInt8]?, redactor: Redactor
     ) {
         self.file = file
         self.storePath = storePath
@@ -53,6 +55,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.concurrency = concurrency
         self.perHost = perHost
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0) })
+        self.encryptionKey = encryptionKey
         self.redactor = redactor
     }
 

@@ -12,5 +12,14 @@ public struct ParserRegistry: Sendable {
     /// In alphabetical order.
     public var names: [String] { parsers.keys.sorted() }
 
+    /// The tables that a body's parser declares to write.
+    package func tables(of content: BodyContent) -> [String] {
+        switch content {
+        case .parser(let name): self[name]?.tables ?? []
+        case .mapping(let mapping): mapping.tables.map(\.table)
+        case .mirrored: []
+        }
+    }
+
     public subscript(name: String) -> FeedParser.Type? { parsers[name] }
 }

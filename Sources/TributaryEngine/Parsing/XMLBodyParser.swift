@@ -2,7 +2,7 @@ import FeedStore
 import XMLStream
 
 /// Parses one response's body with a registered class.
-final class XMLBodyParser: XMLStreamHandler {
+final class XMLBodyParser: XMLStreamHandler, BodyParser {
     private let parser: FeedParser
     private let charset: String?
     private lazy var stream = XMLStreamParser(charset: charset, handler: self)

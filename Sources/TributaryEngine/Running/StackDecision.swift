@@ -6,12 +6,12 @@ enum StackDecision {
     /// A request that answered 304 although another request of the stack, which mirrors one of its tables in the same
     /// scope, has changed: its rows must be there, too, before anything is deleted.
     static func unchangedRequestToRepeat(_ requests: [RequestDeclaration], _ results: [RequestResult]) -> Int? {
-        let parsed = requests.indices.filter { results[$0].report.outcome == "parsed" && requests[$0].sync == .mirror }
+        let parsed = requests.indices.filter { results[$0].report.outcome == "parsed" && requests[$0].mirrors }
         return requests.indices.first { index in
             guard results[index].report.outcome == "unchanged", let state = results[index].state else { return false }
             return parsed.contains { other in
                 let tables = results[other].state?.tables ?? []
-                return !tables.isDisjoint(with: state.tables)
+                return tables.contains { state.tables.contains($0) && requests[other].mirrors($0) }
                     && overlap(requests[index].scope, requests[other].scope)
             }
         }
@@ -29,13 +29,13 @@ enum StackDecision {
         source: SourceDeclaration, results: [RequestResult], others: [(source: String, state: RequestState)],
         configuration: TributaryConfiguration
     ) throws {
-        for (request, result) in zip(source.requests, results) where request.sync == .mirror {
-            let tables = result.state?.tables ?? []
+        for (request, result) in zip(source.requests, results) where request.mirrors {
+            let tables = (result.state?.tables ?? []).filter(request.mirrors)
             for other in others {
                 guard let declaration = configuration[source: other.source], declaration.isEnabled,
-                    let rival = declaration.requests.first(where: { $0.key == other.state.key }), rival.sync == .mirror,
+                    let rival = declaration.requests.first(where: { $0.key == other.state.key }), rival.mirrors,
                     overlap(request.scope, rival.scope),
-                    let table = tables.intersection(other.state.tables).min()
+                    let table = tables.intersection(other.state.tables).filter(rival.mirrors).min()
                 else { continue }
                 throw StoreError(
                     .conflict,

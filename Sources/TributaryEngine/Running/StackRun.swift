@@ -24,6 +24,8 @@ actor StackRun {
     private var context: WorkerContext?
     private var reader: BodyReader?
     private var results: [RequestResult] = []
+    /// Records that the declarations said to drop.
+    private var skipped = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -120,10 +122,8 @@ actor StackRun {
 
     private func exchange(_ index: Int, conditionally: Bool) async throws {
         let request = source.requests[index]
-        guard let parser = environment.registry[request.parser] else {
-            throw FetchError(.status, "the parser '\(request.parser)' is not registered")
-        }
-        let fingerprint = request.fingerprint(parserVersion: parser.version)
+        let factory = BodyParserFactory(request: request, environment: environment)
+        let fingerprint = request.fingerprint(parserVersion: try factory.version())
         let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
         let validators = conditionally ? stored?.validators ?? Validators() : Validators()
         let exchange = try await environment.fetcher(for: request).fetch(request, validators: validators)
@@ -134,10 +134,10 @@ actor StackRun {
             results[index].state = stored
             results[index].report.outcome = "unchanged"
         case 200:
-            let tables = try await parse(exchange, with: parser, index: index)
+            let tables = try await parse(exchange, with: factory, index: index)
             results[index].state = RequestState(
                 key: request.key, validators: response.validators, fingerprint: fingerprint,
-                tables: tables.union(known[request.key]?.tables ?? []), sync: request.sync, scope: request.scope)
+                tables: tables.union(known[request.key]?.tables ?? []), sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
             results[index].report.outcome = "parsed"
         default:
             throw FetchError(.status, "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")
@@ -145,12 +145,12 @@ actor StackRun {
     }
 
     /// - Returns: the tables that the request writes.
-    private func parse(_ exchange: Exchange, with type: FeedParser.Type, index: Int) async throws -> Set<String> {
+    private func parse(_ exchange: Exchange, with factory: BodyParserFactory, index: Int) async throws -> Set<String> {
         let request = source.requests[index]
+        try factory.prepareStore()
         let context = try workerContext()
-        context.beginRequest(
-            index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: type.keys))
-        let reader = try BodyReader(exchange.response, parser: type, context: context, limit: request.maxBody)
+        let parser = try factory.makeParser(exchange.response, context: context, index: index)
+        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
         self.reader = reader
         defer {
             results[index].report.bytes = reader.count
@@ -165,13 +165,13 @@ actor StackRun {
             throw FetchError.reading(error, request: request)
         }
         try reader.finish()
-        if context.insertedRows == 0, request.sync == .mirror, !request.allowsEmpty {
+        if context.insertedRows == 0, request.mirrors, !request.allowsEmpty {
             throw FetchError(
                 .status,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
-        return context.tables(ofRequest: index).union(type.tables)
+        return context.tables(ofRequest: index).union(environment.registry.tables(of: request.content))
     }
 
     private func tellProgress(_ index: Int, _ exchange: Exchange) {
@@ -197,8 +197,11 @@ actor StackRun {
         guard let context else { return record(Ending(outcome: .unchanged)) }
         let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
         let stack = try context.finish()
-        let mirrors = parsed.filter { source.requests[$0].sync == .mirror }.flatMap { index in
-            (results[index].state?.tables ?? []).sorted().map { (table: $0, scope: source.requests[index].scope) }
+        skipped = context.skippedRows
+        let mirrors = parsed.flatMap { index in
+            let request = source.requests[index]
+            return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
+                .map { (table: $0, scope: request.scope) }
         }
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
@@ -254,6 +257,7 @@ actor StackRun {
     private func report(_ ending: Ending) -> RunReport {
         RunReport(
             source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed,
+            skipped: skipped,
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
     }
 

@@ -5,7 +5,13 @@ struct DateScanner {
     private let text: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
+    /// Whether a date is the one that was written, wherever on Earth: the zone is read and not applied.
+    private let ignoresZone: Bool
+
+    init(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) {
+        self.text = text
+        self.ignoresZone = ignoresZone
+    }
 
     var isAtEnd: Bool { position == text.count }
 
@@ -105,6 +111,11 @@ struct DateScanner {
 
     /// Seconds east of Greenwich: `Z`, `+01:00`, `-0500`, `+1`, or one of the names of RFC 822, section 5.1.
     private mutating func zone() -> Double? {
+        let offset = writtenZone()
+        return ignoresZone ? offset.map { _ in 0 } : offset
+    }
+
+    private mutating func writtenZone() -> Double? {
         if isAtEnd { return nil }
         if skip("+") { return offset() }
         if skip("-") { return offset().map { -$0 } }

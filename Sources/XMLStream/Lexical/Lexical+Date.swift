@@ -4,9 +4,11 @@ extension Lexical {
     /// A point in time in one of the forms that feeds use: ISO 8601 (RFC 3339, XML Schema `dateTime`, `date`,
     /// `gYearMonth`, `gYear`, and the basic form without separators), RFC 822 and 1123, RFC 850, and asctime.
     /// Without a time it is midnight, without a zone UTC.
-    package static func date(_ text: UnsafeBufferPointer<UInt8>) -> Date? {
+    ///
+    /// - Parameter ignoresZone: reads the zone and takes the time as if it were UTC: for the day that was written.
+    package static func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
         guard let first = text.first else { return nil }
-        var scanner = DateScanner(text)
+        var scanner = DateScanner(text, ignoresZone: ignoresZone)
         let isNumeric = first &- UInt8(ascii: "0") < 10
         guard let date = isNumeric && !scanner.startsWithDayOfMonth ? scanner.iso8601() : scanner.rfc822() else {
             return nil
@@ -23,6 +25,11 @@ extension Lexical {
         let fraction = inDay % 1000
         let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { padded($0, 2) }.joined(separator: ":")
         return civil.description + "T" + time + (fraction > 0 ? "." + padded(fraction, 3) : "") + "Z"
+    }
+
+    /// The day of a point in time in UTC: `2026-11-21`.
+    package static func day(_ date: Date) -> String {
+        CivilDate(daysSince1970: Int((date.timeIntervalSince1970 / 86_400).rounded(.down))).description
     }
 
     static func padded(_ value: Int, _ width: Int) -> String {

@@ -68,6 +68,22 @@ package enum Lexical {
         Data(base64Encoded: Data(text.lazy.filter { !isXMLSpace($0) }))
     }
 
+    /// Pairs of hexadecimal digits, white space allowed between them.
+    package static func hexadecimal(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
+        var data = Data()
+        var high: UInt8?
+        for byte in text where !isXMLSpace(byte) {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            if let first = high {
+                data.append(first << 4 | UInt8(digit))
+                high = nil
+            } else {
+                high = UInt8(digit)
+            }
+        }
+        return high == nil ? data : nil
+    }
+
     /// At most 15 digits and 22 decimal places: the quotient of two exactly represented numbers is correctly rounded
     /// (Clinger, "How to read floating point numbers accurately", 1990).
     private static func shortDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
@@ -101,7 +117,8 @@ package enum Lexical {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    private static func isDecimal(_ text: UnsafeBufferPointer<UInt8>, exponent: Bool) -> Bool {
+    /// Digits with an optional sign and decimal point, and an exponent where one may stand.
+    package static func isDecimal(_ text: UnsafeBufferPointer<UInt8>, exponent: Bool) -> Bool {
         var rest = text[...]
         func dropSign() {
             if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }

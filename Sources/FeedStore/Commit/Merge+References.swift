@@ -1,0 +1,146 @@
+import GRDB
+
+/// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
+///
+/// They are looked up in the main store: once before anything is written, so that rows compare with what is stored, and
+/// once more when the rows of the other table that came with the same stack have been merged.
+extension Merge {
+    /// Looks up what the store already has.
+    func prepareReferences(_ part: StagedStack.Part) throws {
+        for reference in part.table.references { try lookUp(reference, of: part) }
+        if part.table.isIdentifiedByReference {
+            // Deletions ask which rows are staged.
+            try db.execute(
+                sql: """
+                    CREATE INDEX IF NOT EXISTS worker.\(part.table.name)_reference
+                    ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
+                    """)
+        }
+    }
+
+    /// Looks up what the same stack has brought, and refuses rows whose references find nothing.
+    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+        guard !part.table.references.isEmpty else { return }
+        for reference in part.table.references {
+            try lookUp(reference, of: part)
+            if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
+        }
+        if part.table.isIdentifiedByReference { try db.indexKey(of: part.table, counts: part.counts, in: "worker") }
+    }
+
+    /// References to rows that have been merged only after the row that refers to them: to its own table, or around a
+    /// circle of tables.
+    func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+        for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
+            try lookUp(reference, of: part)
+            try checkMissing(reference, of: part)
+            guard case .key = part.table.identity else { continue }
+            let column = reference.column.name.sqlIdentifier
+            // Rows that this run has written without it; the journal names them already.
+            try db.execute(
+                sql: """
+                    UPDATE \(part.table.qualifiedTable) AS m SET \(column) = (
+                        SELECT s.\(column) FROM \(part.table.qualifiedName) s WHERE \(part.table.matches("s", "m")))
+                    WHERE m.\(column) IS NULL AND EXISTS (
+                        SELECT 1 FROM \(part.table.qualifiedName) s
+                        WHERE \(part.table.matches("s", "m")) AND s.\(column) IS NOT NULL)
+                    """)
+        }
+    }
+
+    /// The condition under which a stored row `m` belongs to a parent that the run has sent.
+    func isChildOfStagedParent(_ within: RowShape.Within) -> String {
+        let keys = stack.parts.filter { $0.table.table.name == within.parent && $0.counts.rows > 0 }.compactMap {
+            part -> String? in
+            guard let key = part.table.table.primaryKey.first?.sqlIdentifier else { return nil }
+            if part.table.supplies(part.table.table.primaryKey[0]) {
+                return "SELECT s.\(key) FROM \(part.table.qualifiedName) s"
+            }
+            return """
+                SELECT p.\(key) FROM \(part.table.qualifiedName) s
+                JOIN \(part.table.qualifiedTable) p ON \(part.table.isSameRow("s", "p"))
+                """
+        }
+        guard !keys.isEmpty else { return "0" }
+        return "m.\(within.column.sqlIdentifier) IN (\(keys.joined(separator: " UNION ALL ")))"
+    }
+
+    private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        let stage = part.table.qualifiedName
+        let column = reference.column.name.sqlIdentifier
+        let target = "main.\(reference.target.name.sqlIdentifier)"
+        let isIndexed = reference.target.uniqueIndexes.contains { index in
+            index.first.map { first in reference.lookups.contains { $0.column.name == first.name } } ?? false
+        }
+        var source = target
+        var names = reference.lookups.map(\.column.name.sqlIdentifier)
+        var key = reference.targetKey.sqlIdentifier
+        if !isIndexed {
+            // Without an index, each look-up would read the whole table.
+            source = "worker.lookup"
+            let found = names.joined(separator: ", ")
+            names = names.indices.map { "v\($0)" }
+            try db.execute(
+                sql: """
+                    DROP TABLE IF EXISTS worker.lookup;
+                    CREATE TABLE worker.lookup (id, \(names.joined(separator: ", ")));
+                    INSERT INTO worker.lookup SELECT \(key), \(found) FROM \(target) ORDER BY \(key) DESC;
+                    CREATE INDEX worker.lookup_values ON lookup (\(names.joined(separator: ", ")))
+                    """)
+            key = "id"
+        }
+        let condition = zip(names, reference.lookups).map { "t.\($0) = s.\($1.staged.sqlIdentifier)" }
+        try db.execute(
+            sql: """
+                UPDATE \(stage) AS s SET \(column) = (
+                    SELECT t.\(key) FROM \(source) t WHERE \(condition.joined(separator: " AND ")) LIMIT 1)
+                WHERE s.\(column) IS NULL AND s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
+                """)
+    }
+
+    private func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        guard reference.missing != .null else { return }
+        let column = reference.column.name.sqlIdentifier
+        let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
+        guard
+            let row = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT \(staged.joined(separator: ", ")) FROM \(part.table.qualifiedName) s
+                    WHERE s.\(column) IS NULL AND \(staged[0]) IS NOT NULL LIMIT 1
+                    """)
+        else { return }
+        let values = zip(reference.lookups, row.databaseValues).map { "\($0.column.name) = \($1)" }
+        throw StoreError(
+            .constraint,
+            "table '\(part.table.table.name)': the column '\(reference.column.name)' refers to a row of table "
+                + "'\(reference.target.name)' with \(values.joined(separator: ", ")), and there is none; "
+                + "missing = \"create\" makes one, missing = \"null\" leaves the column empty")
+    }
+
+    /// Whether the rows referred to may be merged only after those that refer to them.
+    private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
+        -> Bool
+    {
+        guard let own = parts.firstIndex(where: { $0.table.name == part.table.name }) else { return false }
+        return parts[own...].contains { $0.table.table.name == reference.target.name }
+    }
+}
+
+extension StagedStack {
+    /// Its parts, those that are referred to before those that refer to them, in the stack's order otherwise. Around a
+    /// circle, the stack's order decides.
+    var partsByReference: [Part] {
+        var ordered: [Part] = []
+        var visited: Set<String> = []
+        func visit(_ part: Part) {
+            guard visited.insert(part.table.name).inserted else { return }
+            for reference in part.table.references {
+                for other in parts where other.table.table.name == reference.target.name { visit(other) }
+            }
+            ordered.append(part)
+        }
+        for part in parts { visit(part) }
+        return ordered
+    }
+}

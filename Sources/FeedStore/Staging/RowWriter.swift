@@ -1,0 +1,37 @@
+/// Stages the rows of one shape value by value, as bytes: what a mapping writes with.
+///
+/// Between ``beginRow()`` and ``endRow()`` the values follow in the shape's order. Used from the run's executor only.
+package final class RowWriter {
+    let staging: Staging
+    private unowned let context: WorkerContext
+
+    init(_ staging: Staging, context: WorkerContext) {
+        self.staging = staging
+        self.context = context
+    }
+
+    package func beginRow() { staging.batch.beginRow() }
+    package func appendNull() { staging.batch.appendNull() }
+    package func append(_ value: Int64) { staging.batch.append(value) }
+    package func append(_ value: Double) { staging.batch.append(value) }
+    package func append(text: UnsafeRawBufferPointer) { staging.batch.append(.text, text) }
+    package func append(blob: UnsafeRawBufferPointer) { staging.batch.append(.blob, blob) }
+
+    /// - Throws: ``StoreError``: some rows later than the row that was at fault, what the scratch database threw.
+    package func endRow() throws { try context.didAppendRow(to: staging) }
+
+    /// Forgets the row that has been begun.
+    package func cancelRow() { staging.batch.cancelRow() }
+
+    /// The types that the table's columns are declared with, by name in lower case.
+    package var declaredTypes: [String: String] {
+        Dictionary(staging.table.table.columns.map { ($0.name.lowercased(), $0.declaredType) }) { first, _ in first }
+    }
+
+    /// Says, once the document has ended, which columns no record had: they are left as they are in the store.
+    ///
+    /// - Parameter key: the columns that identify a row, where that is not the table's primary key.
+    package func ignore(_ columns: Set<String>, key: [String]?) throws {
+        try staging.table.ignore(columns, key: key)
+    }
+}

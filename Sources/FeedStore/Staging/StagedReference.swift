@@ -1,0 +1,38 @@
+/// A column of staged rows that the merge fills with the primary key of a row of another table.
+struct StagedReference: Sendable {
+    struct Lookup: Sendable {
+        /// The staged column that holds the value.
+        var staged: String
+        /// The other table's column that it is compared with.
+        var column: TableInfo.Column
+    }
+
+    var column: TableInfo.Column
+    var target: TableInfo
+    var targetKey: String
+    var lookups: [Lookup]
+    var missing: RowShape.Missing
+
+    /// - Throws: ``StoreError`` where a column does not exist, or the other table's primary key is not one column.
+    init(_ reference: RowShape.Reference, of table: TableInfo, to target: TableInfo) throws {
+        guard let column = table.column(reference.column) else {
+            throw StoreError(.schema, "table '\(table.name)' has no column '\(reference.column)' to write")
+        }
+        guard target.primaryKey.count == 1 else {
+            throw StoreError(
+                .schema,
+                "the column '\(reference.column)' of table '\(table.name)' cannot refer to table '\(target.name)', whose "
+                    + "primary key is not one column")
+        }
+        self.column = column
+        self.target = target
+        targetKey = target.primaryKey[0]
+        lookups = try reference.lookups.map { name in
+            guard let column = target.column(name) else {
+                throw StoreError(.schema, "table '\(target.name)' has no column '\(name)' to look '\(reference.column)' up by")
+            }
+            return Lookup(staged: "tributary_\(reference.column)_\(name)", column: column)
+        }
+        missing = reference.missing
+    }
+}

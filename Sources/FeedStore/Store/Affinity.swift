@@ -1,0 +1,33 @@
+/// What a column prefers to store, by its declared type (SQLite, "Datatypes in SQLite", section 3.1).
+package enum Affinity: Sendable {
+    case integer, text, blob, real, numeric
+
+    package init(declaredType: String) {
+        let type = declaredType.uppercased()
+        if type.contains("INT") {
+            self = .integer
+        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+            self = .text
+        } else if type.isEmpty || type.contains("BLOB") {
+            self = .blob
+        } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
+            self = .real
+        } else {
+            self = .numeric
+        }
+    }
+
+    /// Whether a column of this affinity keeps values that a mapping declares as this SQL type.
+    func holds(_ type: String, declaredType: String) -> Bool {
+        switch type {
+        case "TEXT":
+            // DATE and DATETIME are numeric by name, and keep dates as text.
+            self == .text || self == .blob || declaredType.uppercased().contains("DATE")
+                || declaredType.uppercased().contains("TIME")
+        case "INTEGER": self == .integer || self == .numeric
+        case "REAL": self == .real || self == .numeric
+        case "BLOB": self == .blob
+        default: true
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import GRDB
+
+/// Tables that mappings declare.
+extension MainStore {
+    /// Creates the tables that do not exist, adds the columns that are new, and compares the others.
+    ///
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
+    package func prepareTables(_ definitions: [TableDefinition]) throws {
+        guard !definitions.isEmpty else { return }
+        do {
+            let isPrepared = try pool.read { db in
+                try definitions.allSatisfy { definition in
+                    guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return false }
+                    return definition.columns.allSatisfy { info.column($0.name) != nil }
+                }
+            }
+            if !isPrepared {
+                try pool.write { db in for definition in definitions { try db.prepare(definition) } }
+            }
+            let problems = try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
+            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+        } catch let error as DatabaseError {
+            throw StoreError(.schema, "the tables that mappings declare cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// Where existing tables are not as declared.
+    package func differences(from definitions: [TableDefinition]) throws -> [String] {
+        try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
+    }
+
+    /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
+    package func checkReferences(_ references: [ReferenceDefinition]) throws {
+        let problems = try pool.read { db in try references.compactMap { try db.problem(of: $0) } }
+        guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+    }
+}
+
+extension Database {
+    fileprivate func problem(of reference: ReferenceDefinition) throws -> String? {
+        guard let info = try TableInfo(self, table: reference.table, schema: "main") else {
+            return "\(reference.place): there is no table '\(reference.table)'; map it, or create it in the schema"
+        }
+        for column in [reference.column] + reference.set where info.column(column) == nil {
+            let known = info.columns.map(\.name).joined(separator: ", ")
+            return "\(reference.place): table '\(info.name)' has no column '\(column)'; it has \(known)"
+        }
+        if info.primaryKey.count != 1 {
+            return "\(reference.place): the primary key of table '\(info.name)' is not one column, and cannot be stored in one"
+        }
+        if reference.needsUniqueColumn, info.collations(ofKey: [reference.column]) == nil {
+            return "\(reference.place): missing = \"create\" needs a unique index on '\(reference.column)' of table "
+                + "'\(info.name)'; run CREATE UNIQUE INDEX \(info.name)_\(reference.column) ON "
+                + "\(info.name.sqlIdentifier) (\(reference.column.sqlIdentifier))"
+        }
+        return nil
+    }
+
+    fileprivate func prepare(_ definition: TableDefinition) throws {
+        let name = definition.name.sqlIdentifier
+        guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
+            var parts = try definition.columns.map { column in
+                let isKey = definition.key.contains { $0.lowercased() == column.name.lowercased() }
+                return try sql(column, isNotNull: column.isNotNull || isKey)
+            }
+            if !definition.key.isEmpty {
+                parts.append("PRIMARY KEY (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
+            }
+            return try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
+        }
+        for column in definition.columns where info.column(column.name) == nil {
+            // Rows that are already there have no value for it.
+            try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false))")
+        }
+    }
+
+    private func sql(_ column: TableDefinition.Column, isNotNull: Bool) throws -> String {
+        var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references))"
+        if isNotNull { sql += " NOT NULL" }
+        if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }
+        return sql
+    }
+
+    private func keyType(of table: String?) throws -> String {
+        guard let table, let info = try TableInfo(self, table: table, schema: "main"), info.primaryKey.count == 1 else {
+            return "TEXT"
+        }
+        return info.column(info.primaryKey[0])?.declaredType ?? "TEXT"
+    }
+
+    fileprivate func differences(from definition: TableDefinition) throws -> [String] {
+        guard let info = try TableInfo(self, table: definition.name, schema: "main") else { return [] }
+        var problems: [String] = []
+        for column in definition.columns {
+            guard let type = column.type, let found = info.column(column.name) else { continue }
+            if found.isGenerated {
+                problems.append(
+                    "\(definition.place): the column '\(column.name)' of table '\(info.name)' is generated by the database; "
+                        + "leave it out of the mapping")
+            } else if column.isDeclared, !Affinity(declaredType: found.declaredType).holds(type, declaredType: found.declaredType) {
+                problems.append(
+                    "\(definition.place): the mapping gives column '\(column.name)' of table '\(info.name)' the type \(type), "
+                        + "and the store has it as \(found.declaredType); change the mapping's type, or the column's "
+                        + "(create a new table, copy the rows, drop the old one)")
+            }
+        }
+        if !definition.key.isEmpty, info.collations(ofKey: definition.key) == nil {
+            let wanted = definition.key.joined(separator: ", ")
+            let known = info.primaryKey.isEmpty ? "none" : info.primaryKey.joined(separator: ", ")
+            problems.append(
+                "\(definition.place): the mapping's key of table '\(info.name)' is (\(wanted)), which no unique index covers; "
+                    + "the table's primary key is \(known == "none" ? known : "(\(known))"). Run CREATE UNIQUE INDEX "
+                    + "\(info.name)_key ON \(info.name.sqlIdentifier) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", "))), "
+                    + "or name the key that the table has")
+        }
+        return problems
+    }
+}

@@ -1,0 +1,18 @@
+/// A reference of a mapping to a table's rows by one of their columns.
+package struct ReferenceDefinition: Sendable {
+    package var table: String
+    package var column: String
+    /// Columns that are set where a row is created.
+    package var set: [String]
+    /// Whether rows are created, which only a unique column tells apart.
+    package var needsUniqueColumn: Bool
+    package var place: String
+
+    package init(table: String, column: String, set: [String], needsUniqueColumn: Bool, place: String) {
+        self.table = table
+        self.column = column
+        self.set = set
+        self.needsUniqueColumn = needsUniqueColumn
+        self.place = place
+    }
+}

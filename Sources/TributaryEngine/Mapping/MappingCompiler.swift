@@ -1,0 +1,204 @@
+import FeedStore
+import Foundation
+import XMLStream
+
+/// Makes a mapping ready for one response: which values a record gathers, and how they become rows of the store.
+struct MappingCompiler {
+    let mapping: RequestMapping
+    let request: RequestDeclaration
+    let response: FeedResponse
+    let context: WorkerContext
+    let encryptionKey: [UInt8]?
+
+    func plans() throws -> [RecordPlan] {
+        let tables = try mapping.tables.map(withNamedColumns)
+        let plans = tables.enumerated().map { RecordPlan($1, index: $0) }
+        for plan in plans { gatherSlots(plan, plans) }
+        for plan in plans { try makeRows(plan, plans) }
+        return plans
+    }
+
+    /// A table whose columns are whatever matches gets those that the store has.
+    private func withNamedColumns(_ table: TableMapping) throws -> TableMapping {
+        guard table.matchesNames else { return table }
+        var table = table
+        let columns = try context.columns(of: table.table)
+        table.columns = columns.map { ColumnMapping(name: $0.name, origin: .name) }
+        if table.key.isEmpty { table.key = try context.primaryKey(of: table.table) }
+        return table
+    }
+
+    private func gatherSlots(_ plan: RecordPlan, _ plans: [RecordPlan]) {
+        for column in plan.mapping.columns {
+            guard let source = source(of: column, plan, plans) else { continue }
+            plan.slots.append(.init(column: column, source: source, isMarkup: column.type == .xml))
+            for set in column.reference?.set ?? [] {
+                var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
+                setColumn.type = set.type
+                plan.slots.append(.init(column: setColumn, source: .path(set.path), isMarkup: set.type == .xml))
+            }
+        }
+        let key = Set(plan.mapping.key.map { $0.lowercased() })
+        plan.isKey = plan.slots.map { key.contains($0.column.name.lowercased()) && !plan.mapping.matchesNames }
+        plan.found = plan.slots.map { _ in false }
+        plan.inherited = plan.slots.indices.filter { index in
+            switch plan.slots[index].source {
+            case .path(let path): path.ups > 0 || path.isAbsolute
+            case .parent: true
+            case .name, .ordinal: false
+            }
+        }
+        plan.countsPositions = plan.slots.contains { if case .ordinal = $0.source { true } else { false } }
+    }
+
+    private func source(of column: ColumnMapping, _ plan: RecordPlan, _ plans: [RecordPlan]) -> RecordPlan.Source? {
+        switch column.origin {
+        case .path(let path, _): return .path(path)
+        case .name: return .name(XMLName.folded(column.name))
+        case .ordinal: return .ordinal
+        case .constant, .response: return nil
+        case .parent(let table):
+            // `check` has seen that the table is there and has one key column. Its slots may come later.
+            guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else { return nil }
+            let slots = parent.mapping.columns.filter { source(ofOwn: $0) }
+            let index = slotIndex(of: parent.mapping.key.first ?? "", in: parent.mapping)
+            return slots.isEmpty ? nil : index.map { .parent(parent, slot: $0) }
+        }
+    }
+
+    private func source(ofOwn column: ColumnMapping) -> Bool {
+        switch column.origin {
+        case .constant, .response: false
+        default: true
+        }
+    }
+
+    /// The slot that a column will have: each column before it has one, and one for each that a reference sets.
+    private func slotIndex(of name: String, in table: TableMapping) -> Int? {
+        var index = 0
+        for column in table.columns where source(ofOwn: column) {
+            if column.name.lowercased() == name.lowercased() { return index }
+            index += 1 + (column.reference?.set.count ?? 0)
+        }
+        return nil
+    }
+
+    // MARK: - Rows
+
+    private func makeRows(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
+        let table = plan.mapping
+        let types = Dictionary(
+            try context.columns(of: table.table).map { ($0.name.lowercased(), $0.type) }) { first, _ in first }
+        var shape = RowShape(table: table.table, columns: [])
+        var values: [RecordPlan.Value] = []
+        var lookups: [RecordPlan.Value] = []
+        var created: [RecordPlan.Row] = []
+        for column in table.columns {
+            let slot = plan.slots.firstIndex { $0.column == column }
+            switch column.origin {
+            case .constant(let constant):
+                values.append(.fixed(constant))
+            case .response(let fact):
+                values.append(.fact(text(of: fact)))
+            case .parent(let parentTable):
+                guard let slot, case .parent(let parent, let key) = plan.slots[slot].source else { continue }
+                let keyColumn = parent.slots[key].column
+                let converter = try converter(for: keyColumn, in: parent.mapping.table)
+                let primaryKey = try context.primaryKey(of: parentTable)
+                if primaryKey.map({ $0.lowercased() }) != [keyColumn.name.lowercased()] {
+                    shape.references.append(
+                        .init(column: column.name, table: parentTable, lookups: [keyColumn.name], missing: .discard))
+                    lookups.append(.slot(slot, converter))
+                    continue
+                }
+                values.append(.slot(slot, converter))
+            case .path, .name, .ordinal:
+                guard let slot else { continue }
+                if let reference = column.reference {
+                    let converter = try converter(for: column, named: reference.column, in: reference.table)
+                    shape.references.append(
+                        .init(
+                            column: column.name, table: reference.table, lookups: [reference.column],
+                            missing: reference.missing))
+                    lookups.append(.slot(slot, converter))
+                    if reference.missing == .create {
+                        created.append(try row(creating: reference, column, slot, converter, plan))
+                    }
+                    continue
+                }
+                var type = types[column.name.lowercased()].map(ValueType.init(declaredType:)) ?? .text
+                if case .ordinal = column.origin { type = .integer }
+                values.append(.slot(slot, ValueConverter(column, type: type, cipher: cipher(column, table.table))))
+            }
+            shape.columns.append(column.name)
+        }
+        shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
+        if let within = table.within, let parent = table.parentOfMirror {
+            shape.within = .init(column: within, parent: parent)
+        }
+        let rule = MergeRule(
+            sync: request.sync(of: table), scope: request.scope, keys: table.key.isEmpty ? [:] : [table.table: table.key])
+        let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
+        plan.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
+    }
+
+    /// The key of a table whose columns are matched by name is known when it is known which columns there are.
+    private func withoutKey(_ rule: MergeRule) -> MergeRule {
+        var rule = rule
+        rule.keys = [:]
+        return rule
+    }
+
+    private func row(
+        creating reference: ColumnMapping.Reference, _ column: ColumnMapping, _ slot: Int, _ converter: ValueConverter,
+        _ plan: RecordPlan
+    ) throws -> RecordPlan.Row {
+        let shape = RowShape(table: reference.table, columns: [reference.column] + reference.set.map(\.column))
+        let writer = try context.writer(
+            for: shape,
+            rule: MergeRule(
+                sync: reference.updates ? .upsert : .insert, keys: [reference.table: [reference.column]]))
+        let set = reference.set.indices.map { index in
+            RecordPlan.Value.slot(slot + 1 + index, ValueConverter(reference.set[index].type))
+        }
+        return .init(writer: writer, values: [.slot(slot, converter)] + set, condition: slot)
+    }
+
+    /// A value takes the type of the column that it is compared with, where the mapping gives none.
+    private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws -> ValueConverter {
+        let name = (name ?? column.name).lowercased()
+        let type = try context.columns(of: table).first { $0.name.lowercased() == name }.map { ValueType(declaredType: $0.type) }
+        return ValueConverter(column, type: type ?? .text, cipher: nil)
+    }
+
+    private func cipher(_ column: ColumnMapping, _ table: String) -> ColumnCipher? {
+        guard column.isEncrypted, let encryptionKey else { return nil }
+        return ColumnCipher(key: encryptionKey, table: table, column: column.name)
+    }
+
+    private func text(of fact: ColumnMapping.Fact) -> String? {
+        switch fact {
+        case .url: return response.requestedURL
+        case .fetchedAt: return Lexical.iso8601(response.fetchedAt)
+        case .lastModified:
+            guard var text = response[header: "Last-Modified"] else { return nil }
+            return text.withUTF8 { Lexical.date($0) }.map(Lexical.iso8601)
+        }
+    }
+}
+
+extension ValueType {
+    /// What a column of the store holds, where the mapping does not say.
+    init(declaredType: String) {
+        let name = declaredType.uppercased()
+        switch Affinity(declaredType: declaredType) {
+        case .integer: self = .integer
+        case .real: self = .real
+        case .numeric where name.contains("BOOL"): self = .boolean
+        case .numeric where name.contains("DATETIME") || name.contains("TIMESTAMP"): self = .datetime
+        case .numeric where name.contains("DATE"): self = .date
+        case .numeric where name.contains("DEC") || name.contains("NUM"): self = .decimal
+        default: self = .text
+        }
+    }
+}

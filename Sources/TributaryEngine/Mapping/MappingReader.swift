@@ -1,0 +1,280 @@
+import FeedStore
+import Foundation
+import XMLStream
+
+/// Reads the `tables` of a request, and reports what is wrong with them.
+struct MappingReader {
+    private let request: TableReader
+    private let namespaces: [String: String]
+    private let hasEncryptionKey: Bool
+
+    /// - Parameter request: the request's table; its keys `tables`, `namespaces`, `root` and `expand` are read.
+    init(_ request: TableReader, hasEncryptionKey: Bool) {
+        self.request = request
+        self.hasEncryptionKey = hasEncryptionKey
+        namespaces = (request.texts("namespaces") ?? [:]).mapValues(\.value)
+    }
+
+    /// Nil where the request declares no tables.
+    func read() -> RequestMapping? {
+        let root = request.string("root")
+        let expands = request.boolean("expand") ?? false
+        guard let readers = request.tables("tables") else {
+            for key in ["namespaces", "root", "expand"] where request.has(key) && !request.has("tables") {
+                request.report(key, "has a meaning only beside 'tables'")
+            }
+            return nil
+        }
+        if readers.isEmpty { request.report("tables", "a mapping needs at least one table") }
+        let tables = readers.compactMap(table)
+        for (reader, table) in zip(readers, tables) where tables.count == readers.count {
+            check(table, among: tables, reader)
+        }
+        var mapping = RequestMapping(
+            tables: tables, namespaces: namespaces.sorted { $0.key < $1.key }.map { .init(prefix: $0.key, uri: $0.value) },
+            root: root)
+        mapping.expandsReferences = expands
+        return mapping
+    }
+
+    // MARK: - Tables
+
+    private func table(_ reader: TableReader) -> TableMapping? {
+        let name = reader.string("table")
+        if !reader.has("table") { reader.problems.report(reader.path, "the mapping has no 'table'") }
+        if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
+        let written = reader.string("element")
+        if !reader.has("element") {
+            reader.problems.report(
+                reader.path, "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
+        }
+        let element = written.flatMap { elementPath($0, reader) }
+        let key = reader.strings("key") ?? []
+        let order = reader.strings("order") ?? []
+        let sync = reader.choice("sync", SyncMode.self)
+        let within = reader.string("within")
+        let columns = reader.table("columns").map(columns)
+        if columns?.isEmpty ?? false { reader.report("columns", "a table needs at least one column") }
+        reader.finish()
+        guard let name, let written, let element else { return nil }
+        var mapping = TableMapping(
+            table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, within: within,
+            columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
+        mapping.columns = sorted(mapping)
+        return mapping
+    }
+
+    private func sorted(_ mapping: TableMapping) -> [ColumnMapping] {
+        let first = (mapping.order + mapping.key).map { $0.lowercased() }
+        return mapping.columns.enumerated().sorted { left, right in
+            let leftPlace = first.firstIndex(of: left.element.name.lowercased()) ?? first.count
+            let rightPlace = first.firstIndex(of: right.element.name.lowercased()) ?? first.count
+            return (leftPlace, left.offset) < (rightPlace, right.offset)
+        }.map(\.element)
+    }
+
+    private func elementPath(_ written: String, _ reader: TableReader) -> XMLPath? {
+        guard let path = path(written, reader, "element") else { return nil }
+        guard path.target == .text, path.ups == 0, !path.steps.isEmpty else {
+            reader.report("element", "'\(written)' is not the path of an element")
+            return nil
+        }
+        return path
+    }
+
+    private func path(_ written: String, _ reader: TableReader, _ key: String) -> XMLPath? {
+        do {
+            return try XMLPathParser.parse(written, namespaces: namespaces)
+        } catch {
+            reader.report(key, error.description)
+            return nil
+        }
+    }
+
+    static func problem(ofName name: String) -> String? {
+        if name.isEmpty { return "a name must not be empty" }
+        let reserved = ["tributary_", "sqlite_"].first { name.lowercased().hasPrefix($0) }
+        return reserved.map { "a name that begins with '\($0)' is reserved" }
+    }
+
+    // MARK: - Columns
+
+    private func columns(_ reader: TableReader) -> [ColumnMapping] {
+        var names: Set<String> = []
+        return reader.keys.compactMap { name in
+            if !names.insert(name.lowercased()).inserted {
+                reader.report(name, "two columns are named '\(name)'; letter case does not tell columns apart")
+            }
+            if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
+            return reader.table(name, orTextFor: "path").flatMap { column(name, $0) }
+        }
+    }
+
+    private func column(_ name: String, _ reader: TableReader) -> ColumnMapping? {
+        let origin = origin(reader)
+        var column = ColumnMapping(name: name, origin: origin ?? .name)
+        column.type = reader.choice("type", ValueType.self)
+        column.format = reader.string("format")
+        column.fallback = reader.scalar("default")
+        column.isRequired = reader.boolean("required") ?? false
+        column.repetition = reader.choice("repeat", ColumnMapping.Repeat.self) ?? .first
+        if let separator = reader.string("separator") {
+            column.separator = separator
+            if column.repetition != .join { reader.report("separator", "has a meaning only with repeat = \"join\"") }
+        }
+        column.values = (reader.scalars("values") ?? []).map { .init(text: $0.name, value: $0.value) }
+        column.overwrites = reader.boolean("overwrite") ?? true
+        column.isEncrypted = reader.boolean("encrypted") ?? false
+        column.isExported = reader.boolean("export") ?? true
+        column.onError = reader.choice("on_error", ColumnMapping.OnError.self) ?? .discard
+        column.reference = reference(reader)
+        checkOptions(column, reader)
+        reader.finish()
+        return origin == nil ? nil : column
+    }
+
+    private func origin(_ reader: TableReader) -> ColumnMapping.Origin? {
+        let given = ["path", "value", "ordinal", "response", "parent"].filter(reader.has)
+        let written = reader.string("path")
+        let constant = reader.scalar("value")
+        let ordinal = reader.boolean("ordinal")
+        let fact = reader.choice("response", ColumnMapping.Fact.self)
+        let parent = reader.string("parent")
+        guard given.count == 1 else {
+            reader.problems.report(
+                reader.path,
+                given.isEmpty
+                    ? "the column has no value; give one of path, value, ordinal, response, parent"
+                    : "the column has several values: \(given.joined(separator: ", ")); one of them must do")
+            return nil
+        }
+        if let written { return path(written, reader, "path").map { .path($0, written: written) } }
+        if let constant { return .constant(constant) }
+        if let fact { return .response(fact) }
+        if let parent { return .parent(parent) }
+        if ordinal == false { reader.report("ordinal", "can only be true") }
+        return ordinal == true ? .ordinal : nil
+    }
+
+    private func reference(_ reader: TableReader) -> ColumnMapping.Reference? {
+        let missing = reader.choice("missing", RowShape.Missing.self)
+        let updates = reader.boolean("update")
+        let set = reader.table("set").map { set in
+            set.keys.compactMap { name -> ColumnMapping.SetColumn? in
+                guard let column = set.table(name, orTextFor: "path") else { return nil }
+                let written = column.string("path")
+                let type = column.choice("type", ValueType.self) ?? .text
+                column.finish()
+                guard let written else {
+                    column.problems.report(column.path, "the column has no 'path'")
+                    return nil
+                }
+                return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }
+            }
+        }
+        guard let text = reader.string("references") else {
+            for key in ["missing", "set", "update"] where reader.has(key) {
+                reader.report(key, "has a meaning only beside 'references'")
+            }
+            return nil
+        }
+        let parts = text.split(separator: "(", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        guard parts.count == 2, parts[1].hasSuffix(")"), parts[1].count > 1, !parts[0].isEmpty else {
+            reader.report("references", "'\(text)' does not name a table and its column; write \"company(name)\"")
+            return nil
+        }
+        for key in ["set", "update"] where reader.has(key) && missing != .create {
+            reader.report(key, "has a meaning only with missing = \"create\"")
+        }
+        return ColumnMapping.Reference(
+            table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),
+            missing: missing ?? .discard, set: set ?? [], updates: updates ?? false)
+    }
+
+    private func checkOptions(_ column: ColumnMapping, _ reader: TableReader) {
+        let hasPath = reader.has("path")
+        for key in ["repeat", "values", "default", "references", "format"] where reader.has(key) && !hasPath {
+            reader.report(key, "has a meaning only with a 'path'")
+        }
+        if let format = column.format {
+            switch column.type {
+            case .date, .datetime:
+                if DateFormat(format) == nil {
+                    reader.report(
+                        "format",
+                        "'\(format)' is not a date's format; write \"%d.%m.%Y %H:%M\" or \"dd.MM.yyyy HH:mm\"")
+                }
+            case .blob:
+                if !["hex", "base64"].contains(format) {
+                    reader.report("format", "'\(format)' is none of hex, base64")
+                }
+            default:
+                reader.report("format", "has a meaning only with type = \"date\", \"datetime\" or \"blob\"")
+            }
+        }
+        if column.type == .xml, case .path(let path, _) = column.origin, case .attribute = path.target {
+            reader.report("type", "an attribute has no markup; 'xml' takes the path of an element")
+        }
+        if let fallback = column.fallback,
+            !ValueConverter(column, cipher: nil).converts(fallback.text)
+        {
+            reader.report("default", "'\(fallback.text)' is not \(ValueConverter(column, cipher: nil).expectation)")
+        }
+        if column.isEncrypted, !hasEncryptionKey {
+            reader.report("encrypted", "needs 'encryption_key' in [store]: 32 bytes in hex")
+        }
+    }
+
+    // MARK: - What hangs together
+
+    private func check(_ table: TableMapping, among tables: [TableMapping], _ reader: TableReader) {
+        for key in ["key", "order"] where !table.matchesNames {
+            for name in key == "key" ? table.key : table.order where table.column(name) == nil {
+                let nearest = nearestName(to: name, among: table.columns.map(\.name))
+                reader.report(key, "'\(name)' is not a column" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+            }
+        }
+        if let within = table.within, table.parentOfMirror == nil {
+            reader.report(
+                "within", "'\(within)' is not a column with a 'parent'; a mirror is limited to the children of parents")
+        }
+        if table.within != nil, (table.sync ?? .mirror) != .mirror {
+            reader.report("within", "has a meaning only with sync = \"mirror\"")
+        }
+        for column in table.columns {
+            guard case .parent(let parent) = column.origin else { continue }
+            let columns = TableReader.place(reader, "columns", column.name)
+            guard let enclosing = tables.first(where: { $0.table.lowercased() == parent.lowercased() }) else {
+                let nearest = nearestName(to: parent, among: tables.map(\.table))
+                reader.problems.report(
+                    columns,
+                    "no table '\(parent)' is mapped by this request" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+                continue
+            }
+            if enclosing.key.count != 1, !enclosing.matchesNames {
+                reader.problems.report(
+                    columns,
+                    enclosing.key.isEmpty
+                        ? "table '\(parent)' has no 'key', so that its rows cannot be found again"
+                        : "the key of table '\(parent)' has several columns; take each by its path, such as \"../@id\"")
+            }
+            if table.element.isAbsolute, enclosing.element.isAbsolute,
+                !(enclosing.element.steps.count < table.element.steps.count
+                    && zip(enclosing.element.steps, table.element.steps).allSatisfy { $0.test == $1.test })
+            {
+                reader.problems.report(
+                    columns, "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
+            }
+        }
+        let twins = tables.filter { $0.table == table.table && $0.place != table.place }
+        if let twin = twins.first, twin.key != table.key {
+            reader.report("key", "the table '\(table.table)' is mapped twice, with different keys")
+        }
+    }
+}
+
+extension TableReader {
+    fileprivate static func place(_ reader: TableReader, _ key: String, _ name: String) -> TOMLKeyPath {
+        reader.path.appending(key).appending(name)
+    }
+}

@@ -1,0 +1,53 @@
+import FeedStore
+import XMLStream
+
+/// The tables that one response's elements become rows of.
+public struct RequestMapping: Sendable, Hashable {
+    public internal(set) var tables: [TableMapping]
+    /// Prefixes and what they stand for, in alphabetical order.
+    var namespaces: [Namespace]
+    /// The name that the root element must have, where the request says so.
+    var root: String?
+    /// Whether exported records hold the rows that they refer to.
+    var expandsReferences = false
+
+    struct Namespace: Sendable, Hashable {
+        var prefix: String
+        var uri: String
+    }
+
+    /// What the tables must be like in the store.
+    func definitions(file: String) -> [TableDefinition] {
+        tables.filter { !$0.matchesNames }.map { table in
+            TableDefinition(
+                name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key,
+                place: "\(file): \(table.place)")
+        }
+    }
+
+    private func definition(of column: ColumnMapping) -> TableDefinition.Column {
+        if let reference = column.reference {
+            return .init(name: column.name, type: nil, isNotNull: column.isRequired, references: reference.table)
+        }
+        if case .parent(let table) = column.origin {
+            return .init(name: column.name, type: nil, isNotNull: column.isRequired, references: table)
+        }
+        let type: String? =
+            switch column.origin {
+            case .ordinal: "INTEGER"
+            case _ where column.isEncrypted: "BLOB"
+            case .constant(.integer), .constant(.boolean): column.type?.sqlType ?? "INTEGER"
+            case .constant(.real): column.type?.sqlType ?? "REAL"
+            default: column.type?.sqlType ?? enumerationType(column)
+            }
+        // Without a type the store's column decides, where there is one.
+        return .init(
+            name: column.name, type: type ?? "TEXT", isNotNull: column.isRequired, isDeclared: type != nil)
+    }
+
+    private func enumerationType(_ column: ColumnMapping) -> String? {
+        guard !column.values.isEmpty else { return nil }
+        if column.values.allSatisfy({ if case .integer = $0.value { true } else { false } }) { return "INTEGER" }
+        return "TEXT"
+    }
+}

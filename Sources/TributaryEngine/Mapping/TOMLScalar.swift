@@ -1,0 +1,17 @@
+/// A constant of a mapping.
+enum TOMLScalar: Sendable, Hashable {
+    case text(String)
+    case integer(Int)
+    case real(Double)
+    case boolean(Bool)
+
+    /// As the text of an element would have it.
+    var text: String {
+        switch self {
+        case .text(let text): text
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .boolean(let flag): flag ? "true" : "false"
+        }
+    }
+}

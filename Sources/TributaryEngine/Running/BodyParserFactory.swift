@@ -1,0 +1,45 @@
+import FeedStore
+import XMLStream
+
+/// Makes what parses a response's body: a registered class, a mapping, or the mirrored schema.
+struct BodyParserFactory {
+    let request: RequestDeclaration
+    let environment: RunEnvironment
+
+    /// Part of the request's fingerprint: the parser's own version.
+    func version() throws -> Int {
+        guard case .parser(let name) = request.content else { return 1 }
+        return try parser(name).version
+    }
+
+    /// Makes sure of the tables that a mapping declares.
+    func prepareStore() throws {
+        guard case .mapping(let mapping) = request.content else { return }
+        try environment.store.prepareTables(mapping.definitions(file: environment.configuration.file))
+    }
+
+    func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {
+        switch request.content {
+        case .parser(let name):
+            let type = try parser(name)
+            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: type.keys))
+            return XMLBodyParser(type, context: context, response: response)
+        case .mapping(let mapping):
+            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
+            let compiler = MappingCompiler(
+                mapping: mapping, request: request, response: response, context: context,
+                encryptionKey: environment.configuration.encryptionKey)
+            let handler = MappingHandler(try compiler.plans(), context: context, root: mapping.root)
+            return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
+        case .mirrored:
+            throw FetchError(.status, "the mirrored schema is not there yet")
+        }
+    }
+
+    private func parser(_ name: String) throws -> FeedParser.Type {
+        guard let parser = environment.registry[name] else {
+            throw FetchError(.status, "the parser '\(name)' is not registered")
+        }
+        return parser
+    }
+}

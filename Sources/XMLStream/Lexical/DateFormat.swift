@@ -1,0 +1,228 @@
+package import Foundation
+
+/// A date's form that a mapping gives: `%d.%m.%Y %H:%M` as strptime(3) knows it, or `dd.MM.yyyy HH:mm` as Unicode's
+/// Locale Data Markup Language does (UTS 35, part 4). Names of months and days are English.
+///
+/// Reading allows fewer digits than a field has; without a zone a time is UTC.
+package struct DateFormat: Sendable, Hashable {
+    enum Field: Sendable, Hashable {
+        case year, shortYear, month, monthName, shortMonthName, day, hour, hour12, minute, second, fraction(Int)
+        case dayPeriod, weekday, shortWeekday, zone(colon: Bool), epoch
+        case literal(String)
+    }
+
+    /// As it was written.
+    package let pattern: String
+    let fields: [Field]
+
+    /// Nil where a letter has no meaning, or nothing says which year it is.
+    package init?(_ pattern: String) {
+        let fields = pattern.contains("%") ? Self.strptime(pattern) : Self.unicode(pattern)
+        guard let fields, fields.contains(where: { [.year, .shortYear, .epoch].contains($0) }) else { return nil }
+        self.pattern = pattern
+        self.fields = fields
+    }
+
+    // MARK: - Patterns
+
+    private static func strptime(_ pattern: String) -> [Field]? {
+        var fields: [Field] = []
+        var characters = pattern.makeIterator()
+        while let character = characters.next() {
+            guard character == "%" else {
+                fields.append(.literal(String(character)))
+                continue
+            }
+            switch characters.next() {
+            case "Y": fields.append(.year)
+            case "y": fields.append(.shortYear)
+            case "m": fields.append(.month)
+            case "B": fields.append(.monthName)
+            case "b", "h": fields.append(.shortMonthName)
+            case "d", "e": fields.append(.day)
+            case "H": fields.append(.hour)
+            case "I": fields.append(.hour12)
+            case "M": fields.append(.minute)
+            case "S": fields.append(.second)
+            case "f": fields.append(.fraction(6))
+            case "p": fields.append(.dayPeriod)
+            case "A": fields.append(.weekday)
+            case "a": fields.append(.shortWeekday)
+            case "z": fields.append(.zone(colon: false))
+            case "s": fields.append(.epoch)
+            case "F": fields += [.year, .literal("-"), .month, .literal("-"), .day]
+            case "T": fields += [.hour, .literal(":"), .minute, .literal(":"), .second]
+            case "%": fields.append(.literal("%"))
+            default: return nil
+            }
+        }
+        return fields
+    }
+
+    private static func unicode(_ pattern: String) -> [Field]? {
+        var fields: [Field] = []
+        var rest = Substring(pattern)
+        while let first = rest.first {
+            if first == "'" {
+                rest.removeFirst()
+                let quoted = rest.prefix { $0 != "'" }
+                rest = rest.dropFirst(quoted.count + 1)
+                fields.append(.literal(quoted.isEmpty ? "'" : String(quoted)))
+                continue
+            }
+            let run = rest.prefix { $0 == first }
+            rest = rest.dropFirst(run.count)
+            switch (first, run.count) {
+            case ("y", 2), ("u", 2): fields.append(.shortYear)
+            case ("y", _), ("u", _): fields.append(.year)
+            case ("M", 4), ("L", 4): fields.append(.monthName)
+            case ("M", 3), ("L", 3): fields.append(.shortMonthName)
+            case ("M", _), ("L", _): fields.append(.month)
+            case ("d", _): fields.append(.day)
+            case ("H", _): fields.append(.hour)
+            case ("h", _): fields.append(.hour12)
+            case ("m", _): fields.append(.minute)
+            case ("s", _): fields.append(.second)
+            case ("S", let digits): fields.append(.fraction(digits))
+            case ("a", _): fields.append(.dayPeriod)
+            case ("E", 4): fields.append(.weekday)
+            case ("E", _): fields.append(.shortWeekday)
+            case ("Z", 5), ("X", 3...), ("x", 3...): fields.append(.zone(colon: true))
+            case ("Z", _), ("X", _), ("x", _), ("z", _): fields.append(.zone(colon: false))
+            default:
+                if first.isASCII, first.isLetter { return nil }
+                fields.append(.literal(String(run)))
+            }
+        }
+        return fields
+    }
+
+    // MARK: - Reading
+
+    /// The point in time, or nil where the text is not of this form.
+    ///
+    /// - Parameter ignoresZone: takes the time as if it were UTC: for the day that was written.
+    package func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
+        var rest = Substring(decoding: text, as: UTF8.self)
+        var year = 1970
+        var month = 1
+        var day = 1
+        var hour = 0
+        var minute = 0
+        var seconds = 0.0
+        var isAfternoon: Bool?
+        var offset = 0
+        var epoch: Double?
+        func number(_ most: Int) -> Int? {
+            let digits = rest.prefix(most).prefix { $0.isASCII && $0.isNumber }
+            rest = rest.dropFirst(digits.count)
+            return Int(digits)
+        }
+        func name(_ names: [String], _ length: Int?) -> Int? {
+            for (index, name) in names.enumerated() {
+                let wanted = length.map { name.prefix($0) } ?? name[...]
+                if rest.lowercased().hasPrefix(wanted.lowercased()) {
+                    rest = rest.dropFirst(wanted.count)
+                    return index
+                }
+            }
+            return nil
+        }
+        func zone() -> Int? {
+            if rest.first == "Z" || rest.first == "z" {
+                rest.removeFirst()
+                return 0
+            }
+            if rest.uppercased().hasPrefix("UTC") || rest.uppercased().hasPrefix("GMT") { rest = rest.dropFirst(3) }
+            guard let sign = rest.first else { return 0 }
+            guard sign == "+" || sign == "-" else { return nil }
+            rest.removeFirst()
+            guard let hours = number(2) else { return nil }
+            if rest.first == ":" { rest.removeFirst() }
+            let minutes = number(2) ?? 0
+            return (hours * 3600 + minutes * 60) * (sign == "-" ? -1 : 1)
+        }
+        for field in fields {
+            switch field {
+            case .year: if let value = number(4) { year = value } else { return nil }
+            case .shortYear:
+                // As POSIX: 69 to 99 are of the last century.
+                if let value = number(2) { year = value + (value < 69 ? 2000 : 1900) } else { return nil }
+            case .month: if let value = number(2) { month = value } else { return nil }
+            case .monthName: if let value = name(Self.months, nil) { month = value + 1 } else { return nil }
+            case .shortMonthName: if let value = name(Self.months, 3) { month = value + 1 } else { return nil }
+            case .day: if let value = number(2) { day = value } else { return nil }
+            case .hour, .hour12: if let value = number(2) { hour = value } else { return nil }
+            case .minute: if let value = number(2) { minute = value } else { return nil }
+            case .second: if let value = number(2) { seconds += Double(value) } else { return nil }
+            case .fraction:
+                let digits = rest.prefix { $0.isASCII && $0.isNumber }
+                guard let value = Double("0." + digits) else { return nil }
+                rest = rest.dropFirst(digits.count)
+                seconds += value
+            case .dayPeriod: if let value = name(["am", "pm"], nil) { isAfternoon = value == 1 } else { return nil }
+            case .weekday: guard name(Self.days, nil) != nil else { return nil }
+            case .shortWeekday: guard name(Self.days, 3) != nil else { return nil }
+            case .zone: if let value = zone() { offset = value } else { return nil }
+            case .epoch:
+                let digits = rest.prefix { $0.isASCII && ($0.isNumber || $0 == "-") }
+                rest = rest.dropFirst(digits.count)
+                if let value = Double(digits) { epoch = value } else { return nil }
+            case .literal(let literal):
+                guard rest.hasPrefix(literal) else { return nil }
+                rest = rest.dropFirst(literal.count)
+            }
+        }
+        guard rest.isEmpty else { return nil }
+        if let epoch { return Date(timeIntervalSince1970: epoch) }
+        if let isAfternoon {
+            guard (1...12).contains(hour) else { return nil }
+            hour = hour % 12 + (isAfternoon ? 12 : 0)
+        }
+        guard hour < 24, minute < 60, seconds < 61, let civil = CivilDate(year: year, month: month, day: day) else {
+            return nil
+        }
+        let time = Double(hour * 3600 + minute * 60) + seconds - Double(ignoresZone ? 0 : offset)
+        return Date(timeIntervalSince1970: Double(civil.daysSince1970 * 86_400) + time)
+    }
+
+    // MARK: - Writing
+
+    /// A point in time in this form, in UTC.
+    package func text(_ date: Date) -> String {
+        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+        let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
+        let civil = CivilDate(daysSince1970: days)
+        let weekday = (days + 4).quotientAndRemainder(flooringBy: 7).remainder
+        let hour = inDay / 3_600_000
+        return fields.reduce(into: "") { text, field in
+            switch field {
+            case .year: text += Lexical.padded(civil.year, 4)
+            case .shortYear: text += Lexical.padded(civil.year % 100, 2)
+            case .month: text += Lexical.padded(civil.month, 2)
+            case .monthName: text += Self.months[civil.month - 1]
+            case .shortMonthName: text += Self.months[civil.month - 1].prefix(3)
+            case .day: text += Lexical.padded(civil.day, 2)
+            case .hour: text += Lexical.padded(hour, 2)
+            case .hour12: text += Lexical.padded((hour + 11) % 12 + 1, 2)
+            case .minute: text += Lexical.padded(inDay / 60_000 % 60, 2)
+            case .second: text += Lexical.padded(inDay / 1000 % 60, 2)
+            case .fraction(let digits):
+                let fraction = Lexical.padded(inDay % 1000, 3) + String(repeating: "0", count: max(0, digits - 3))
+                text += fraction.prefix(digits)
+            case .dayPeriod: text += hour < 12 ? "AM" : "PM"
+            case .weekday: text += Self.days[weekday]
+            case .shortWeekday: text += Self.days[weekday].prefix(3)
+            case .zone(let colon): text += colon ? "+00:00" : "+0000"
+            case .epoch: text += String(milliseconds / 1000)
+            case .literal(let literal): text += literal
+            }
+        }
+    }
+
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+    private static let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+}

@@ -1,0 +1,87 @@
+/// A path as mappings write it: the subset of XPath 1.0 that a stream can answer.
+///
+/// `name`, `a/b`, `@attr`, `a/@attr`, `.`, `text()`, `string(path)`, `../…` any number of times, `*`, `prefix:name`, and
+/// predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
+package struct XMLPath: Sendable, Hashable {
+    /// What an element's or attribute's name must be.
+    package enum NameTest: Sendable, Hashable {
+        case any
+        /// This local name in any namespace, or in none.
+        case local(String)
+        case qualified(namespace: String, prefix: String, local: String)
+        /// This name across `camelCase`, `snake_case` and `kebab-case`, as ``XMLName/folded(_:)`` makes it.
+        case folded(String)
+
+        package func matches(_ name: XMLName) -> Bool {
+            switch self {
+            case .any: true
+            case .local(let local): name.local == local
+            case .qualified(let namespace, _, let local): name.local == local && name.namespace == namespace
+            case .folded(let folded): XMLName.folded(name.local) == folded
+            }
+        }
+    }
+
+    /// A condition on an attribute of a step's element.
+    package struct Predicate: Sendable, Hashable {
+        package enum Condition: Sendable, Hashable {
+            case exists, equals(String), differs(String)
+        }
+
+        package var attribute: NameTest
+        package var condition: Condition
+
+        /// `a[@lang!='en']` is false where there is no such attribute, as in XPath.
+        package func accepts(_ value: String?) -> Bool {
+            guard let value else { return false }
+            switch condition {
+            case .exists: return true
+            case .equals(let wanted): return value == wanted
+            case .differs(let unwanted): return value != unwanted
+            }
+        }
+    }
+
+    package struct Step: Sendable, Hashable {
+        package var test: NameTest
+        package var predicates: [Predicate] = []
+
+        package init(test: NameTest, predicates: [Predicate] = []) {
+            self.test = test
+            self.predicates = predicates
+        }
+    }
+
+    /// What of the element at the end of the steps.
+    package enum Target: Sendable, Hashable {
+        /// Its own text.
+        case text
+        /// The text of all its descendants, in document order.
+        case deepText
+        case attribute(NameTest)
+    }
+
+    /// Whether the steps begin at the document's root.
+    package var isAbsolute = false
+    /// How many elements up the path begins.
+    package var ups = 0
+    package var steps: [Step] = []
+    package var target = Target.text
+
+    package init(ups: Int = 0, steps: [Step] = [], target: Target = .text) {
+        self.ups = ups
+        self.steps = steps
+        self.target = target
+    }
+}
+
+extension XMLPath.NameTest: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .any: "*"
+        case .local(let local): local
+        case .qualified(_, let prefix, let local): prefix + ":" + local
+        case .folded(let folded): folded
+        }
+    }
+}

@@ -1,0 +1,141 @@
+/// Reads a path from left to right.
+package struct XMLPathParser {
+    /// Why a text is not a path, and what is.
+    package struct Problem: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    private let text: [Character]
+    private var position = 0
+    private let namespaces: [String: String]
+
+    /// - Parameter namespaces: what prefixes stand for.
+    package static func parse(_ text: String, namespaces: [String: String] = [:]) throws(Problem) -> XMLPath {
+        var parser = XMLPathParser(text: Array(text), namespaces: namespaces)
+        return try parser.path()
+    }
+
+    private init(text: [Character], namespaces: [String: String]) {
+        self.text = text
+        self.namespaces = namespaces
+    }
+
+    private mutating func path() throws(Problem) -> XMLPath {
+        guard !text.allSatisfy(\.isWhitespace) else { throw problem("the path is empty") }
+        if skip("string(") {
+            var inner = try steps(until: ")")
+            guard skip(")") else { throw problem("')' is missing") }
+            guard inner.target == .text else { throw problem("string(…) takes the path of an element") }
+            inner.target = .deepText
+            try expectEnd()
+            return inner
+        }
+        let path = try steps(until: nil)
+        try expectEnd()
+        return path
+    }
+
+    private mutating func steps(until end: Character?) throws(Problem) -> XMLPath {
+        var path = XMLPath()
+        if skip("//") { throw problem("'//' is not supported; a name without it is found wherever the steps before it lead") }
+        path.isAbsolute = skip("/")
+        while true {
+            if skip("..") {
+                guard path.steps.isEmpty, !path.isAbsolute else { throw problem("'..' may only stand at the beginning") }
+                path.ups += 1
+            } else if skip("@") {
+                path.target = .attribute(try nameTest())
+                return path
+            } else if skip("text()") {
+                return path
+            } else if peek == ".", !isName(after: position + 1) {
+                position += 1
+                guard path.steps.isEmpty else { throw problem("'.' may only stand at the beginning") }
+            } else {
+                var step = XMLPath.Step(test: try nameTest())
+                while skip("[") { step.predicates.append(try predicate()) }
+                path.steps.append(step)
+            }
+            if isAtEnd || peek == end { return path }
+            guard skip("/") else { throw problem("'\(peek.map(String.init) ?? "")' is not expected") }
+            if peek == "/" { throw problem("'//' is not supported") }
+        }
+    }
+
+    private mutating func predicate() throws(Problem) -> XMLPath.Predicate {
+        skipSpaces()
+        guard skip("@") else { throw problem("a predicate asks for an attribute: [@name], [@name='value'] or [@name!='value']") }
+        let attribute = try nameTest()
+        skipSpaces()
+        if skip("]") { return XMLPath.Predicate(attribute: attribute, condition: .exists) }
+        let differs = skip("!=")
+        guard differs || skip("=") else { throw problem("'=', '!=' or ']' is missing") }
+        skipSpaces()
+        guard let quote = peek, quote == "'" || quote == "\"" else { throw problem("a value in quotes is missing") }
+        position += 1
+        var value = ""
+        while let character = peek, character != quote {
+            value.append(character)
+            position += 1
+        }
+        position += 1
+        skipSpaces()
+        guard skip("]") else { throw problem("']' is missing") }
+        return XMLPath.Predicate(attribute: attribute, condition: differs ? .differs(value) : .equals(value))
+    }
+
+    private mutating func nameTest() throws(Problem) -> XMLPath.NameTest {
+        if skip("*") { return .any }
+        let first = try name()
+        guard peek == ":" else { return .local(first) }
+        position += 1
+        let local = try name()
+        if first == "xml" {
+            return .qualified(namespace: "http://www.w3.org/XML/1998/namespace", prefix: "xml", local: local)
+        }
+        guard let namespace = namespaces[first] else {
+            let known = namespaces.keys.sorted().joined(separator: ", ")
+            throw problem(
+                "the prefix '\(first)' is not bound; add it to the request's namespaces"
+                    + (known.isEmpty ? "" : ", which bind \(known)"))
+        }
+        return .qualified(namespace: namespace, prefix: first, local: local)
+    }
+
+    private mutating func name() throws(Problem) -> String {
+        let start = position
+        while isName(after: position) { position += 1 }
+        guard position > start, let first = text[start].unicodeScalars.first, !"-.0123456789".unicodeScalars.contains(first)
+        else { throw problem(peek.map { "a name is missing before '\($0)'" } ?? "a name is missing at the end") }
+        return String(text[start..<position])
+    }
+
+    /// Whether a character of a name stands there (XML 1.0, production 4a, taken broadly).
+    private func isName(after index: Int) -> Bool {
+        guard index < text.count else { return false }
+        let character = text[index]
+        return character.isLetter || character.isNumber || character == "-" || character == "_" || character == "."
+            || character == "·"
+    }
+
+    private var peek: Character? { position < text.count ? text[position] : nil }
+    private var isAtEnd: Bool { position >= text.count }
+
+    private mutating func skip(_ expected: String) -> Bool {
+        guard text[position...].starts(with: expected) else { return false }
+        position += expected.count
+        return true
+    }
+
+    private mutating func skipSpaces() {
+        while peek?.isWhitespace ?? false { position += 1 }
+    }
+
+    private func expectEnd() throws(Problem) {
+        if let peek { throw problem("'\(peek)' is not expected") }
+    }
+
+    private func problem(_ message: String) -> Problem {
+        Problem(description: "'\(String(text))' is not a path: \(message), at character \(min(position, text.count) + 1)")
+    }
+}
