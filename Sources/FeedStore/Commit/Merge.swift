@@ -176,7 +176,9 @@ struct Merge {
             mirrors.append((mirror, info))
         }
         // A child mirrored within its parents goes before them.
-        return try mirrors.reversed().reduce(0) { try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope, within: $1.mirror.within) }
+        return try mirrors.reversed().reduce(0) {
+            try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope, within: $1.mirror.within)
+        }
     }
 
     private func deleteMissingRows(

@@ -62,7 +62,8 @@ extension Database {
     /// As ``prepareForMerge(_:counts:)``; inside the commit for a key with references in it.
     func indexKey(of table: StagingTable, counts: StagedCounts, in schema: String = "main") throws {
         let identity = table.identityColumns
-        for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && !table.ignored.contains(column.name.lowercased()) {
+        for (index, column) in table.columns.enumerated()
+        where counts.nulls[index] > 0 && !table.ignored.contains(column.name.lowercased()) {
             let isKey = table.isKey(column.name)
             if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
                 throw try missingValue(of: column.name, isKey: isKey, in: table)

@@ -3,19 +3,27 @@
 /// Between ``beginRow()`` and ``endRow()`` the values follow in the shape's order. Used from the run's executor only.
 package final class RowWriter {
     let staging: Staging
-    private unowned let context: WorkerContext
+    private unowned(unsafe) let context: WorkerContext
+    /// The batch of the row that has been begun, without a reference count: the staging table holds it.
+    @exclusivity(unchecked) private var batch: Unmanaged<RowBatch>
 
+    /// - Parameter context: outlives the writer, as does all that parses for it.
     init(_ staging: Staging, context: WorkerContext) {
         self.staging = staging
         self.context = context
+        batch = .passUnretained(staging.batch)
     }
 
-    package func beginRow() { staging.batch.beginRow() }
-    package func appendNull() { staging.batch.appendNull() }
-    package func append(_ value: Int64) { staging.batch.append(value) }
-    package func append(_ value: Double) { staging.batch.append(value) }
-    package func append(text: UnsafeRawBufferPointer) { staging.batch.append(.text, text) }
-    package func append(blob: UnsafeRawBufferPointer) { staging.batch.append(.blob, blob) }
+    package func beginRow() {
+        batch = .passUnretained(staging.batch)
+        batch._withUnsafeGuaranteedRef { $0.beginRow() }
+    }
+
+    package func appendNull() { batch._withUnsafeGuaranteedRef { $0.appendNull() } }
+    package func append(_ value: Int64) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+    package func append(_ value: Double) { batch._withUnsafeGuaranteedRef { $0.append(value) } }
+    package func append(text: UnsafeRawBufferPointer) { batch._withUnsafeGuaranteedRef { $0.append(.text, text) } }
+    package func append(blob: UnsafeRawBufferPointer) { batch._withUnsafeGuaranteedRef { $0.append(.blob, blob) } }
 
     /// - Throws: ``StoreError``: some rows later than the row that was at fault, what the scratch database threw.
     package func endRow() throws { try context.didAppendRow(to: staging) }

@@ -29,7 +29,8 @@ struct StagedReference: Sendable {
         targetKey = target.primaryKey[0]
         lookups = try reference.lookups.map { name in
             guard let column = target.column(name) else {
-                throw StoreError(.schema, "table '\(target.name)' has no column '\(name)' to look '\(reference.column)' up by")
+                throw StoreError(
+                    .schema, "table '\(target.name)' has no column '\(name)' to look '\(reference.column)' up by")
             }
             return Lookup(staged: "tributary_\(reference.column)_\(name)", column: column)
         }

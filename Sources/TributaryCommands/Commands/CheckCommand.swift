@@ -67,7 +67,8 @@ struct CheckCommand: ProgramCommand {
             do {
                 try request.prepare(store, file: configuration.file)
                 if FileManager.default.fileExists(atPath: configuration.storePath) {
-                    return try request.differences(from: MainStore(readingAt: configuration.storePath), file: configuration.file)
+                    return try request.differences(
+                        from: MainStore(readingAt: configuration.storePath), file: configuration.file)
                 }
             } catch let error as StoreError {
                 return [error.message]

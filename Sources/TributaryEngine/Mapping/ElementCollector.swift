@@ -31,7 +31,9 @@ struct ElementCollector {
 
     /// Declares a namespace where the markup, taken for itself, does not.
     private mutating func bind(_ name: XMLName, isAttribute: Bool, in bound: inout [String: String]) {
-        let prefix = name.qualified.utf8.count > name.local.utf8.count ? String(name.qualified.dropLast(name.local.count + 1)) : ""
+        let prefix =
+            name.qualified.utf8.count > name.local.utf8.count
+            ? String(name.qualified.dropLast(name.local.count + 1)) : ""
         if prefix == "xml" || isAttribute && prefix.isEmpty { return }
         let namespace = name.namespace ?? ""
         guard bound[prefix] ?? "" != namespace else { return }

@@ -9,6 +9,8 @@ struct MappingCompiler {
     let response: FeedResponse
     let context: WorkerContext
     let encryptionKey: [UInt8]?
+    /// Whether what nothing takes, and columns that find nothing, are noted.
+    var notesUnused = false
 
     func plans() throws -> [RecordPlan] {
         let tables = try mapping.tables.map(withNamedColumns)
@@ -41,6 +43,7 @@ struct MappingCompiler {
         let key = Set(plan.mapping.key.map { $0.lowercased() })
         plan.isKey = plan.slots.map { key.contains($0.column.name.lowercased()) && !plan.mapping.matchesNames }
         plan.found = plan.slots.map { _ in false }
+        plan.notesFound = plan.mapping.matchesNames || notesUnused
         plan.inherited = plan.slots.indices.filter { index in
             switch plan.slots[index].source {
             case .path(let path): path.ups > 0 || path.isAbsolute
@@ -59,7 +62,9 @@ struct MappingCompiler {
         case .constant, .response: return nil
         case .parent(let table):
             // `check` has seen that the table is there and has one key column. Its slots may come later.
-            guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else { return nil }
+            guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
+                return nil
+            }
             let slots = parent.mapping.columns.filter { source(ofOwn: $0) }
             let index = slotIndex(of: parent.mapping.key.first ?? "", in: parent.mapping)
             return slots.isEmpty ? nil : index.map { .parent(parent, slot: $0) }
@@ -88,7 +93,8 @@ struct MappingCompiler {
     private func makeRows(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
         let table = plan.mapping
         let types = Dictionary(
-            try context.columns(of: table.table).map { ($0.name.lowercased(), $0.type) }) { first, _ in first }
+            try context.columns(of: table.table).map { ($0.name.lowercased(), $0.type) }
+        ) { first, _ in first }
         var shape = RowShape(table: table.table, columns: [])
         var values: [RecordPlan.Value] = []
         var lookups: [RecordPlan.Value] = []
@@ -137,7 +143,8 @@ struct MappingCompiler {
             shape.within = .init(column: within, parent: parent)
         }
         let rule = MergeRule(
-            sync: request.sync(of: table), scope: request.scope, keys: table.key.isEmpty ? [:] : [table.table: table.key])
+            sync: request.sync(of: table), scope: request.scope,
+            keys: table.key.isEmpty ? [:] : [table.table: table.key])
         let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
         plan.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
     }
@@ -165,9 +172,13 @@ struct MappingCompiler {
     }
 
     /// A value takes the type of the column that it is compared with, where the mapping gives none.
-    private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws -> ValueConverter {
+    private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
+        -> ValueConverter
+    {
         let name = (name ?? column.name).lowercased()
-        let type = try context.columns(of: table).first { $0.name.lowercased() == name }.map { ValueType(declaredType: $0.type) }
+        let type = try context.columns(of: table).first { $0.name.lowercased() == name }.map {
+            ValueType(declaredType: $0.type)
+        }
         return ValueConverter(column, type: type ?? .text, cipher: nil)
     }
 

@@ -38,11 +38,18 @@ final class MappingHandler: XMLStreamHandler {
 
     // `@exclusivity(unchecked)`: the run's executor only, several times an element.
     @exclusivity(unchecked) private var current: Unmanaged<PathNode>
-    @exclusivity(unchecked) private var instances: [RecordInstance] = []
+    @exclusivity(unchecked) private var instances: [RecordInstance] = [] {
+        didSet { innermost = instances.last.map { .passUnretained($0) } }
+    }
+    /// The last of `instances`, without a reference count.
+    @exclusivity(unchecked) private var innermost: Unmanaged<RecordInstance>?
+    /// How many levels hold anything.
+    @exclusivity(unchecked) private var hasLevels = 0
     @exclusivity(unchecked) private var levels: [Level?] = [nil]
     @exclusivity(unchecked) private var collectors: [ElementCollector] = []
     /// How much of each open element's own text the collectors have.
     private var collected: [Int] = []
+    private var isWatching: Bool { !collectors.isEmpty || notesUnused }
     private var waitingBytes = 0
     private var paths = 0
 
@@ -60,25 +67,44 @@ final class MappingHandler: XMLStreamHandler {
 
     override func didStartElement(in stream: XMLStreamParser) throws {
         let index = stream.nameIndex
-        let node = try current._withUnsafeGuaranteedRef { parent in
+        let reference = try current._withUnsafeGuaranteedRef { parent in
             try parent.child(index) ?? makeNode(in: parent, stream)
         }
-        node.count += 1
-        current = .passUnretained(node)
+        current = reference
+        try reference._withUnsafeGuaranteedRef { node in
+            node.count += 1
+            if isWatching { watchStart(of: node, stream) }
+            if !node.isIdle, node.leaf == nil { try start(node, stream) }
+        }
+    }
+
+    private func watchStart(of node: PathNode, _ stream: XMLStreamParser) {
         if !collectors.isEmpty { collectStart(stream, depth: node.depth) }
         if notesUnused { noteAttributes(of: node, stream) }
-        if !node.isIdle { start(node, stream) }
     }
 
     override func didEndElement(in stream: XMLStreamParser) throws {
-        let node = current.takeUnretainedValue()
-        if !collectors.isEmpty { collectEnd(stream, depth: node.depth) }
-        if !node.isIdle || levels[node.depth] != nil { try end(node, stream) }
-        // Only the root node has no parent, and no element ends there.
-        current = .passUnretained(node.parent ?? root)
+        let reference = current
+        try reference._withUnsafeGuaranteedRef { node in
+            if !collectors.isEmpty { collectEnd(stream, depth: node.depth) }
+            // Only the root node has no parent, and no element ends there.
+            current = node.parentReference ?? current
+            if let leaf = node.leaf, let innermost, hasLevels == 0,
+                innermost._withUnsafeGuaranteedRef({
+                    guard $0.depth == leaf.depth, $0.planReference.toOpaque() == leaf.plan.toOpaque() else {
+                        return false
+                    }
+                    $0.take(trimmed(stream.textBytes), leaf.slot)
+                    return true
+                })
+            {
+                return
+            }
+            if !node.isIdle || hasLevels > 0 && levels[node.depth] != nil { try end(node, stream) }
+        }
     }
 
-    private func makeNode(in parent: PathNode, _ stream: XMLStreamParser) throws -> PathNode {
+    private func makeNode(in parent: PathNode, _ stream: XMLStreamParser) throws -> Unmanaged<PathNode> {
         let name = stream.name
         let node = PathNode(name: name, depth: parent.depth + 1, parent: parent)
         if node.depth == 1, let expectedRoot, name.local != expectedRoot, name.qualified != expectedRoot {
@@ -91,10 +117,10 @@ final class MappingHandler: XMLStreamHandler {
         planner.plan(node)
         parent.add(node, name: stream.nameIndex)
         while levels.count <= node.depth { levels.append(nil) }
-        return node
+        return .passUnretained(node)
     }
 
-    private func start(_ node: PathNode, _ stream: XMLStreamParser) {
+    private func start(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
         for start in node.records where isMet(start.conditions, stream) {
             let plan = start.plan
@@ -144,6 +170,7 @@ final class MappingHandler: XMLStreamHandler {
         }
         if let level = levels[depth] {
             levels[depth] = nil
+            hasLevels -= 1
             instances.append(contentsOf: ended.map(\.instance))
             for waiting in level.waiting { try settle(waiting, at: depth, inherited: level.inherited) }
             instances.removeLast(ended.count)
@@ -155,6 +182,7 @@ final class MappingHandler: XMLStreamHandler {
     func didEndDocument(allowsEmpty: Bool) throws {
         if let level = levels[0] {
             levels[0] = nil
+            hasLevels -= 1
             for waiting in level.waiting { try settle(waiting, at: 0, inherited: level.inherited) }
         }
         if !allowsEmpty, plans.allSatisfy({ $0.records == 0 }) {
@@ -189,7 +217,7 @@ final class MappingHandler: XMLStreamHandler {
         for instance in instances.reversed() where instance.depth <= capture.depth {
             guard instance.depth == capture.depth else { return }
             if instance.plan === capture.record {
-                return capture.record.take(bytes, capture.slot, for: instance)
+                return instance.take(bytes, capture.slot)
             }
         }
     }
@@ -198,7 +226,6 @@ final class MappingHandler: XMLStreamHandler {
     private func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
         let key = Level.Key(plan: capture.record.index, slot: capture.slot)
         let level = level(capture.depth)
-        capture.record.found[capture.slot] = true
         guard let known = level.inherited[key] else { return level.inherited[key] = Array(bytes) }
         let column = capture.record.slots[capture.slot].column
         switch column.repetition {
@@ -214,7 +241,7 @@ final class MappingHandler: XMLStreamHandler {
         }
         stream.attributesOfElement.forEach { _, name, value in
             if let slot = capture.record.slot(named: XMLName.folded(name.local)) {
-                capture.record.take(value, slot, for: instance)
+                instance.take(value, slot)
             }
         }
     }
@@ -225,7 +252,7 @@ final class MappingHandler: XMLStreamHandler {
         for (slot, description) in plan.slots.enumerated() {
             guard case .ordinal = description.source else { continue }
             var text = String(position)
-            text.withUTF8 { plan.take($0, slot, for: instance) }
+            text.withUTF8 { instance.take($0, slot) }
         }
     }
 
@@ -233,6 +260,7 @@ final class MappingHandler: XMLStreamHandler {
         if let level = levels[depth] { return level }
         let level = Level()
         levels[depth] = level
+        hasLevels += 1
         return level
     }
 
@@ -246,18 +274,19 @@ final class MappingHandler: XMLStreamHandler {
             switch plan.slots[slot].source {
             case .path(let path):
                 if path.steps.isEmpty, !path.isAbsolute, case .attribute(let test) = path.target {
-                    stream.attributes(atDepth: base).withValue(of: test) { plan.take($0, slot, for: instance) }
+                    stream.attributes(atDepth: base).withValue(of: test) { instance.take($0, slot) }
                     return false
                 }
-                guard plan.slots[slot].column.repetition == .first, let value = levels[base]?.inherited[.init(plan: plan.index, slot: slot)]
+                guard plan.slots[slot].column.repetition == .first,
+                    let value = levels[base]?.inherited[.init(plan: plan.index, slot: slot)]
                 else { return true }
-                value.withUnsafeBufferPointer { plan.take($0, slot, for: instance) }
+                value.withUnsafeBufferPointer { instance.take($0, slot) }
                 return false
             case .parent(let parent, let key):
                 guard let enclosing = instances.last(where: { $0.plan === parent && $0.depth == base }),
                     parent.slots[key].column.repetition == .first, let value = enclosing[key]
                 else { return true }
-                plan.take(value, slot, for: instance)
+                instance.take(value, slot)
                 return false
             case .name, .ordinal:
                 return false
@@ -308,10 +337,10 @@ final class MappingHandler: XMLStreamHandler {
             }
             if case .parent(let parent, let key) = plan.slots[slot].source {
                 if let value = instances.last(where: { $0.plan === parent && $0.depth == depth })?[key] {
-                    plan.take(value, slot, for: instance)
+                    instance.take(value, slot)
                 }
             } else if let value = inherited[.init(plan: plan.index, slot: slot)] {
-                value.withUnsafeBufferPointer { plan.take($0, slot, for: instance) }
+                value.withUnsafeBufferPointer { instance.take($0, slot) }
             }
         }
         try finish(instance, missing)

@@ -31,7 +31,8 @@ struct MappingReader {
             check(table, among: tables, reader)
         }
         var mapping = RequestMapping(
-            tables: tables, namespaces: namespaces.sorted { $0.key < $1.key }.map { .init(prefix: $0.key, uri: $0.value) },
+            tables: tables,
+            namespaces: namespaces.sorted { $0.key < $1.key }.map { .init(prefix: $0.key, uri: $0.value) },
             root: root)
         mapping.expandsReferences = expands
         return mapping
@@ -46,7 +47,8 @@ struct MappingReader {
         let written = reader.string("element")
         if !reader.has("element") {
             reader.problems.report(
-                reader.path, "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
+                reader.path,
+                "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
         }
         let element = written.flatMap { elementPath($0, reader) }
         let key = reader.strings("key") ?? []
@@ -248,7 +250,8 @@ struct MappingReader {
                 let nearest = nearestName(to: parent, among: tables.map(\.table))
                 reader.problems.report(
                     columns,
-                    "no table '\(parent)' is mapped by this request" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+                    "no table '\(parent)' is mapped by this request" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+                )
                 continue
             }
             if enclosing.key.count != 1, !enclosing.matchesNames {
@@ -263,7 +266,8 @@ struct MappingReader {
                     && zip(enclosing.element.steps, table.element.steps).allSatisfy { $0.test == $1.test })
             {
                 reader.problems.report(
-                    columns, "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
+                    columns,
+                    "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
             }
         }
         let twins = tables.filter { $0.table == table.table && $0.place != table.place }

@@ -7,9 +7,13 @@ import XMLStream
 final class PathNode {
     let name: XMLName
     let depth: Int
-    unowned(unsafe) let parent: PathNode?
+    /// Not retained: a node's parent owns it.
+    let parentReference: Unmanaged<PathNode>?
+    var parent: PathNode? { parentReference?.takeUnretainedValue() }
     private(set) var children: [PathNode] = []
-    private var childNames: [Int32] = []
+    /// Names and nodes of the children once more, without reference counts: looked through for every element.
+    @exclusivity(unchecked) private var known = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>
+        .allocate(capacity: 0)
 
     /// Records that begin with such an element.
     @exclusivity(unchecked) var records: [Start] = []
@@ -18,9 +22,17 @@ final class PathNode {
     @exclusivity(unchecked) var atEnd: [Capture] = []
     /// Whether an element there needs any attention at all.
     @exclusivity(unchecked) var isIdle = true
+    /// Where all that is to be done is to take the element's text for one slot of the innermost record.
+    @exclusivity(unchecked) var leaf: Leaf?
     @exclusivity(unchecked) var count = 0
     /// Names of attributes that nothing took, with how many there were; only where a plan is to be shown.
     var ignoredAttributes: [String: Int] = [:]
+
+    struct Leaf {
+        let plan: Unmanaged<RecordPlan>
+        let slot: Int
+        let depth: Int
+    }
 
     /// Attributes that the open element at a depth must have.
     struct Condition {
@@ -59,20 +71,26 @@ final class PathNode {
     init(name: XMLName, depth: Int, parent: PathNode?) {
         self.name = name
         self.depth = depth
-        self.parent = parent
+        parentReference = parent.map { .passUnretained($0) }
     }
 
     /// The node of a child element that has been met before.
     @inline(__always)
-    func child(_ name: Int32) -> PathNode? {
-        for index in childNames.indices where childNames[index] == name { return children[index] }
+    func child(_ name: Int32) -> Unmanaged<PathNode>? {
+        for child in known where child.name == name { return child.node }
         return nil
     }
 
     func add(_ child: PathNode, name: Int32) {
         children.append(child)
-        childNames.append(name)
+        let larger = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>.allocate(
+            capacity: children.count)
+        _ = larger.initialize(from: known + [(name, Unmanaged.passUnretained(child))])
+        known.deallocate()
+        known = larger
     }
+
+    deinit { known.deallocate() }
 
     /// The names from the root to this node.
     var names: [XMLName] {

@@ -21,6 +21,12 @@ struct PathPlanner {
             }
         }
         node.isIdle = node.records.isEmpty && node.atStart.isEmpty && node.atEnd.isEmpty
+        if node.records.isEmpty, node.atStart.isEmpty, node.atEnd.count == 1, let capture = node.atEnd.first,
+            !capture.isInherited, capture.conditions.isEmpty
+        {
+            node.leaf = .init(
+                plan: Unmanaged.passUnretained(capture.record), slot: capture.slot, depth: capture.depth)
+        }
     }
 
     private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: [XMLName]) {
@@ -42,7 +48,9 @@ struct PathPlanner {
             if isInherited {
                 // An attribute of an open element is read when the record ends.
                 if path.steps.isEmpty, case .attribute = path.target { return }
-                guard path.isAbsolute ? base == 0 : Self.mayHold(plan.mapping.element, base: names[..<base], ups: path.ups)
+                guard
+                    path.isAbsolute
+                        ? base == 0 : Self.mayHold(plan.mapping.element, base: names[..<base], ups: path.ups)
                 else { return }
             } else {
                 guard base > 0, Self.match(plan.mapping.element, names[..<base]) != nil else { return }
@@ -68,7 +76,9 @@ struct PathPlanner {
         return match(pattern.steps, names[base...], from: base)
     }
 
-    private static func match(_ steps: [XMLPath.Step], _ names: ArraySlice<XMLName>, from base: Int) -> [PathNode.Condition]? {
+    private static func match(_ steps: [XMLPath.Step], _ names: ArraySlice<XMLName>, from base: Int) -> [PathNode
+        .Condition]?
+    {
         guard zip(steps, names).allSatisfy({ $0.test.matches($1) }) else { return nil }
         return steps.enumerated().compactMap { index, step in
             step.predicates.isEmpty ? nil : PathNode.Condition(depth: base + index + 1, predicates: step.predicates)
@@ -78,7 +88,9 @@ struct PathPlanner {
     /// Whether records of the pattern may lie `ups` elements below an element of this path.
     private static func mayHold(_ pattern: XMLPath, base names: ArraySlice<XMLName>, ups: Int) -> Bool {
         let above = pattern.steps.dropLast(ups)
-        if pattern.isAbsolute { return above.count == names.count && zip(above, names).allSatisfy { $0.test.matches($1) } }
+        if pattern.isAbsolute {
+            return above.count == names.count && zip(above, names).allSatisfy { $0.test.matches($1) }
+        }
         return zip(above.reversed(), names.reversed()).allSatisfy { $0.test.matches($1) }
     }
 }

@@ -5,7 +5,11 @@ final class RecordInstance {
         var count = 0
     }
 
-    unowned(unsafe) let plan: RecordPlan
+    /// Not retained: the plan outlives its instances, and this is read for every value.
+    let planReference: Unmanaged<RecordPlan>
+    var plan: RecordPlan { planReference.takeUnretainedValue() }
+    /// Which slots keep the first of several values.
+    private let keepsFirst: UnsafeMutablePointer<Bool>
     @exclusivity(unchecked) private(set) var depth = 0
     @exclusivity(unchecked) private(set) var line = 0
     @exclusivity(unchecked) private var bytes: UnsafeMutablePointer<UInt8>
@@ -15,7 +19,11 @@ final class RecordInstance {
     private let slots: Int
 
     init(plan: RecordPlan) {
-        self.plan = plan
+        planReference = .passUnretained(plan)
+        keepsFirst = .allocate(capacity: max(plan.slots.count, 1))
+        for (index, slot) in plan.slots.enumerated() {
+            (keepsFirst + index).initialize(to: slot.column.repetition == .first)
+        }
         slots = plan.slots.count
         bytes = .allocate(capacity: capacity)
         found = .allocate(capacity: max(slots, 1))
@@ -25,6 +33,7 @@ final class RecordInstance {
     deinit {
         bytes.deallocate()
         found.deallocate()
+        keepsFirst.deallocate()
     }
 
     func begin(depth: Int, line: Int) {
@@ -46,12 +55,13 @@ final class RecordInstance {
 
     /// Takes a value that has been found, by the column's rule for several.
     @inline(__always)
-    func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int, _ column: ColumnMapping) {
-        guard has(slot) else { return set(value, slot) }
-        takeFurther(value, slot, column)
+    func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
+        if !has(slot) { return set(value, slot) }
+        if !keepsFirst[slot] { takeFurther(value, slot) }
     }
 
-    private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int, _ column: ColumnMapping) {
+    private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
+        let column = plan.slots[slot].column
         switch column.repetition {
         case .first: break
         case .last: set(value, slot)

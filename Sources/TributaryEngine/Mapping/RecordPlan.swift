@@ -33,6 +33,38 @@ final class RecordPlan {
         var values: [Value]
         /// The slot without whose value there is no row.
         var condition: Int?
+        /// What most values are, once more, without reference counts: done for every value of every row.
+        let steps: UnsafeMutableBufferPointer<Step>
+
+        init(writer: RowWriter, values: [Value], condition: Int?) {
+            self.writer = writer
+            self.values = values
+            self.condition = condition
+            steps = .allocate(capacity: values.count)
+            _ = steps.initialize(from: values.map(Step.init))
+        }
+    }
+
+    struct Step {
+        enum Kind { case text, integer, real, other }
+
+        let kind: Kind
+        let slot: Int
+
+        init(_ value: Value) {
+            guard case .slot(let slot, let converter) = value, !converter.isEncrypted else {
+                kind = .other
+                self.slot = -1
+                return
+            }
+            self.slot = slot
+            switch converter.kind {
+            case .text, .xml: kind = .text
+            case .integer: kind = .integer
+            case .real: kind = .real
+            default: kind = .other
+            }
+        }
     }
 
     let mapping: TableMapping
@@ -44,8 +76,9 @@ final class RecordPlan {
     /// Slots whose value may come from above the record's element, or after its end.
     var inherited: [Int] = []
     var countsPositions = false
-    /// Which columns a value has been found for.
+    /// Which columns a value has been found for, where somebody will ask.
     var found: [Bool] = []
+    var notesFound = false
     var records = 0
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
@@ -60,6 +93,8 @@ final class RecordPlan {
         return instance
     }
 
+    deinit { for row in rows { row.steps.deallocate() } }
+
     func recycle(_ instance: RecordInstance) {
         if spare.count < 16 { spare.append(instance) }
     }
@@ -71,21 +106,17 @@ extension RecordPlan {
         slots.firstIndex { if case .name(let name) = $0.source { name == folded } else { false } }
     }
 
-    @inline(__always)
-    func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int, for instance: RecordInstance) {
-        found[slot] = true
-        instance.take(value, slot, slots[slot].column)
-    }
-
     /// Stages the rows of a record that is complete.
     ///
     /// - Throws: ``MappingError`` where a value does not convert, or is missing, and the mapping does not say otherwise.
     func stage(_ instance: RecordInstance, context: WorkerContext) throws {
-        for (index, row) in rows.enumerated() {
+        if notesFound { for slot in found.indices where instance.has(slot) { found[slot] = true } }
+        for index in rows.indices {
+            let row = rows[index]
             if let condition = row.condition, !instance.has(condition) { continue }
             row.writer.beginRow()
             do {
-                guard try append(row.values, of: instance, to: row.writer) else {
+                guard try append(row, of: instance) else {
                     row.writer.cancelRow()
                     // The first row is the record's own: without it there are no others.
                     if index == 0 {
@@ -103,29 +134,55 @@ extension RecordPlan {
     }
 
     /// - Returns: false where the row is to be skipped.
-    private func append(_ values: [Value], of instance: RecordInstance, to row: RowWriter) throws -> Bool {
-        for value in values {
-            switch value {
-            case .fixed(let constant):
-                fixedConverter.append(constant, to: row)
-            case .fact(let text):
-                if let text { fixedConverter.append(.text(text), to: row) } else { row.appendNull() }
-            case .slot(let slot, let converter):
-                guard var bytes = instance[slot] else {
-                    if let fallback = slots[slot].column.fallback {
-                        append(fallback, converter, to: row)
-                    } else if try !appendNothing(slot, instance, to: row, found: nil, converter) {
-                        return false
-                    }
+    private func append(_ row: Row, of instance: RecordInstance) throws -> Bool {
+        let writer = row.writer
+        for index in row.steps.indices {
+            let step = row.steps[index]
+            if step.kind != .other, let bytes = instance[step.slot] {
+                switch step.kind {
+                case .text:
+                    writer.append(text: UnsafeRawBufferPointer(bytes))
                     continue
+                case .integer:
+                    if let number = Lexical.int(trimmed(bytes)) {
+                        writer.append(Int64(number))
+                        continue
+                    }
+                case .real:
+                    if let number = Lexical.double(trimmed(bytes)) {
+                        writer.append(number)
+                        continue
+                    }
+                case .other:
+                    break
                 }
-                if case .text = converter.kind {} else { bytes = trimmed(bytes) }
-                if bytes.isEmpty, !converter.keepsEmpty {
-                    if try !appendNothing(slot, instance, to: row, found: nil, converter) { return false }
-                } else if !converter.append(bytes, to: row) {
-                    let text = String(decoding: bytes, as: UTF8.self)
-                    if try !appendNothing(slot, instance, to: row, found: text, converter) { return false }
+            }
+            guard try append(row.values[index], of: instance, to: writer) else { return false }
+        }
+        return true
+    }
+
+    private func append(_ value: Value, of instance: RecordInstance, to row: RowWriter) throws -> Bool {
+        switch value {
+        case .fixed(let constant):
+            fixedConverter.append(constant, to: row)
+        case .fact(let text):
+            if let text { fixedConverter.append(.text(text), to: row) } else { row.appendNull() }
+        case .slot(let slot, let converter):
+            guard var bytes = instance[slot] else {
+                if let fallback = slots[slot].column.fallback {
+                    append(fallback, converter, to: row)
+                    return true
                 }
+                return try appendNothing(slot, instance, to: row, found: nil, converter)
+            }
+            if case .text = converter.kind {} else { bytes = trimmed(bytes) }
+            if bytes.isEmpty, !converter.keepsEmpty {
+                return try appendNothing(slot, instance, to: row, found: nil, converter)
+            }
+            if !converter.append(bytes, to: row) {
+                let text = String(decoding: bytes, as: UTF8.self)
+                return try appendNothing(slot, instance, to: row, found: text, converter)
             }
         }
         return true

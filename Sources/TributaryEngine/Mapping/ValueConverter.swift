@@ -15,7 +15,10 @@ struct ValueConverter: Sendable {
     let kind: Kind
     private let cipher: ColumnCipher?
 
-    init(_ type: ValueType, format: String? = nil, values: [ColumnMapping.EnumeratedValue] = [], cipher: ColumnCipher? = nil) {
+    init(
+        _ type: ValueType, format: String? = nil, values: [ColumnMapping.EnumeratedValue] = [],
+        cipher: ColumnCipher? = nil
+    ) {
         self.cipher = cipher
         guard values.isEmpty else {
             kind = .enumeration(Dictionary(values.map { ($0.text, $0.value) }) { first, _ in first })
@@ -40,6 +43,8 @@ struct ValueConverter: Sendable {
         self.init(column.type ?? type, format: column.format, values: column.values, cipher: cipher)
     }
 
+    var isEncrypted: Bool { cipher != nil }
+
     /// Whether an empty text is a value: an empty string, rather than nothing.
     var keepsEmpty: Bool {
         switch kind {
@@ -57,7 +62,8 @@ struct ValueConverter: Sendable {
         case .real: "a number"
         case .decimal: "a decimal number"
         case .boolean: "true, false, yes, no, 1 or 0"
-        case .date(let format): format.map { "a date in the format \($0.pattern)" } ?? "a date as ISO 8601 or RFC 822 write it"
+        case .date(let format):
+            format.map { "a date in the format \($0.pattern)" } ?? "a date as ISO 8601 or RFC 822 write it"
         case .datetime(let format):
             format.map { "a time in the format \($0.pattern)" } ?? "a time as ISO 8601 or RFC 822 write it"
         case .base64: "base 64"
@@ -122,7 +128,9 @@ struct ValueConverter: Sendable {
     }
 
     /// What is encrypted is the value as text: a converted value's canonical form, so that equal values stay equal.
-    private func appendEncrypted(_ bytes: UnsafeBufferPointer<UInt8>, _ cipher: ColumnCipher, to row: some ValueSink) -> Bool {
+    private func appendEncrypted(_ bytes: UnsafeBufferPointer<UInt8>, _ cipher: ColumnCipher, to row: some ValueSink)
+        -> Bool
+    {
         let text = TextSink()
         guard appendPlain(bytes, to: text) else { return false }
         cipher.seal(text.data).withUnsafeBytes { row.append(blob: $0) }

@@ -137,7 +137,8 @@ actor StackRun {
             let tables = try await parse(exchange, with: factory, index: index)
             results[index].state = RequestState(
                 key: request.key, validators: response.validators, fingerprint: fingerprint,
-                tables: tables.union(known[request.key]?.tables ?? []), sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
+                tables: tables.union(known[request.key]?.tables ?? []), sync: request.mirrors ? .mirror : request.sync,
+                scope: request.scope)
             results[index].report.outcome = "parsed"
         default:
             throw FetchError(.status, "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")

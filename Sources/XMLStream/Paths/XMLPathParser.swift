@@ -37,11 +37,15 @@ package struct XMLPathParser {
 
     private mutating func steps(until end: Character?) throws(Problem) -> XMLPath {
         var path = XMLPath()
-        if skip("//") { throw problem("'//' is not supported; a name without it is found wherever the steps before it lead") }
+        if skip("//") {
+            throw problem("'//' is not supported; a name without it is found wherever the steps before it lead")
+        }
         path.isAbsolute = skip("/")
         while true {
             if skip("..") {
-                guard path.steps.isEmpty, !path.isAbsolute else { throw problem("'..' may only stand at the beginning") }
+                guard path.steps.isEmpty, !path.isAbsolute else {
+                    throw problem("'..' may only stand at the beginning")
+                }
                 path.ups += 1
             } else if skip("@") {
                 path.target = .attribute(try nameTest())
@@ -64,7 +68,9 @@ package struct XMLPathParser {
 
     private mutating func predicate() throws(Problem) -> XMLPath.Predicate {
         skipSpaces()
-        guard skip("@") else { throw problem("a predicate asks for an attribute: [@name], [@name='value'] or [@name!='value']") }
+        guard skip("@") else {
+            throw problem("a predicate asks for an attribute: [@name], [@name='value'] or [@name!='value']")
+        }
         let attribute = try nameTest()
         skipSpaces()
         if skip("]") { return XMLPath.Predicate(attribute: attribute, condition: .exists) }
@@ -105,7 +111,8 @@ package struct XMLPathParser {
     private mutating func name() throws(Problem) -> String {
         let start = position
         while isName(after: position) { position += 1 }
-        guard position > start, let first = text[start].unicodeScalars.first, !"-.0123456789".unicodeScalars.contains(first)
+        guard position > start, let first = text[start].unicodeScalars.first,
+            !"-.0123456789".unicodeScalars.contains(first)
         else { throw problem(peek.map { "a name is missing before '\($0)'" } ?? "a name is missing at the end") }
         return String(text[start..<position])
     }
@@ -136,6 +143,7 @@ package struct XMLPathParser {
     }
 
     private func problem(_ message: String) -> Problem {
-        Problem(description: "'\(String(text))' is not a path: \(message), at character \(min(position, text.count) + 1)")
+        Problem(
+            description: "'\(String(text))' is not a path: \(message), at character \(min(position, text.count) + 1)")
     }
 }
