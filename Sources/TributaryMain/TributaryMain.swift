@@ -1,4 +1,3 @@
-import GRDB
 import Tributary
 import TributaryParsers
 
@@ -6,8 +5,4 @@ import TributaryParsers
 @main
 struct TributaryMain: TributaryApp {
     static let parsers: [FeedParser.Type] = [EurofxrefParser.self, SitemapParser.self, SyndicationParser.self]
-
-    static func registerMigrations(in migrator: inout DatabaseMigrator) {
-        StandardTables.registerMigrations(in: &migrator)
-    }
 }

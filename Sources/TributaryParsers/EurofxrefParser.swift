@@ -8,6 +8,17 @@ public import Tributary
 public final class EurofxrefParser: FeedParser {
     override public class var tables: [String] { ["rate"] }
 
+    override public class var schema: String {
+        """
+        CREATE TABLE IF NOT EXISTS rate (
+            day TEXT NOT NULL,
+            currency TEXT NOT NULL,
+            value REAL NOT NULL,
+            PRIMARY KEY (day, currency)
+        );
+        """
+    }
+
     private var rate = Rate()
 
     override public func didStartElement() throws {

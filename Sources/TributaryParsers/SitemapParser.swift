@@ -5,6 +5,20 @@ public import Tributary
 public final class SitemapParser: FeedParser {
     override public class var tables: [String] { ["sitemap_url"] }
 
+    override public class var schema: String {
+        """
+        CREATE TABLE IF NOT EXISTS sitemap_url (
+            sitemap TEXT NOT NULL,
+            loc TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            lastmod TEXT,
+            changefreq TEXT,
+            priority REAL,
+            PRIMARY KEY (sitemap, loc)
+        );
+        """
+    }
+
     private var url = SitemapURL()
 
     override public func didStartElement() throws {

@@ -9,6 +9,40 @@ public import Tributary
 public final class SyndicationParser: FeedParser {
     override public class var tables: [String] { ["feed", "entry", "enclosure"] }
 
+    override public class var schema: String {
+        """
+        CREATE TABLE IF NOT EXISTS feed (
+            feed TEXT PRIMARY KEY NOT NULL,
+            format TEXT NOT NULL,
+            title TEXT,
+            link TEXT,
+            description TEXT,
+            language TEXT,
+            updated TEXT
+        );
+        CREATE TABLE IF NOT EXISTS entry (
+            feed TEXT NOT NULL,
+            id TEXT NOT NULL,
+            title TEXT,
+            link TEXT,
+            author TEXT,
+            published TEXT,
+            updated TEXT,
+            summary TEXT,
+            content TEXT,
+            PRIMARY KEY (feed, id)
+        );
+        CREATE TABLE IF NOT EXISTS enclosure (
+            feed TEXT NOT NULL,
+            entry TEXT NOT NULL,
+            url TEXT NOT NULL,
+            type TEXT,
+            length INTEGER,
+            PRIMARY KEY (feed, entry, url)
+        );
+        """
+    }
+
     private var feed = Feed()
     /// Usually one; some feeds nest items in items.
     private var entries: [(entry: Entry, enclosures: [Enclosure])] = []

@@ -133,10 +133,11 @@ import XMLStream
         let toml = try propose(
             """
             <feed xmlns="http://www.w3.org/2005/Atom" xmlns:m="urn:media" xmlns:t="urn:thread">
-              <entry><id>1</id><title>a</title><m:title>b</m:title><t:total>3</t:total><updated>2026-01-01T10:00:00Z</updated>
-                <content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Hi <b>you</b></p></div></content></entry>
-              <entry><id>2</id><title>c</title><m:title>d</m:title><t:total>4</t:total><updated>2026-01-02T10:00:00Z</updated>
-                <content type="html">x</content></entry>
+              <entry><id>1</id><title>a</title><m:title>b</m:title><t:total>3</t:total>
+                <updated>2026-01-01T10:00:00Z</updated><content type="xhtml">
+                <div xmlns="http://www.w3.org/1999/xhtml"><p>Hi <b>you</b></p></div></content></entry>
+              <entry><id>2</id><title>c</title><m:title>d</m:title><t:total>4</t:total>
+                <updated>2026-01-02T10:00:00Z</updated><content type="html">x</content></entry>
             </feed>
             """
         ).toml
@@ -159,8 +160,8 @@ import XMLStream
         let tables = try proposed(
             """
             <orders><order number="A1"><customer><name>Ann</name><zip>01234</zip></customer>
-                <lines><line sku="x"><price>9.90</price><tag>p</tag><tag>q</tag></line><line sku="y"><price>10.00</price></line>
-                </lines></order>
+                <lines><line sku="x"><price>9.90</price><tag>p</tag><tag>q</tag></line>
+                <line sku="y"><price>10.00</price></line></lines></order>
               <order number="A2"><customer><name>Bob</name><zip>81234</zip></customer>
                 <lines><line sku="x"><price>1.50</price></line></lines></order></orders>
             """)
@@ -181,9 +182,9 @@ import XMLStream
     @Test func ratesBelongToTheDayOfTheirWrapper() throws {
         let tables = try proposed(
             """
-            <g:Envelope xmlns:g="urn:gesmes" xmlns="urn:eurofxref"><g:subject>Rates</g:subject><Cube><Cube time="2026-11-20">
-            <Cube currency="USD" rate="1.0811"/><Cube currency="JPY" rate="141.58"/><Cube currency="CZK" rate="23.4"/>
-            </Cube></Cube></g:Envelope>
+            <g:Envelope xmlns:g="urn:gesmes" xmlns="urn:eurofxref"><g:subject>Rates</g:subject>
+            <Cube><Cube time="2026-11-20"><Cube currency="USD" rate="1.0811"/><Cube currency="JPY" rate="141.58"/>
+            <Cube currency="CZK" rate="23.4"/></Cube></Cube></g:Envelope>
             """)
         #expect(tables.map(\.element) == ["/Envelope/Cube/Cube/Cube"])
         #expect(tables[0].key == ["time", "currency"])
@@ -212,7 +213,8 @@ import XMLStream
     @Test func singleRecords() throws {
         let one = try proposed(
             """
-            <products><product><id>7</id><title>t</title><image><src>1</src></image><image><src>2</src></image></product>
+            <products><product><id>7</id><title>t</title>
+              <image><src>1</src></image><image><src>2</src></image></product>
             </products>
             """)
         #expect(one.map(\.element) == ["/products/product", "/products/product/image"])
@@ -265,8 +267,9 @@ import XMLStream
     @Test func hostileNames() throws {
         let toml = try propose(
             """
-            <r><tributary_run a-b="1" a.b="2" Größe="3" order="4" group="5" Name="6" name="7" rowid="8" товар="9" sqlite_a="0"/>
-            <tributary_run a-b="2" a.b="2" Größe="3" order="4" group="5" Name="6" name="8" rowid="8" товар="9" sqlite_a="0"/></r>
+            <r><tributary_run a-b="1" a.b="2" Größe="3" order="4" group="5" Name="6" name="7" rowid="8" товар="9"
+              sqlite_a="0"/><tributary_run a-b="2" a.b="2" Größe="3" order="4" group="5" Name="6" name="8" rowid="8"
+              товар="9" sqlite_a="0"/></r>
             """, url: "https://example.org/a\"b\\${X}", name: "my \"shop\".eu"
         ).toml
         #expect(toml.contains(#"[sources."my \"shop\".eu"]"#))
@@ -276,6 +279,12 @@ import XMLStream
         let names = ["a_b", "a_b_2", "group", "grosse", "name", "name_2", "order", "rowid_2", "tovar", "x_sqlite_a"]
         #expect(table.columns.keys.sorted() == names.sorted())
         #expect(table.path("a_b_2") == "@a.b" && table.path("grosse") == "@Größe" && table.path("tovar") == "@товар")
+    }
+
+    @Test func tablesThatOthersHaveAreLeftToThem() throws {
+        let profile = try profile("<feed><entry id='1'><tag>a</tag><tag>b</tag></entry><entry id='2'/></feed>")
+        let proposal = try MappingProposal(profile: profile, url: "x", takenTables: ["Entry", "feed", "tag"])
+        #expect(try Table.all(in: proposal.toml).map(\.name) == ["feed_entry", "entry_tag"])
     }
 
     @Test(arguments: [

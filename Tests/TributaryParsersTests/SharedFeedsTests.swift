@@ -44,8 +44,7 @@ import TributaryParsers
             let service = try SyncService(
                 configuration: TributaryConfiguration(file: config, parsers: registry, environment: [:]),
                 parsers: registry,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                registerMigrations: StandardTables.registerMigrations)
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let report = try #require(try await service.sync().first)
             let rows = try await service.store.reader.read { try Int.fetchOne($0, sql: count) ?? 0 }
             // The same data again changes nothing.

@@ -62,8 +62,7 @@ extension Database {
     /// As ``prepareForMerge(_:counts:)``; inside the commit for a key with references in it.
     func indexKey(of table: StagingTable, counts: StagedCounts, in schema: String = "main") throws {
         let identity = table.identityColumns
-        for (index, column) in table.columns.enumerated()
-        where counts.nulls[index] > 0 && !table.ignored.contains(column.name.lowercased()) {
+        for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && table.mustHave(column) {
             let isKey = table.isKey(column.name)
             if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
                 throw try missingValue(of: column.name, isKey: isKey, in: table)
@@ -153,6 +152,11 @@ extension StagingTable {
     /// The collations under which the key's columns are unique.
     var keyCollations: [String] {
         if case .key(_, let collations) = identity { collations } else { [] }
+    }
+
+    /// Whether the value that a record gives a column, if any, is the one that will be merged.
+    func mustHave(_ column: TableInfo.Column) -> Bool {
+        !ignored.contains(column.name.lowercased()) && !references.contains { $0.column.name == column.name }
     }
 
     func isKey(_ column: String) -> Bool {

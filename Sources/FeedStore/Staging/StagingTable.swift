@@ -50,9 +50,13 @@ struct StagingTable: Sendable {
 
     /// Every column that the merge writes: the supplied, the constant and the looked-up ones.
     var allColumns: [TableInfo.Column] {
-        (columns + constants.map(\.column) + references.map(\.column)).filter {
-            !ignored.contains($0.name.lowercased())
-        }
+        storedColumns.filter { !ignored.contains($0.name.lowercased()) }
+    }
+
+    /// A referring column may be supplied besides: what it then lacks is looked up.
+    private var storedColumns: [TableInfo.Column] {
+        let supplied = Set(columns.map(\.name))
+        return columns + constants.map(\.column) + references.map(\.column).filter { !supplied.contains($0.name) }
     }
 
     /// What a row of a batch holds: the supplied columns, then the values by which others are looked up.
@@ -87,8 +91,7 @@ struct StagingTable: Sendable {
 
     /// The same affinities as in the main store, so that values compare as they will be stored; no constraints.
     var creationSQL: String {
-        let bound = columns + constants.map(\.column) + references.map(\.column)
-        var definitions = bound.map { column in
+        var definitions = storedColumns.map { column in
             var definition = "\(column.name.sqlIdentifier) \(column.declaredType)"
             if case .key(let key, let collations) = identity,
                 let index = key.firstIndex(where: { $0.lowercased() == column.name.lowercased() })

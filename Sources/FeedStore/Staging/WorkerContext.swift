@@ -173,6 +173,9 @@ public final class WorkerContext {
         try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
     }
 
+    /// Every table of the main store but Tributary's own.
+    package func storeTables() throws -> [StoreTable] { try store.tables() }
+
     package func primaryKey(of table: String) throws -> [String] { try tableInfo(table).primaryKey }
 
     /// Where rows of this shape are staged, for the request under way.

@@ -25,6 +25,37 @@ extension MainStore {
         }
     }
 
+    /// Runs a parser's schema where one of its tables does not exist.
+    package func prepare(schema: String, tables: [String]) throws {
+        guard try tables.isEmpty || !missingTables(among: Set(tables)).isEmpty else { return }
+        do {
+            try pool.write { try $0.execute(sql: schema) }
+        } catch let error as DatabaseError {
+            throw StoreError(.schema, "the tables of the parser cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// Every table but Tributary's and SQLite's own.
+    func tables() throws -> [StoreTable] {
+        try pool.read { db in
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+                    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'tributary\\_%' ESCAPE '\\'
+                    AND name <> 'grdb_migrations' ORDER BY name
+                    """)
+            return try names.compactMap { name in
+                guard let info = try TableInfo(db, table: name, schema: "main") else { return nil }
+                return StoreTable(
+                    name: info.name,
+                    columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) },
+                    primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
+                    foreignKeys: try db.foreignKeys(of: info))
+            }
+        }
+    }
+
     /// Where existing tables are not as declared.
     package func differences(from definitions: [TableDefinition]) throws -> [String] {
         try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
@@ -38,6 +69,16 @@ extension MainStore {
 }
 
 extension Database {
+    fileprivate func foreignKeys(of table: TableInfo) throws -> [StoreTable.ForeignKey] {
+        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.name.sqlIdentifier))")
+        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key > $1.key }.compactMap { _, rows in
+            guard rows.count == 1, let row = rows.first else { return nil }
+            let other: String = row["table"]
+            let target = try row["to"] as String? ?? TableInfo(self, table: other, schema: "main")?.primaryKey.first
+            return target.map { StoreTable.ForeignKey(column: row["from"], table: other, target: $0) }
+        }
+    }
+
     fileprivate func problem(of reference: ReferenceDefinition) throws -> String? {
         guard let info = try TableInfo(self, table: reference.table, schema: "main") else {
             return "\(reference.place): there is no table '\(reference.table)'; map it, or create it in the schema"

@@ -63,17 +63,15 @@ struct CheckCommand: ProgramCommand {
         _ request: RequestDeclaration, of source: SourceDeclaration, in store: MainStore, _ program: Program,
         _ configuration: TributaryConfiguration
     ) throws -> [String] {
-        if case .mapping = request.content {
-            do {
-                try request.prepare(store, file: configuration.file)
-                if FileManager.default.fileExists(atPath: configuration.storePath) {
-                    return try request.differences(
-                        from: MainStore(readingAt: configuration.storePath), file: configuration.file)
-                }
-            } catch let error as StoreError {
-                return [error.message]
+        do {
+            try request.prepare(store, file: configuration.file, parsers: program.parsers)
+            if FileManager.default.fileExists(atPath: configuration.storePath) {
+                let differences = try request.differences(
+                    from: MainStore(readingAt: configuration.storePath), file: configuration.file)
+                if !differences.isEmpty { return differences }
             }
-            return []
+        } catch let error as StoreError {
+            return [error.message]
         }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
             "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "

@@ -48,7 +48,7 @@ struct MappingCompiler {
             switch plan.slots[index].source {
             case .path(let path): path.ups > 0 || path.isAbsolute
             case .parent: true
-            case .name, .ordinal: false
+            case .name, .ordinal, .relation: false
             }
         }
         plan.countsPositions = plan.slots.contains { if case .ordinal = $0.source { true } else { false } }

@@ -34,6 +34,8 @@ final class MappingHandler: XMLStreamHandler {
     private let expectedRoot: String?
     /// Whether what nothing takes is counted.
     private let notesUnused: Bool
+    /// Whether elements that match nothing count as skipped.
+    private let countsUnused: Bool
     let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
 
     // `@exclusivity(unchecked)`: the run's executor only, several times an element.
@@ -53,7 +55,11 @@ final class MappingHandler: XMLStreamHandler {
     private var waitingBytes = 0
     private var paths = 0
 
-    init(_ plans: [RecordPlan], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false) {
+    init(
+        _ plans: [RecordPlan], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
+        countsUnused: Bool = false
+    ) {
+        self.countsUnused = countsUnused
         self.plans = plans
         self.context = context
         self.expectedRoot = expectedRoot
@@ -175,7 +181,10 @@ final class MappingHandler: XMLStreamHandler {
             for waiting in level.waiting { try settle(waiting, at: depth, inherited: level.inherited) }
             instances.removeLast(ended.count)
         }
-        for (instance, missing) in ended { try finish(instance, missing) }
+        for (instance, missing) in ended {
+            relateOutwards(instance)
+            try finish(instance, missing)
+        }
     }
 
     /// Ends the document: stages what has waited for a value to the last.
@@ -192,6 +201,15 @@ final class MappingHandler: XMLStreamHandler {
                     + "Mend 'element', or set allow_empty = true if a feed without records is meant")
         }
         for plan in plans where plan.mapping.matchesNames && plan.records > 0 { try plan.ignoreUnfound() }
+        if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }
+    }
+
+    /// The outermost elements that neither are records nor give a value, nor hold anything that does.
+    var unused: [PathNode] {
+        func find(_ node: PathNode) -> [PathNode] {
+            node.isUsed ? node.children.flatMap(find) : [node]
+        }
+        return root.children.flatMap(find)
     }
 
     /// The paths of the document's elements, the first that came first.
@@ -288,9 +306,39 @@ final class MappingHandler: XMLStreamHandler {
                 else { return true }
                 instance.take(value, slot)
                 return false
+            case .relation(let index):
+                let relation = plan.relations[index]
+                guard !instance.has(relation.slot),
+                    let enclosing = instances.last(where: { $0.plan === relation.target && $0.depth == base })
+                else { return false }
+                return !relate(instance, to: enclosing, by: relation)
             case .name, .ordinal:
                 return false
             }
+        }
+    }
+
+    /// Gives a record the key of a related one; false where that has none yet.
+    private func relate(_ instance: RecordInstance, to other: RecordInstance, by relation: RecordPlan.Relation) -> Bool
+    {
+        if let key = other[relation.targetKey] {
+            instance.set(key, relation.slot)
+        } else if let lookup = relation.targetLookup, let value = other[lookup] {
+            instance.set(value, relation.lookupSlot)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// A record within another one whose table refers to it: the nearest.
+    private func relateOutwards(_ instance: RecordInstance) {
+        for outer in instances.reversed() where outer !== instance {
+            guard let relation = outer.plan.relations.first(where: { $0.target === instance.plan }) else { continue }
+            if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.lookupSlot) {
+                _ = relate(outer, to: instance, by: relation)
+            }
+            return
         }
     }
 
@@ -302,6 +350,9 @@ final class MappingHandler: XMLStreamHandler {
             return depth >= (path.isAbsolute ? 0 : 1) ? depth : nil
         case .parent(let parent, _):
             return instances.last { $0.plan === parent && $0.depth < instance.depth }?.depth
+        case .relation(let index):
+            let target = instance.plan.relations[index].target
+            return instances.last { $0.plan === target && $0.depth < instance.depth }?.depth
         case .name, .ordinal:
             return nil
         }
@@ -338,6 +389,11 @@ final class MappingHandler: XMLStreamHandler {
             if case .parent(let parent, let key) = plan.slots[slot].source {
                 if let value = instances.last(where: { $0.plan === parent && $0.depth == depth })?[key] {
                     instance.take(value, slot)
+                }
+            } else if case .relation(let index) = plan.slots[slot].source {
+                let relation = plan.relations[index]
+                if let other = instances.last(where: { $0.plan === relation.target && $0.depth == depth }) {
+                    _ = relate(instance, to: other, by: relation)
                 }
             } else if let value = inherited[.init(plan: plan.index, slot: slot)] {
                 value.withUnsafeBufferPointer { instance.take($0, slot) }

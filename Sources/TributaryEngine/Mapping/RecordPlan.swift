@@ -11,6 +11,20 @@ final class RecordPlan {
         /// The key of the enclosing record of another table.
         case parent(RecordPlan, slot: Int)
         case ordinal
+        /// The value by which a related record is looked up.
+        case relation(Int)
+    }
+
+    /// A foreign key that a record in the document gets from a record of another table around it, or within it.
+    struct Relation {
+        var column: String
+        var target: RecordPlan
+        /// The slot of the column itself, and of the value by which the other row is looked up.
+        var slot: Int
+        var lookupSlot: Int
+        /// The other record's slots of its primary key, and of a column that is unique besides.
+        var targetKey: Int
+        var targetLookup: Int?
     }
 
     /// A value that a record gathers.
@@ -76,9 +90,15 @@ final class RecordPlan {
     /// Slots whose value may come from above the record's element, or after its end.
     var inherited: [Int] = []
     var countsPositions = false
+    /// Of the mirrored schema only.
+    var relations: [Relation] = []
+    /// Makes the rows when the first record is staged: a table that the document does not speak of is left alone.
+    var makeRows: (() throws -> [Row])?
     /// Which columns a value has been found for, where somebody will ask.
     var found: [Bool] = []
     var notesFound = false
+    /// What may identify a row where the mapping does not say.
+    var uniqueKeys: [[String]] = []
     var records = 0
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
@@ -110,6 +130,10 @@ extension RecordPlan {
     ///
     /// - Throws: ``MappingError`` where a value does not convert, or is missing, and the mapping does not say otherwise.
     func stage(_ instance: RecordInstance, context: WorkerContext) throws {
+        if let makeRows {
+            guard slots.indices.contains(where: instance.has) else { return }
+            if rows.isEmpty { rows = try makeRows() }
+        }
         if notesFound { for slot in found.indices where instance.has(slot) { found[slot] = true } }
         for index in rows.indices {
             let row = rows[index]
@@ -223,10 +247,15 @@ extension RecordPlan {
         }
     }
 
-    /// Columns that no record of the document had are left as they are in the store.
+    /// Columns that no record of the document had are left as they are in the store, and what identifies a row is seen
+    /// from those that some had.
     func ignoreUnfound() throws {
-        let unfound = slots.indices.filter { !found[$0] }.map { slots[$0].column.name.lowercased() }
-        try rows[0].writer.ignore(Set(unfound), key: mapping.key.isEmpty ? nil : mapping.key)
+        guard let row = rows.first else { return }
+        let has = Set(slots.indices.filter { found[$0] }.map { slots[$0].column.name.lowercased() })
+        let unfound = Set(slots.map { $0.column.name.lowercased() }).subtracting(has)
+        let key =
+            mapping.key.isEmpty ? uniqueKeys.first { $0.allSatisfy { has.contains($0.lowercased()) } } : mapping.key
+        try row.writer.ignore(unfound, key: key)
     }
 
     private var fixedConverter: ValueConverter { Self.fixed }

@@ -36,6 +36,10 @@ open class FeedParser {
     /// parsed by the former version do not outlive it behind a 304.
     open class var version: Int { 1 }
 
+    /// Idempotent SQL that makes the parser's tables where they do not exist, run before it parses. Empty where the program's
+    /// migrations or a schema file make them.
+    open class var schema: String { "" }
+
     /// The tables that the parser writes. `check` makes sure that they exist, and a request that mirrors deletes from
     /// each of them even when its feed holds no row for it. Tables written but not listed are learnt at the first commit.
     open class var tables: [String] { [] }

@@ -12,10 +12,9 @@ struct BodyParserFactory {
         return try parser(name).version
     }
 
-    /// Makes sure of the tables that a mapping declares.
+    /// Makes sure of the tables that a mapping declares, or a parser brings along.
     func prepareStore() throws {
-        guard case .mapping(let mapping) = request.content else { return }
-        try environment.store.prepareTables(mapping.definitions(file: environment.configuration.file))
+        try request.prepare(environment.store, file: environment.configuration.file, parsers: environment.registry)
     }
 
     func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {
@@ -32,7 +31,10 @@ struct BodyParserFactory {
             let handler = MappingHandler(try compiler.plans(), context: context, root: mapping.root)
             return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
         case .mirrored:
-            throw FetchError(.status, "the mirrored schema is not there yet")
+            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
+            let compiler = MirroredCompiler(request: request, context: context)
+            let handler = MappingHandler(try compiler.plans(), context: context, root: nil, countsUnused: true)
+            return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
         }
     }
 

@@ -2,11 +2,19 @@ package import FeedStore
 
 /// What `check` asks of a request's mapping.
 extension RequestDeclaration {
-    /// Makes the mapped tables, and tries the references between them.
-    package func prepare(_ store: MainStore, file: String) throws {
-        guard case .mapping(let mapping) = content else { return }
-        try store.prepareTables(mapping.definitions(file: file))
-        try store.checkReferences(mapping.references(file: file))
+    /// Makes the tables that the request's mapping declares or its parser brings along, and tries the references between
+    /// them.
+    package func prepare(_ store: MainStore, file: String, parsers: ParserRegistry) throws {
+        switch content {
+        case .parser(let name):
+            guard let parser = parsers[name], !parser.schema.isEmpty else { return }
+            try store.prepare(schema: parser.schema, tables: parser.tables)
+        case .mapping(let mapping):
+            try store.prepareTables(mapping.definitions(file: file))
+            try store.checkReferences(mapping.references(file: file))
+        case .mirrored:
+            break
+        }
     }
 
     /// Where the tables of an existing store are not as mapped.

@@ -1,0 +1,83 @@
+import FeedStore
+import XMLStream
+
+/// Makes every table of the store a mapping of its own name: for documents that mirror the schema.
+///
+/// An element named like a table is a row; a child element or an attribute named like a column is its value; an element in
+/// between is looked through. A foreign key is filled from the nearest record of the other table around the record, or
+/// else within it.
+struct MirroredCompiler {
+    let request: RequestDeclaration
+    let context: WorkerContext
+    var notesUnused = false
+
+    func plans() throws -> [RecordPlan] {
+        let tables = try context.storeTables()
+        let plans = tables.enumerated().map { index, table in
+            let folded = XMLName.folded(table.name)
+            let mapping = TableMapping(
+                table: table.name, element: XMLPath(steps: [.init(test: .folded(folded))]),
+                writtenElement: table.name, key: [], order: [], sync: nil, within: nil,
+                columns: table.columns.map { ColumnMapping(name: $0.name, origin: .name) }, matchesNames: true,
+                place: "")
+            let plan = RecordPlan(mapping, index: index)
+            plan.slots = mapping.columns.map {
+                .init(column: $0, source: .name(XMLName.folded($0.name)), isMarkup: false)
+            }
+            plan.uniqueKeys = (table.primaryKey.isEmpty ? [] : [table.primaryKey]) + table.uniqueKeys
+            plan.notesFound = true
+            return plan
+        }
+        for (table, plan) in zip(tables, plans) { relate(plan, table, plans, tables) }
+        for (table, plan) in zip(tables, plans) {
+            plan.isKey = plan.slots.map { _ in false }
+            plan.found = plan.slots.map { _ in false }
+            plan.inherited = plan.slots.indices.filter {
+                if case .relation = plan.slots[$0].source { true } else { false }
+            }
+            plan.makeRows = { [unowned plan] in [try row(plan, table)] }
+        }
+        return plans
+    }
+
+    private func relate(_ plan: RecordPlan, _ table: StoreTable, _ plans: [RecordPlan], _ tables: [StoreTable]) {
+        for key in table.foreignKeys {
+            guard let index = tables.firstIndex(where: { $0.name.lowercased() == key.table.lowercased() }),
+                let slot = plan.slots.firstIndex(where: { $0.column.name.lowercased() == key.column.lowercased() })
+            else { continue }
+            let target = plans[index]
+            let named = { (name: String) in
+                target.slots.firstIndex { $0.column.name.lowercased() == name.lowercased() }
+            }
+            guard let targetKey = named(key.target) else { continue }
+            // A key that the store generates is looked up by what is unique besides.
+            let lookup = tables[index].uniqueKeys.first {
+                $0.count == 1 && $0[0].lowercased() != key.target.lowercased()
+            }
+            let isPrimaryKey = tables[index].primaryKey.map { $0.lowercased() } == [key.target.lowercased()]
+            plan.slots.append(
+                .init(column: plan.slots[slot].column, source: .relation(plan.relations.count), isMarkup: false))
+            plan.relations.append(
+                .init(
+                    column: key.column, target: target, slot: slot, lookupSlot: plan.slots.count - 1,
+                    targetKey: targetKey, targetLookup: isPrimaryKey ? lookup.flatMap { named($0[0]) } : nil))
+        }
+    }
+
+    private func row(_ plan: RecordPlan, _ table: StoreTable) throws -> RecordPlan.Row {
+        var shape = RowShape(table: table.name, columns: table.columns.map(\.name))
+        var values = table.columns.enumerated().map { slot, column in
+            RecordPlan.Value.slot(slot, ValueConverter(ValueType(declaredType: column.type)))
+        }
+        for relation in plan.relations {
+            guard let lookup = relation.targetLookup else { continue }
+            let column = relation.target.slots[lookup].column.name
+            shape.references.append(
+                .init(column: relation.column, table: relation.target.mapping.table, lookups: [column], missing: .null))
+            let type = try context.columns(of: relation.target.mapping.table).first { $0.name == column }?.type ?? ""
+            values.append(.slot(relation.lookupSlot, ValueConverter(ValueType(declaredType: type))))
+        }
+        let writer = try context.writer(for: shape, rule: MergeRule(sync: request.sync, scope: request.scope))
+        return RecordPlan.Row(writer: writer, values: values, condition: nil)
+    }
+}
