@@ -55,7 +55,7 @@ extension MainStore {
 }
 
 extension Database {
-    fileprivate func attachWorker(_ path: String) throws {
+    func attachWorker(_ path: String) throws {
         try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
         try execute(
             sql:
@@ -63,7 +63,7 @@ extension Database {
         )
     }
 
-    fileprivate func detachWorker() {
+    func detachWorker() {
         // Statements that read the worker's tables keep it attached until they are finalized.
         releaseMemory()
         do {
@@ -115,7 +115,7 @@ extension Database {
     }
 
     /// Foreign keys are deferred while a commit merges. Names the first that is broken.
-    fileprivate func checkForeignKeys() throws {
+    func checkForeignKeys() throws {
         var broken: Int32 = 0
         var unused: Int32 = 0
         sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &unused, 0)
@@ -142,7 +142,7 @@ extension Database {
 }
 
 extension StoreError {
-    fileprivate init(commit error: DatabaseError, path: String) {
+    init(commit error: DatabaseError, path: String) {
         let message = error.message ?? error.description
         switch error.resultCode {
         case .SQLITE_FULL:

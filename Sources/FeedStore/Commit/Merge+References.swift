@@ -7,7 +7,6 @@ import GRDB
 extension Merge {
     /// Looks up what the store already has.
     func prepareReferences(_ part: StagedStack.Part) throws {
-        for reference in part.table.references { try lookUp(reference, of: part) }
         if part.table.isIdentifiedByReference {
             // Deletions ask which rows are staged.
             try db.execute(
@@ -16,6 +15,7 @@ extension Merge {
                     ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
                     """)
         }
+        for reference in part.table.references { try lookUp(reference, of: part) }
     }
 
     /// Looks up what the same stack has brought, and refuses rows whose references find nothing.
@@ -66,14 +66,15 @@ extension Merge {
     }
 
     private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        if reference.isByRecord { return try link(reference, of: part) }
         let stage = part.table.qualifiedName
         let column = reference.column.name.sqlIdentifier
         let target = "main.\(reference.target.name.sqlIdentifier)"
         let isIndexed = reference.target.uniqueIndexes.contains { index in
-            index.first.map { first in reference.lookups.contains { $0.column.name == first.name } } ?? false
+            index.first.map { first in reference.lookups.contains { $0.column == first.name } } ?? false
         }
         var source = target
-        var names = reference.lookups.map(\.column.name.sqlIdentifier)
+        var names = reference.lookups.compactMap { $0.column?.sqlIdentifier }
         var key = reference.targetKey.sqlIdentifier
         if !isIndexed {
             // Without an index, each look-up would read the whole table.
@@ -98,6 +99,45 @@ extension Merge {
                 """)
     }
 
+    /// Gives rows that refer to records of the same run the primary keys under which those are in the store.
+    private func link(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        try db.execute(
+            sql: "DROP TABLE IF EXISTS worker.link; CREATE TABLE worker.link (record INTEGER PRIMARY KEY, id)")
+        for other in stack.parts
+        where other.table.table.name == reference.target.name && other.table.numbersRecords && other.counts.rows > 0 {
+            let table = other.table
+            let hasTwins = try db.tableExists("same_\(table.name)", in: "worker")
+            let record = hasTwins ? "t.record" : "s.\(StagingTable.record)"
+            let twins = hasTwins ? " JOIN worker.same_\(table.name) t ON t.row = s.\(StagingTable.row)" : ""
+            let key = reference.targetKey.sqlIdentifier
+            let rows: String
+            if case .key = table.identity {
+                rows = "\(table.qualifiedName) s JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))"
+            } else {
+                rows = "\(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) s ON \(table.isSameRow("s", "m"))"
+            }
+            // A record whose own reference is still open is not in the store yet.
+            let open = table.references.flatMap { own in
+                own.lookups.map {
+                    "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
+                }
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO worker.link SELECT \(record), min(m.\(key)) FROM \(rows)\(twins)
+                    \(open.isEmpty ? "" : "WHERE " + open.joined(separator: " AND ")) GROUP BY \(record)
+                    """)
+        }
+        let column = reference.column.name.sqlIdentifier
+        let staged = "s.\(reference.lookups[0].staged.sqlIdentifier)"
+        try db.execute(
+            sql: """
+                UPDATE \(part.table.qualifiedName) AS s SET \(column) = (
+                    SELECT id FROM worker.link WHERE record = \(staged))
+                WHERE s.\(column) IS NULL AND \(staged) IS NOT NULL
+                """)
+    }
+
     private func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
         guard reference.missing != .null else { return }
         let column = reference.column.name.sqlIdentifier
@@ -110,7 +150,7 @@ extension Merge {
                     WHERE s.\(column) IS NULL AND \(staged[0]) IS NOT NULL LIMIT 1
                     """)
         else { return }
-        let values = zip(reference.lookups, row.databaseValues).map { "\($0.column.name) = \($1)" }
+        let values = zip(reference.lookups, row.databaseValues).map { "\($0.column ?? "number") = \($1)" }
         throw StoreError(
             .constraint,
             "table '\(part.table.table.name)': the column '\(reference.column.name)' refers to a row of table "

@@ -13,6 +13,8 @@ struct Merge {
     let stack: StagedStack
     /// Tables that requests mirror although they staged no row for them this time, with the scope.
     let emptyMirrors: [(table: String, scope: [String: String])]
+    /// Told of each change before it is made.
+    var onChange: ((PlannedChange) throws -> Void)?
 
     /// The tables from which rows that the feed no longer has are deleted.
     var mirroredTables: Set<String> {
@@ -22,11 +24,11 @@ struct Merge {
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-        for part in stack.parts where part.counts.rows > 0 && !part.table.references.isEmpty {
+        let parts = stack.partsByReference
+        for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
         counts.deleted = try deleteMissingRows()
-        let parts = stack.partsByReference
         for part in parts where part.counts.rows > 0 {
             var merged = MergeCounts()
             do {
@@ -123,6 +125,8 @@ struct Merge {
             journalKey = "m.\(rowID)"
             journalRows = "\(table.qualifiedTable) m WHERE m.\(rowID) > \(last) ORDER BY m.\(rowID)"
         }
+        try tell(
+            table, .insert, sql: "SELECT \(names.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows)")
         try db.execute(
             sql: """
                 INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", ")))
@@ -138,6 +142,7 @@ struct Merge {
         let key = table.identityColumns.map(\.sqlIdentifier)
         let rows =
             "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new"
+        if onChange != nil { try tellUpdates(table, rows) }
         // Not UPDATE … FROM, for which SQLite may scan the whole table once for each row that differs.
         try db.execute(
             sql: """
@@ -202,6 +207,19 @@ struct Merge {
                 FROM \(name) m \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
                 """)
         guard try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.missing") ?? 0 > 0 else { return 0 }
+        if let onChange {
+            let gone = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT * FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
+                        SELECT \(located.joined(separator: ", ")) FROM worker.missing)
+                    """)
+            while let row = try gone.next() {
+                try onChange(
+                    PlannedChange(
+                        table: table.name, operation: .delete, row: row.map { ($0.0, $0.1) }, key: table.primaryKey))
+            }
+        }
         try db.execute(
             sql: """
                 DELETE FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
@@ -210,6 +228,40 @@ struct Merge {
         let deleted = db.changesCount
         try writeJournal(table.name, key: "g.key", operation: "delete", from: "worker.missing g ORDER BY g.rowid")
         return deleted
+    }
+
+    // MARK: - What would be
+
+    private func tell(_ table: StagingTable, _ operation: PlannedChange.Operation, sql: String) throws {
+        guard let onChange else { return }
+        let rows = try Row.fetchCursor(db, sql: sql)
+        while let row = try rows.next() {
+            try onChange(
+                PlannedChange(
+                    table: table.table.name, operation: operation, row: row.map { ($0.0, $0.1) }, key: table.keyColumns)
+            )
+        }
+    }
+
+    private func tellUpdates(_ table: StagingTable, _ rows: String) throws {
+        let names = table.identityColumns + table.valueColumns
+        let new = names.map { "s.\($0.sqlIdentifier)" }
+        let old = names.map { "m.\($0.sqlIdentifier)" }
+        let found = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT \((new + old).joined(separator: ", ")) FROM worker.difference d
+                CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row
+                JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s")) WHERE NOT d.is_new ORDER BY d.id
+                """)
+        while let row = try found.next() {
+            let values = Array(row.databaseValues)
+            try onChange?(
+                PlannedChange(
+                    table: table.table.name,
+                    operation: .update(old: Array(zip(names, values[names.count...]).map { ($0, $1) })),
+                    row: zip(names, values).map { ($0, $1) }, key: table.keyColumns))
+        }
     }
 
     // MARK: - The journal

@@ -81,6 +81,14 @@ extension Database {
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
         let distinct = try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))") ?? 0
         guard distinct < total else { return }
+        if table.numbersRecords {
+            // Rows that refer to a record which another replaces refer to that one.
+            try execute(
+                sql: """
+                    CREATE TABLE \(schema).same_\(table.name) AS SELECT \(StagingTable.record) AS record,
+                    max(\(StagingTable.row)) OVER (PARTITION BY \(key)) AS row FROM \(name)
+                    """)
+        }
         try execute(
             sql:
                 "DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))"

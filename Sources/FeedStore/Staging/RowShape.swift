@@ -8,12 +8,15 @@ package struct RowShape: Sendable, Hashable {
     /// Columns that are written only where the row is new.
     package var insertOnly: Set<String>
     package var within: Within?
+    /// Whether each row has a number, given last, by which rows of other tables refer to it.
+    package var numbersRecords = false
 
-    /// A column that holds the primary key of a row of another table, found by that row's own values.
+    /// A column that holds the primary key of a row of another table: found by that row's own values, or, where none are
+    /// named, by the number of the record that it was staged as.
     package struct Reference: Sendable, Hashable {
         package var column: String
         package var table: String
-        /// Columns of the other table that are compared.
+        /// Columns of the other table that are compared; none where the record's number is given.
         package var lookups: [String]
         package var missing: Missing
 

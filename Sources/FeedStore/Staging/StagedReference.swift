@@ -3,9 +3,13 @@ struct StagedReference: Sendable {
     struct Lookup: Sendable {
         /// The staged column that holds the value.
         var staged: String
-        /// The other table's column that it is compared with.
-        var column: TableInfo.Column
+        /// The other table's column that it is compared with; nil for the number of a staged record.
+        var column: String?
+        var declaredType: String
     }
+
+    /// Whether it refers to a record of the same run by its number.
+    var isByRecord: Bool { lookups.contains { $0.column == nil } }
 
     var column: TableInfo.Column
     var target: TableInfo
@@ -32,7 +36,14 @@ struct StagedReference: Sendable {
                 throw StoreError(
                     .schema, "table '\(target.name)' has no column '\(name)' to look '\(reference.column)' up by")
             }
-            return Lookup(staged: "tributary_\(reference.column)_\(name)", column: column)
+            return Lookup(
+                staged: "tributary_\(reference.column)_\(name)", column: column.name,
+                declaredType: column.declaredType)
+        }
+        if lookups.isEmpty {
+            lookups = [
+                Lookup(staged: "tributary_\(reference.column)_record", column: nil, declaredType: "INTEGER")
+            ]
         }
         missing = reference.missing
     }

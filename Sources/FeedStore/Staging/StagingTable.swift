@@ -9,6 +9,9 @@ struct StagingTable: Sendable {
     /// The column that holds the row id. It has a name of its own because UPDATE … FROM does not know `rowid`.
     static let row = "tributary_row"
 
+    /// The column that holds the number by which rows of other tables refer to a record.
+    static let record = "tributary_record"
+
     /// Its name in the scratch database.
     var name: String
     var table: TableInfo
@@ -20,6 +23,7 @@ struct StagingTable: Sendable {
     var references: [StagedReference] = []
     /// Columns that are written only where the row is new, in lower case.
     var insertOnly: Set<String> = []
+    var numbersRecords = false
     /// Where a mirror deletes only among the rows of those parents that the run has sent: the column that names the
     /// parent, and the parent's table.
     var within: RowShape.Within?
@@ -48,6 +52,11 @@ struct StagingTable: Sendable {
         }
     }
 
+    /// The columns of the key, where there is one.
+    var keyColumns: [String] {
+        if case .key(let key, _) = identity { key } else { [] }
+    }
+
     /// Every column that the merge writes: the supplied, the constant and the looked-up ones.
     var allColumns: [TableInfo.Column] {
         storedColumns.filter { !ignored.contains($0.name.lowercased()) }
@@ -59,8 +68,10 @@ struct StagingTable: Sendable {
         return columns + constants.map(\.column) + references.map(\.column).filter { !supplied.contains($0.name) }
     }
 
-    /// What a row of a batch holds: the supplied columns, then the values by which others are looked up.
-    var boundNames: [String] { columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } }
+    /// What a row of a batch holds: the supplied columns, the values by which others are looked up, its number.
+    var boundNames: [String] {
+        columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } + (numbersRecords ? [Self.record] : [])
+    }
 
     /// Columns of which the merge compares and updates the values.
     var valueColumns: [String] {
@@ -104,8 +115,9 @@ struct StagingTable: Sendable {
             return definition
         }
         for lookup in references.flatMap(\.lookups) {
-            definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.column.declaredType)")
+            definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.declaredType)")
         }
+        if numbersRecords { definitions.append("\(Self.record) INTEGER") }
         return "CREATE TABLE \(name) (\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", ")))"
     }
 

@@ -36,6 +36,7 @@ public final class WorkerContext {
     @exclusivity(unchecked) public private(set) var insertedRows = 0
     /// Records that the run's declarations said to drop.
     package var skippedRows = 0
+    private var recordCount: Int64 = 0
     private var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
@@ -173,6 +174,12 @@ public final class WorkerContext {
         try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
     }
 
+    /// A number that no other record of the run has.
+    package func nextRecord() -> Int64 {
+        recordCount += 1
+        return recordCount
+    }
+
     /// Every table of the main store but Tributary's own.
     package func storeTables() throws -> [StoreTable] { try store.tables() }
 
@@ -199,6 +206,7 @@ public final class WorkerContext {
                 rule: rule)
             new.insertOnly = Set(rows.insertOnly.map { $0.lowercased() })
             new.within = rows.within
+            new.numbersRecords = rows.numbersRecords
             try database.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)
             stagings.append(staging)

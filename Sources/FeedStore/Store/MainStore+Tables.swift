@@ -8,13 +8,7 @@ extension MainStore {
     package func prepareTables(_ definitions: [TableDefinition]) throws {
         guard !definitions.isEmpty else { return }
         do {
-            let isPrepared = try pool.read { db in
-                try definitions.allSatisfy { definition in
-                    guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return false }
-                    return definition.columns.allSatisfy { info.column($0.name) != nil }
-                }
-            }
-            if !isPrepared {
+            if try !isPrepared(for: definitions) {
                 try pool.write { db in for definition in definitions { try db.prepare(definition) } }
             }
             let problems = try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
@@ -22,6 +16,16 @@ extension MainStore {
         } catch let error as DatabaseError {
             throw StoreError(
                 .schema, "the tables that mappings declare cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// Whether every table is there, with every column.
+    package func isPrepared(for definitions: [TableDefinition]) throws -> Bool {
+        try pool.read { db in
+            try definitions.allSatisfy { definition in
+                guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return false }
+                return definition.columns.allSatisfy { info.column($0.name) != nil }
+            }
         }
     }
 
@@ -107,7 +111,13 @@ extension Database {
                 return try sql(column, isNotNull: column.isNotNull || isKey)
             }
             if !definition.key.isEmpty {
-                parts.append("PRIMARY KEY (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
+                let constraint = definition.needsGeneratedKey ? "UNIQUE" : "PRIMARY KEY"
+                parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
+            }
+            if definition.needsGeneratedKey {
+                let isTaken = definition.columns.contains { $0.name.lowercased() == "id" }
+                let name = isTaken ? definition.name + "_id" : "id"
+                parts.insert("\(name.sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
             }
             return try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
         }

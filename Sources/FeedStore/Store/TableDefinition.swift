@@ -24,10 +24,14 @@ package struct TableDefinition: Sendable, Equatable {
     package var name: String
     package var columns: [Column]
     package var key: [String]
+    /// Whether rows of other tables refer to it although its key is not one column: it is created with one that SQLite
+    /// generates.
+    package var needsGeneratedKey: Bool
     /// What a message says declares it: `sources.toml: sources.shop.requests[0].tables[1]`.
     package var place: String
 
-    package init(name: String, columns: [Column], key: [String], place: String) {
+    package init(name: String, columns: [Column], key: [String], needsGeneratedKey: Bool = false, place: String) {
+        self.needsGeneratedKey = needsGeneratedKey
         self.name = name
         self.columns = columns
         self.key = key

@@ -15,7 +15,7 @@ struct MappingCompiler {
     func plans() throws -> [RecordPlan] {
         let tables = try mapping.tables.map(withNamedColumns)
         let plans = tables.enumerated().map { RecordPlan($1, index: $0) }
-        for plan in plans { gatherSlots(plan, plans) }
+        for plan in plans { try gatherSlots(plan, plans) }
         for plan in plans { try makeRows(plan, plans) }
         return plans
     }
@@ -30,9 +30,9 @@ struct MappingCompiler {
         return table
     }
 
-    private func gatherSlots(_ plan: RecordPlan, _ plans: [RecordPlan]) {
+    private func gatherSlots(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
         for column in plan.mapping.columns {
-            guard let source = source(of: column, plan, plans) else { continue }
+            guard let source = try source(of: column, plan, plans) else { continue }
             plan.slots.append(.init(column: column, source: source, isMarkup: column.type == .xml))
             for set in column.reference?.set ?? [] {
                 var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
@@ -48,26 +48,35 @@ struct MappingCompiler {
             switch plan.slots[index].source {
             case .path(let path): path.ups > 0 || path.isAbsolute
             case .parent: true
+            case .record: true
             case .name, .ordinal, .relation: false
             }
         }
         plan.countsPositions = plan.slots.contains { if case .ordinal = $0.source { true } else { false } }
     }
 
-    private func source(of column: ColumnMapping, _ plan: RecordPlan, _ plans: [RecordPlan]) -> RecordPlan.Source? {
+    private func source(of column: ColumnMapping, _ plan: RecordPlan, _ plans: [RecordPlan]) throws
+        -> RecordPlan.Source?
+    {
         switch column.origin {
         case .path(let path, _): return .path(path)
         case .name: return .name(XMLName.folded(column.name))
         case .ordinal: return .ordinal
         case .constant, .response: return nil
         case .parent(let table):
-            // `check` has seen that the table is there and has one key column. Its slots may come later.
+            // `check` has seen that the table is there.
             guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
                 return nil
             }
-            let slots = parent.mapping.columns.filter { source(ofOwn: $0) }
-            let index = slotIndex(of: parent.mapping.key.first ?? "", in: parent.mapping)
-            return slots.isEmpty ? nil : index.map { .parent(parent, slot: $0) }
+            if let key = try keyInFeed(of: parent.mapping) { return .parent(parent, slot: key) }
+            guard try context.primaryKey(of: table).count == 1 else {
+                throw StoreError(
+                    .schema,
+                    "the column '\(column.name)' of table '\(plan.mapping.table)' holds the key of its parent, but table "
+                        + "'\(table)' has no primary key of one column")
+            }
+            parent.numbersRecords = true
+            return .record(parent)
         }
     }
 
@@ -76,6 +85,13 @@ struct MappingCompiler {
         case .constant, .response: false
         default: true
         }
+    }
+
+    /// The slot of the parent's primary key, where the feed has it.
+    private func keyInFeed(of table: TableMapping) throws -> Int? {
+        let key = try context.primaryKey(of: table.table)
+        guard key.count == 1, !table.matchesNames else { return nil }
+        return slotIndex(of: key[0], in: table)
     }
 
     /// The slot that a column will have: each column before it has one, and one for each that a reference sets.
@@ -107,17 +123,14 @@ struct MappingCompiler {
             case .response(let fact):
                 values.append(.fact(text(of: fact)))
             case .parent(let parentTable):
-                guard let slot, case .parent(let parent, let key) = plan.slots[slot].source else { continue }
-                let keyColumn = parent.slots[key].column
-                let converter = try converter(for: keyColumn, in: parent.mapping.table)
-                let primaryKey = try context.primaryKey(of: parentTable)
-                if primaryKey.map({ $0.lowercased() }) != [keyColumn.name.lowercased()] {
+                guard let slot else { continue }
+                guard case .parent(let parent, let key) = plan.slots[slot].source else {
                     shape.references.append(
-                        .init(column: column.name, table: parentTable, lookups: [keyColumn.name], missing: .discard))
-                    lookups.append(.slot(slot, converter))
+                        .init(column: column.name, table: parentTable, lookups: [], missing: .discard))
+                    lookups.append(.slot(slot, ValueConverter(.integer)))
                     continue
                 }
-                values.append(.slot(slot, converter))
+                values.append(.slot(slot, try converter(for: parent.slots[key].column, in: parent.mapping.table)))
             case .path, .name, .ordinal:
                 guard let slot else { continue }
                 if let reference = column.reference {
@@ -139,6 +152,10 @@ struct MappingCompiler {
             shape.columns.append(column.name)
         }
         shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
+        if plan.numbersRecords {
+            shape.numbersRecords = true
+            lookups.append(.number)
+        }
         if let within = table.within, let parent = table.parentOfMirror {
             shape.within = .init(column: within, parent: parent)
         }

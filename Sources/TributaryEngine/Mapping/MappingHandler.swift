@@ -132,6 +132,7 @@ final class MappingHandler: XMLStreamHandler {
             let plan = start.plan
             plan.records += 1
             let instance = plan.makeInstance(depth: depth, line: stream.line)
+            if plan.numbersRecords { instance.record = context.nextRecord() }
             if plan.countsPositions { count(instance, of: plan, in: level(depth - 1)) }
             instances.append(instance)
         }
@@ -308,35 +309,35 @@ final class MappingHandler: XMLStreamHandler {
                 return false
             case .relation(let index):
                 let relation = plan.relations[index]
-                guard !instance.has(relation.slot),
+                if !instance.has(relation.slot),
                     let enclosing = instances.last(where: { $0.plan === relation.target && $0.depth == base })
-                else { return false }
-                return !relate(instance, to: enclosing, by: relation)
+                {
+                    refer(instance, relation.recordSlot, to: enclosing)
+                }
+                return false
+            case .record(let parent):
+                if let enclosing = instances.last(where: { $0.plan === parent && $0.depth == base }) {
+                    refer(instance, slot, to: enclosing)
+                }
+                return false
             case .name, .ordinal:
                 return false
             }
         }
     }
 
-    /// Gives a record the key of a related one; false where that has none yet.
-    private func relate(_ instance: RecordInstance, to other: RecordInstance, by relation: RecordPlan.Relation) -> Bool
-    {
-        if let key = other[relation.targetKey] {
-            instance.set(key, relation.slot)
-        } else if let lookup = relation.targetLookup, let value = other[lookup] {
-            instance.set(value, relation.lookupSlot)
-        } else {
-            return false
-        }
-        return true
+    private func refer(_ instance: RecordInstance, _ slot: Int, to other: RecordInstance) {
+        var number = String(other.record)
+        number.withUTF8 { instance.set($0, slot) }
     }
 
     /// A record within another one whose table refers to it: the nearest.
     private func relateOutwards(_ instance: RecordInstance) {
         for outer in instances.reversed() where outer !== instance {
             guard let relation = outer.plan.relations.first(where: { $0.target === instance.plan }) else { continue }
-            if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.lookupSlot) {
-                _ = relate(outer, to: instance, by: relation)
+            if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
+                outer.forget(relation.slot)
+                refer(outer, relation.recordSlot, to: instance)
             }
             return
         }
@@ -353,6 +354,8 @@ final class MappingHandler: XMLStreamHandler {
         case .relation(let index):
             let target = instance.plan.relations[index].target
             return instances.last { $0.plan === target && $0.depth < instance.depth }?.depth
+        case .record(let parent):
+            return instances.last { $0.plan === parent && $0.depth < instance.depth }?.depth
         case .name, .ordinal:
             return nil
         }
@@ -390,11 +393,6 @@ final class MappingHandler: XMLStreamHandler {
                 if let value = instances.last(where: { $0.plan === parent && $0.depth == depth })?[key] {
                     instance.take(value, slot)
                 }
-            } else if case .relation(let index) = plan.slots[slot].source {
-                let relation = plan.relations[index]
-                if let other = instances.last(where: { $0.plan === relation.target && $0.depth == depth }) {
-                    _ = relate(instance, to: other, by: relation)
-                }
             } else if let value = inherited[.init(plan: plan.index, slot: slot)] {
                 value.withUnsafeBufferPointer { instance.take($0, slot) }
             }
@@ -424,6 +422,34 @@ final class MappingHandler: XMLStreamHandler {
     }
 
     // MARK: - What nothing takes
+
+    /// Elements and attributes that no record is, and no column takes.
+    func unmatchedElements(request: String) -> [StackPlan.Unmatched] {
+        var found: [StackPlan.Unmatched] = []
+        func visit(_ node: PathNode) {
+            if node.isWithinCollected { return }
+            if !node.isUsed { found.append(.init(request: request, path: node.path, count: node.count)) }
+            for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
+                found.append(.init(request: request, path: node.path + "/@" + name, count: count))
+            }
+            if node.isUsed { node.children.forEach(visit) }
+        }
+        root.children.forEach(visit)
+        return found
+    }
+
+    /// Columns of tables with records for which no record had a value.
+    func unmatchedColumns(request: String) -> [StackPlan.Unmatched] {
+        plans.filter { $0.records > 0 }.flatMap { plan in
+            plan.slots.indices.filter { slot in
+                let column = plan.slots[slot].column.name
+                return !plan.slots.indices.contains { plan.found[$0] && plan.slots[$0].column.name == column }
+            }.map {
+                .init(
+                    request: request, path: "\(plan.mapping.table).\(plan.slots[$0].column.name)", count: plan.records)
+            }
+        }
+    }
 
     private func noteAttributes(of node: PathNode, _ stream: XMLStreamParser) {
         stream.attributesOfElement.forEach { _, name, _ in

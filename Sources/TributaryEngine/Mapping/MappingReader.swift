@@ -254,13 +254,6 @@ struct MappingReader {
                 )
                 continue
             }
-            if enclosing.key.count != 1, !enclosing.matchesNames {
-                reader.problems.report(
-                    columns,
-                    enclosing.key.isEmpty
-                        ? "table '\(parent)' has no 'key', so that its rows cannot be found again"
-                        : "the key of table '\(parent)' has several columns; take each by its path, such as \"../@id\"")
-            }
             if table.element.isAbsolute, enclosing.element.isAbsolute,
                 !(enclosing.element.steps.count < table.element.steps.count
                     && zip(enclosing.element.steps, table.element.steps).allSatisfy { $0.test == $1.test })

@@ -45,22 +45,14 @@ struct MirroredCompiler {
             guard let index = tables.firstIndex(where: { $0.name.lowercased() == key.table.lowercased() }),
                 let slot = plan.slots.firstIndex(where: { $0.column.name.lowercased() == key.column.lowercased() })
             else { continue }
+            // The number of a record leads to its primary key, and to no other column.
+            guard tables[index].primaryKey.map({ $0.lowercased() }) == [key.target.lowercased()] else { continue }
             let target = plans[index]
-            let named = { (name: String) in
-                target.slots.firstIndex { $0.column.name.lowercased() == name.lowercased() }
-            }
-            guard let targetKey = named(key.target) else { continue }
-            // A key that the store generates is looked up by what is unique besides.
-            let lookup = tables[index].uniqueKeys.first {
-                $0.count == 1 && $0[0].lowercased() != key.target.lowercased()
-            }
-            let isPrimaryKey = tables[index].primaryKey.map { $0.lowercased() } == [key.target.lowercased()]
+            target.numbersRecords = true
             plan.slots.append(
                 .init(column: plan.slots[slot].column, source: .relation(plan.relations.count), isMarkup: false))
             plan.relations.append(
-                .init(
-                    column: key.column, target: target, slot: slot, lookupSlot: plan.slots.count - 1,
-                    targetKey: targetKey, targetLookup: isPrimaryKey ? lookup.flatMap { named($0[0]) } : nil))
+                .init(column: key.column, target: target, slot: slot, recordSlot: plan.slots.count - 1))
         }
     }
 
@@ -70,12 +62,13 @@ struct MirroredCompiler {
             RecordPlan.Value.slot(slot, ValueConverter(ValueType(declaredType: column.type)))
         }
         for relation in plan.relations {
-            guard let lookup = relation.targetLookup else { continue }
-            let column = relation.target.slots[lookup].column.name
             shape.references.append(
-                .init(column: relation.column, table: relation.target.mapping.table, lookups: [column], missing: .null))
-            let type = try context.columns(of: relation.target.mapping.table).first { $0.name == column }?.type ?? ""
-            values.append(.slot(relation.lookupSlot, ValueConverter(ValueType(declaredType: type))))
+                .init(column: relation.column, table: relation.target.mapping.table, lookups: [], missing: .null))
+            values.append(.slot(relation.recordSlot, ValueConverter(.integer)))
+        }
+        if plan.numbersRecords {
+            shape.numbersRecords = true
+            values.append(.number)
         }
         let writer = try context.writer(for: shape, rule: MergeRule(sync: request.sync, scope: request.scope))
         return RecordPlan.Row(writer: writer, values: values, condition: nil)

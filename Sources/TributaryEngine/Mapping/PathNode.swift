@@ -105,6 +105,16 @@ final class PathNode {
 
     var path: String { names.reduce(into: "") { $0 += "/" + $1.qualified } }
 
+    /// Whether the whole content of an element there, or around it, is taken.
+    var isWithinCollected: Bool {
+        atStart.contains {
+            switch $0.what {
+            case .deepText, .markup: true
+            default: false
+            }
+        } || (parent?.isWithinCollected ?? false)
+    }
+
     /// Whether an element there, or below it, is a record or gives a value.
     var isUsed: Bool {
         !records.isEmpty || !atStart.isEmpty || !atEnd.isEmpty || children.contains(where: \.isUsed)

@@ -36,12 +36,17 @@ final class RecordInstance {
         keepsFirst.deallocate()
     }
 
+    /// By which records of other tables refer to it.
+    @exclusivity(unchecked) var record: Int64 = 0
+
     func begin(depth: Int, line: Int) {
         self.depth = depth
         self.line = line
         count = 0
         found.update(repeating: Found(), count: slots)
     }
+
+    func forget(_ slot: Int) { found[slot] = Found() }
 
     @inline(__always)
     func has(_ slot: Int) -> Bool { found[slot].offset >= 0 }

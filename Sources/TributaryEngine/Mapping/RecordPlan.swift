@@ -11,20 +11,19 @@ final class RecordPlan {
         /// The key of the enclosing record of another table.
         case parent(RecordPlan, slot: Int)
         case ordinal
-        /// The value by which a related record is looked up.
+        /// The number of a record of another table, around this one or within it.
         case relation(Int)
+        /// The number of the enclosing record of another table.
+        case record(RecordPlan)
     }
 
     /// A foreign key that a record in the document gets from a record of another table around it, or within it.
     struct Relation {
         var column: String
         var target: RecordPlan
-        /// The slot of the column itself, and of the value by which the other row is looked up.
+        /// The slot of the column itself, and of the number of the other record.
         var slot: Int
-        var lookupSlot: Int
-        /// The other record's slots of its primary key, and of a column that is unique besides.
-        var targetKey: Int
-        var targetLookup: Int?
+        var recordSlot: Int
     }
 
     /// A value that a record gathers.
@@ -39,6 +38,8 @@ final class RecordPlan {
         case slot(Int, ValueConverter)
         case fixed(TOMLScalar)
         case fact(String?)
+        /// The record's own number.
+        case number
     }
 
     /// Rows that a record stages: the one of its own table, and those of tables that it refers to and creates.
@@ -90,6 +91,8 @@ final class RecordPlan {
     /// Slots whose value may come from above the record's element, or after its end.
     var inherited: [Int] = []
     var countsPositions = false
+    /// Whether records of other tables refer to this one's by number.
+    var numbersRecords = false
     /// Of the mirrored schema only.
     var relations: [Relation] = []
     /// Makes the rows when the first record is staged: a table that the document does not speak of is left alone.
@@ -190,6 +193,8 @@ extension RecordPlan {
         switch value {
         case .fixed(let constant):
             fixedConverter.append(constant, to: row)
+        case .number:
+            row.append(instance.record)
         case .fact(let text):
             if let text { fixedConverter.append(.text(text), to: row) } else { row.appendNull() }
         case .slot(let slot, let converter):

@@ -17,6 +17,14 @@ extension RequestDeclaration {
         }
     }
 
+    /// Whether a store has every table and column that the request writes, as far as it declares them.
+    package func isPrepared(in store: MainStore, parsers: ParserRegistry) throws -> Bool {
+        guard case .mapping(let mapping) = content else {
+            return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
+        }
+        return try store.isPrepared(for: mapping.definitions(file: ""))
+    }
+
     /// Where the tables of an existing store are not as mapped.
     package func differences(from store: MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }

@@ -21,8 +21,17 @@ public struct RequestMapping: Sendable, Hashable {
         tables.filter { !$0.matchesNames }.map { table in
             TableDefinition(
                 name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key,
+                needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased()),
                 place: "\(file): \(table.place)")
         }
+    }
+
+    /// Tables to whose rows others refer as their parents, in lower case.
+    private var parents: Set<String> {
+        Set(
+            tables.flatMap(\.columns).compactMap {
+                if case .parent(let table) = $0.origin { table.lowercased() } else { nil }
+            })
     }
 
     private func definition(of column: ColumnMapping) -> TableDefinition.Column {

@@ -5,6 +5,8 @@ import XMLStream
 struct BodyParserFactory {
     let request: RequestDeclaration
     let environment: RunEnvironment
+    /// Whether what nothing takes is noted.
+    var notesUnused = false
 
     /// Part of the request's fingerprint: the parser's own version.
     func version() throws -> Int {
@@ -27,13 +29,17 @@ struct BodyParserFactory {
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context,
-                encryptionKey: environment.configuration.encryptionKey)
-            let handler = MappingHandler(try compiler.plans(), context: context, root: mapping.root)
+                encryptionKey: environment.configuration.encryptionKey,
+                notesUnused: notesUnused)
+            let handler = MappingHandler(
+                try compiler.plans(), context: context, root: mapping.root, notesUnused: notesUnused)
             return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
         case .mirrored:
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MirroredCompiler(request: request, context: context)
-            let handler = MappingHandler(try compiler.plans(), context: context, root: nil, countsUnused: true)
+            let handler = MappingHandler(
+                try compiler.plans(), context: context, root: nil, notesUnused: notesUnused,
+                countsUnused: true)
             return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
         }
     }

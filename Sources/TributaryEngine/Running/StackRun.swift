@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool.
 actor StackRun {
-    private let source: SourceDeclaration
+    private var source: SourceDeclaration
     private let environment: RunEnvironment
     private let mode: RefreshMode
     private let executor: RunExecutor
@@ -24,6 +24,9 @@ actor StackRun {
     private var context: WorkerContext?
     private var reader: BodyReader?
     private var results: [RequestResult] = []
+    /// Whether what the documents hold and nothing takes is noted, and what was.
+    private var notesUnused = false
+    private var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
     /// Records that the declarations said to drop.
     private var skipped = 0
 
@@ -59,6 +62,41 @@ actor StackRun {
             // The kernel tells nobody when a lock is given up, so it is asked again.
             try await environment.clock.sleep(for: .milliseconds(50))
         }
+    }
+
+    /// Does everything but the commit.
+    ///
+    /// - Parameters:
+    ///   - bodies: files that are read instead of what requests would be answered, by the requests' keys.
+    ///   - onChange: told of each change.
+    /// - Throws: what a run would be discarded for.
+    func plan(bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void) async throws
+        -> StackPlan
+    {
+        let lock = try await claim()
+        defer { lock.unlock() }
+        notesUnused = true
+        results = source.requests.map { RequestResult(key: $0.key) }
+        known = try environment.store.requestStates(of: source.name)
+        defer { context?.remove() }
+        for (key, path) in bodies {
+            guard let index = source.requests.firstIndex(where: { $0.key == key }) else { continue }
+            source.requests[index].url = InterpolatedText(path)
+            source.requests[index].method = "GET"
+            source.requests[index].parameters = [:]
+            known[key] = nil
+        }
+        try await sendRequests()
+        var plan = StackPlan()
+        plan.requests = results.map(\.report)
+        plan.elements = unmatched.elements
+        plan.columns = unmatched.columns
+        guard let context else { return plan }
+        let stack = try context.finish()
+        plan.skipped = context.skippedRows
+        plan.counts = try environment.store.plan(
+            stack, emptyMirrors: mirrors, checkMirrors: checkMirrors, source: source.name, onChange: onChange)
+        return plan
     }
 
     private func runClaimed() async -> RunReport {
@@ -148,6 +186,8 @@ actor StackRun {
     /// - Returns: the tables that the request writes.
     private func parse(_ exchange: Exchange, with factory: BodyParserFactory, index: Int) async throws -> Set<String> {
         let request = source.requests[index]
+        var factory = factory
+        factory.notesUnused = notesUnused
         try factory.prepareStore()
         let context = try workerContext()
         let parser = try factory.makeParser(exchange.response, context: context, index: index)
@@ -166,6 +206,10 @@ actor StackRun {
             throw FetchError.reading(error, request: request)
         }
         try reader.finish()
+        if notesUnused, let parser = parser as? MappingBodyParser {
+            unmatched.elements += parser.handler.unmatchedElements(request: request.key)
+            unmatched.columns += parser.handler.unmatchedColumns(request: request.key)
+        }
         if context.insertedRows == 0, request.mirrors, !request.allowsEmpty {
             throw FetchError(
                 .status,
@@ -196,25 +240,33 @@ actor StackRun {
     private func finish() throws -> RunReport {
         try Task.checkCancellation()
         guard let context else { return record(Ending(outcome: .unchanged)) }
-        let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
         let stack = try context.finish()
         skipped = context.skippedRows
-        let mirrors = parsed.flatMap { index in
-            let request = source.requests[index]
-            return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
-                .map { (table: $0, scope: request.scope) }
-        }
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.emptyMirrors = mirrors
-        commit.checkMirrors = { [source, results, configuration = environment.configuration] others in
-            try StackDecision.checkMirrors(
-                source: source, results: results, others: others, configuration: configuration)
-        }
+        commit.checkMirrors = checkMirrors
         let report = try environment.store.commit(commit, merging: stack, interruption: interruption) { elapsed }
         context.remove()
         self.context = nil
         return report
+    }
+
+    /// The tables that the stack's changed requests mirror, rows or none.
+    private var mirrors: [(table: String, scope: [String: String])] {
+        let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
+        return parsed.flatMap { index in
+            let request = source.requests[index]
+            return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
+                .map { (table: $0, scope: request.scope) }
+        }
+    }
+
+    private var checkMirrors: @Sendable ([(source: String, state: RequestState)]) throws -> Void {
+        { [source, results, configuration = environment.configuration] others in
+            try StackDecision.checkMirrors(
+                source: source, results: results, others: others, configuration: configuration)
+        }
     }
 
     private func ending(with error: any Error) -> Ending {

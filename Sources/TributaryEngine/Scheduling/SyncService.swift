@@ -105,6 +105,26 @@ public final class SyncService: Service {
         return reports
     }
 
+    /// Does everything that a run of a source does but the commit. For a service that is not running; call it once.
+    ///
+    /// - Parameters:
+    ///   - bodies: URLs of files that are read instead of what requests would be answered, by the requests' keys.
+    ///   - ignoresValidators: fetches everything, changed or not.
+    package func plan(
+        _ source: SourceDeclaration, bodies: [String: String], ignoresValidators: Bool,
+        onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
+        let run = StackRun(source, in: environment, mode: ignoresValidators ? .full : .force)
+        do {
+            let plan = try await run.plan(bodies: bodies, onChange: onChange)
+            try await environment.http.shutdown()
+            return plan
+        } catch {
+            try await environment.http.shutdown()
+            throw error
+        }
+    }
+
     /// Asks the running service to refresh sources now, whatever their cache intervals; all of them where none is given.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 

@@ -1,0 +1,38 @@
+import GRDB
+
+extension MainStore {
+    /// Merges what a run has staged as a commit would, tells of each change, and takes everything back.
+    ///
+    /// Holds the store's write lock as long as a commit of the same stack would.
+    /// - Throws: ``StoreError`` for what would discard the run, and what `onChange` throws.
+    package func plan(
+        _ stack: StagedStack, emptyMirrors: [(table: String, scope: [String: String])],
+        checkMirrors: ([(source: String, state: RequestState)]) throws -> Void, source: String,
+        onChange: @escaping (PlannedChange) throws -> Void
+    ) throws -> MergeCounts {
+        try pool.writeWithoutTransaction { db in
+            try db.attachWorker(stack.path)
+            defer { db.detachWorker() }
+            var counts = MergeCounts()
+            do {
+                try db.inTransaction(.immediate) {
+                    try checkMirrors(db.mirrors(exceptOf: source))
+                    let merge = Merge(db: db, run: 0, stack: stack, emptyMirrors: emptyMirrors, onChange: onChange)
+                    counts = try merge.execute()
+                    try db.checkForeignKeys()
+                    return .rollback
+                }
+            } catch let error as DatabaseError {
+                throw StoreError(commit: error, path: path)
+            }
+            return counts
+        }
+    }
+
+    /// A copy of the store in another file, to try things on.
+    package func copy(to path: String) throws {
+        let copy = try DatabaseQueue(path: path)
+        try pool.backup(to: copy)
+        try copy.close()
+    }
+}

@@ -1,0 +1,20 @@
+package import GRDB
+
+/// A change that a commit would make.
+package struct PlannedChange: Sendable {
+    package typealias Values = [(column: String, value: DatabaseValue)]
+
+    package enum Operation: Sendable {
+        case insert
+        /// With the values that the row has now, column by column.
+        case update(old: Values)
+        case delete
+    }
+
+    package var table: String
+    package var operation: Operation
+    /// The row as it would be; as it is, where it would be deleted.
+    package var row: Values
+    /// The columns that identify it.
+    package var key: [String]
+}

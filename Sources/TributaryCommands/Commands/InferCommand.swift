@@ -1,0 +1,43 @@
+import ArgumentParser
+import Foundation
+import TributaryEngine
+
+struct InferCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "infer", abstract: "Propose a mapping for an XML document.",
+        discussion: """
+            Reads the document as a stream, whatever its length, and prints a block of sources.toml that loads every repeated \
+            record: what is a row, its key, its columns and their types, and the tables below it. Add it to your \
+            sources.toml, change what you know better, and try it with `check` and `plan`.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: ArgumentHelp("The document: a file, or an http:, https: or file: URL.", valueName: "file|url"))
+    var location: String
+
+    @Option(name: .long, help: "The source's name; one made of the address by default.")
+    var name: String?
+
+    @Flag(name: .long, help: "Print a JSON object with the source's name and the block.")
+    var json = false
+
+    private struct Result: Encodable {
+        var source: String
+        var toml: String
+    }
+
+    func run(_ program: Program) async throws {
+        let taken = Set(program.parsers.names.flatMap { program.parsers[$0]?.tables ?? [] })
+        do {
+            let proposal = try await Inference(of: location).proposal(name: name, takenTables: taken)
+            if json {
+                Terminal.print(try JSONOutput.line(Result(source: proposal.sourceName, toml: proposal.toml)))
+            } else {
+                Terminal.print(String(proposal.toml.dropLast()))
+            }
+        } catch {
+            throw Failure.failed("\(location): \(error)")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import FeedStore
+import Foundation
+import GRDB
+import TributaryEngine
+
+/// A plan for programs.
+struct PlanOutput: Encodable {
+    struct Table: Encodable {
+        var table: String
+        var inserted: [[String: JSONValue]]
+        var updated: [Update]
+        var deleted: [[String: JSONValue]]
+        var counts: MergeCounts
+    }
+
+    struct Update: Encodable {
+        var key: [String: JSONValue]
+        /// Old and new value, by column.
+        var changes: [String: [JSONValue]]
+    }
+
+    var source: String
+    var inserted: Int
+    var updated: Int
+    var deleted: Int
+    var unchanged: Int
+    var skipped: Int
+    var tables: [Table]
+    var requests: [RequestReport]
+    var unmatched_elements: [StackPlan.Unmatched]
+    var unmatched_columns: [StackPlan.Unmatched]
+
+    init(source: String, plan: StackPlan, report: PlanReport) {
+        self.source = source
+        inserted = plan.counts.inserted
+        updated = plan.counts.updated
+        deleted = plan.counts.deleted
+        unchanged = plan.counts.unchanged
+        skipped = plan.skipped
+        requests = plan.requests
+        unmatched_elements = plan.elements
+        unmatched_columns = plan.columns
+        tables = report.tables.sorted { $0.key < $1.key }.map { name, table in
+            Table(
+                table: name, inserted: table.inserted.map { Self.object($0.row) },
+                updated: table.updated.map(Self.update), deleted: table.deleted.map { Self.object($0.row) },
+                counts: table.counts)
+        }
+    }
+
+    private static func object(_ values: PlannedChange.Values) -> [String: JSONValue] {
+        Dictionary(values.map { ($0.column, JSONValue($0.value)) }) { first, _ in first }
+    }
+
+    private static func update(_ change: PlannedChange) -> Update {
+        guard case .update(let old) = change.operation else { return Update(key: [:], changes: [:]) }
+        let key = change.row.filter { value in change.key.contains { $0.lowercased() == value.column.lowercased() } }
+        let changes = PlanReport.differences(old, change.row).map {
+            ($0.column, [JSONValue($0.old), JSONValue($0.new)])
+        }
+        return Update(key: object(key), changes: Dictionary(changes) { first, _ in first })
+    }
+}
+
+/// A database value in JSON; a blob as base 64.
+struct JSONValue: Encodable {
+    private let value: DatabaseValue
+
+    init(_ value: DatabaseValue) { self.value = value }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch value.storage {
+        case .null: try container.encodeNil()
+        case .int64(let number): try container.encode(number)
+        case .double(let number): try container.encode(number)
+        case .string(let text): try container.encode(text)
+        case .blob(let data): try container.encode(data.base64EncodedString())
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import FeedStore
+import GRDB
+import TributaryEngine
+
+/// Changes that a plan has found, as far as they are shown.
+struct PlanReport: Sendable {
+    struct Table: Sendable {
+        var inserted: [PlannedChange] = []
+        var updated: [PlannedChange] = []
+        var deleted: [PlannedChange] = []
+        var counts = MergeCounts()
+    }
+
+    let limit: Int
+    private(set) var tables: [String: Table] = [:]
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ change: PlannedChange) {
+        var table = tables[change.table] ?? Table()
+        func keep(_ changes: inout [PlannedChange]) {
+            if limit == 0 || changes.count < limit { changes.append(change) }
+        }
+        switch change.operation {
+        case .insert:
+            table.counts.inserted += 1
+            keep(&table.inserted)
+        case .update:
+            table.counts.updated += 1
+            keep(&table.updated)
+        case .delete:
+            table.counts.deleted += 1
+            keep(&table.deleted)
+        }
+        tables[change.table] = table
+    }
+
+    /// For people.
+    func lines(_ plan: StackPlan, on terminal: Terminal) -> [String] {
+        var lines: [String] = []
+        for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
+            lines.append(name)
+            for change in table.deleted { lines.append("  " + terminal.colored("- \(Self.text(change.row))", .red)) }
+            for change in table.updated { lines.append("  " + terminal.colored("~ \(Self.update(change))", .yellow)) }
+            for change in table.inserted { lines.append("  " + terminal.colored("+ \(Self.text(change.row))", .green)) }
+            let shown = table.deleted.count + table.updated.count + table.inserted.count
+            let all = table.counts.deleted + table.counts.updated + table.counts.inserted
+            if all > shown { lines.append("  … \(all - shown) more; --limit 0 shows all") }
+            lines.append(
+                "  \(table.counts.inserted) inserted, \(table.counts.updated) updated, \(table.counts.deleted) deleted")
+        }
+        if !plan.differs { lines.append(
+                plan.requests.allSatisfy { $0.outcome == "unchanged" }
+                    ? "no difference: every request answered 304" : "no difference: \(plan.counts.unchanged) rows are as they are") }
+        if plan.skipped > 0 { lines.append("\(plan.skipped) skipped") }
+        lines += Self.section("Elements and attributes that nothing takes:", plan.elements)
+        lines += Self.section("Columns without a value in any record:", plan.columns)
+        return lines
+    }
+
+    private static func section(_ title: String, _ found: [StackPlan.Unmatched]) -> [String] {
+        found.isEmpty ? [] : [title] + found.map { "  \($0.path) (\($0.count), request \($0.request))" }
+    }
+
+    private static func text(_ values: PlannedChange.Values) -> String {
+        values.map { "\($0.column) = \(literal($0.value))" }.joined(separator: ", ")
+    }
+
+    private static func update(_ change: PlannedChange) -> String {
+        guard case .update(let old) = change.operation else { return "" }
+        let key = change.row.filter { value in change.key.contains { $0.lowercased() == value.column.lowercased() } }
+        return text(key) + ": "
+            + differences(old, change.row).map { "\($0.column) \(literal($0.old)) → \(literal($0.new))" }
+            .joined(separator: ", ")
+    }
+
+    static func differences(
+        _ old: PlannedChange.Values, _ new: PlannedChange.Values
+    ) -> [(column: String, old: DatabaseValue, new: DatabaseValue)] {
+        zip(old, new).filter { $0.value != $1.value }.map { ($0.column, $0.value, $1.value) }
+    }
+
+    private static func literal(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: "NULL"
+        case .int64(let number): String(number)
+        case .double(let number): String(number)
+        case .string(let text): "\"" + (text.count > 80 ? text.prefix(80) + "…" : text) + "\""
+        case .blob(let data): "\(data.count) bytes"
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import XMLStream
+
+/// What an XML document consists of: the tree of its distinct element paths, with how often each occurs and what its
+/// values look like.
+///
+/// Made while an ``XMLStreamParser`` reads the document, with memory for the paths and for the hashes of values that
+/// could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser is.
+package final class DocumentProfile: XMLStreamHandler {
+    /// More paths than any document with a schema has; fewer than names that are data (`<id1234>`) make.
+    static let maximumPaths = 20_000
+
+    /// Nil until the root element has begun.
+    package private(set) var root: ElementProfile?
+    /// Elements read so far.
+    package private(set) var elements = 0
+    private var open: [ElementProfile] = []
+    private var paths = 0
+
+    package override init() { super.init() }
+
+    package override func didStartElement(in stream: XMLStreamParser) throws {
+        open.last?.beginChild { trimmed(stream.textBytes(atDepth: stream.depth - 1)) }
+        let element = try profile(stream.name)
+        elements += 1
+        element.begin()
+        open.append(element)
+        for (name, value) in stream.attributesOfElement.all {
+            var value = value
+            value.withUTF8 { element.addAttribute(name, trimmed($0)) }
+        }
+    }
+
+    package override func didEndElement(in stream: XMLStreamParser) throws {
+        open.removeLast().end(trimmed(stream.textBytes))
+    }
+
+    private func profile(_ name: XMLName) throws -> ElementProfile {
+        if let parent = open.last {
+            if let known = parent.child(name) { return known }
+            try countPath()
+            return parent.addChild(name)
+        }
+        let first = ElementProfile(name: name, parent: nil)
+        root = first
+        try countPath()
+        return first
+    }
+
+    private func countPath() throws {
+        paths += 1
+        guard paths <= Self.maximumPaths else {
+            throw InferenceError(
+                description: "the document has more than \(Self.maximumPaths) different element paths; "
+                    + "its element names seem to be data, which no mapping can name")
+        }
+    }
+}

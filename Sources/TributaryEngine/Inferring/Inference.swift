@@ -1,0 +1,70 @@
+import FeedStore
+import Foundation
+import XMLStream
+
+/// Fetches a document and proposes a mapping for it.
+///
+/// An actor on a queue of its own: reading the document blocks that queue's thread only.
+package actor Inference {
+    private let url: String
+    private let executor = RunExecutor(label: "tributary.infer")
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameter location: an `http:`, `https:` or `file:` URL, or the path of a file.
+    package init(of location: String) {
+        let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
+        url = isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
+    }
+
+    /// - Parameters:
+    ///   - name: the source's name; nil for one made of the URL.
+    ///   - takenTables: what the store's other tables are named.
+    /// - Throws: what the document cannot be fetched or read for.
+    package func proposal(name: String?, takenTables: Set<String>) async throws -> MappingProposal {
+        let request = RequestDeclaration(
+            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDefaults().headers,
+            parameters: [:],
+            body: nil, timeout: .seconds(300), connectTimeout: .seconds(10), maxBody: .max, content: .mirrored,
+            sync: .upsert, scope: [:], allowsEmpty: false)
+        let http = HTTPFetcher(now: { Date() })
+        let profile: DocumentProfile
+        do {
+            profile = try await read(
+                request, with: url.lowercased().hasPrefix("file:") ? FileFetcher(now: { Date() }) : http)
+        } catch {
+            try await http.shutdown()
+            throw error
+        }
+        try await http.shutdown()
+        return try MappingProposal(profile: profile, url: url, sourceName: name, takenTables: takenTables)
+    }
+
+    private func read(_ request: RequestDeclaration, with fetcher: any Fetcher) async throws -> DocumentProfile {
+        let exchange = try await fetcher.fetch(request, validators: Validators())
+        guard exchange.response.status == 200 else {
+            throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
+        }
+        let profile = DocumentProfile()
+        let parser = ProfileBodyParser(profile, charset: exchange.response.charset)
+        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
+        try await exchange.forEachPiece { try reader.read($0) }
+        try reader.finish()
+        return profile
+    }
+}
+
+/// Leads a body into a profile.
+private final class ProfileBodyParser: BodyParser {
+    private let stream: XMLStreamParser
+    // The stream does not retain its handler.
+    private let profile: DocumentProfile
+
+    init(_ profile: DocumentProfile, charset: String?) {
+        self.profile = profile
+        stream = XMLStreamParser(charset: charset, handler: profile)
+    }
+
+    func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
+    func finish() throws { try stream.finish() }
+}

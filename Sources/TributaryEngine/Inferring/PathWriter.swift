@@ -1,0 +1,83 @@
+import XMLStream
+
+/// Writes the paths of a mapping, and remembers the prefixes that they need.
+///
+/// A name without a prefix matches in any namespace, so a step has a prefix only where a sibling has the same local
+/// name in another namespace. One in no namespace has none even there: the first match counts.
+final class PathWriter {
+    /// The prefixes used so far, in the order of their first use.
+    private(set) var bindings: [(prefix: String, namespace: String)] = []
+    private let written: [String: String]
+
+    init(root: ElementProfile) {
+        var written: [String: String] = [:]
+        root.visit { element in
+            for name in [element.name] + element.attributes.map(\.name) {
+                guard let namespace = name.namespace, written[namespace] == nil, let prefix = name.prefix else {
+                    continue
+                }
+                written[namespace] = prefix
+            }
+        }
+        self.written = written
+    }
+
+    /// From the root, or from the topmost of elements within one another, wherever that is.
+    func place(of element: ElementProfile) -> String {
+        let ancestors = Array(sequence(first: element, next: \.parent))
+        if let top = ancestors.firstIndex(where: \.isRecursive) {
+            return ancestors[...top].reversed().map(step).joined(separator: "/")
+        }
+        return ancestors.reversed().map { "/" + step($0) }.joined()
+    }
+
+    /// From a record to an element below it; `.` to the record itself.
+    func path(_ steps: [ElementProfile]) -> String {
+        steps.isEmpty ? "." : steps.map(step).joined(separator: "/")
+    }
+
+    func path(_ steps: [ElementProfile], attribute: XMLName, of element: ElementProfile) -> String {
+        let hasTwin = element.attributes.contains { $0.name.local == attribute.local && !$0.name.isSame(as: attribute) }
+        let name = hasTwin ? qualified(attribute) : attribute.local
+        return (steps.map(step) + ["@" + name]).joined(separator: "/")
+    }
+
+    private func step(_ element: ElementProfile) -> String {
+        element.hasTwin ? qualified(element.name) : element.name.local
+    }
+
+    private func qualified(_ name: XMLName) -> String {
+        guard let namespace = name.namespace else { return name.local }
+        if namespace == "http://www.w3.org/XML/1998/namespace" { return "xml:" + name.local }
+        if let bound = bindings.first(where: { $0.namespace == namespace }) { return bound.prefix + ":" + name.local }
+        let wish = written[namespace] ?? Self.customary[namespace] ?? "ns"
+        var prefix = wish
+        var number = 2
+        while prefix == "xml" || bindings.contains(where: { $0.prefix == prefix }) {
+            prefix = wish + String(number)
+            number += 1
+        }
+        bindings.append((prefix, namespace))
+        return prefix + ":" + name.local
+    }
+
+    /// Prefixes for namespaces that documents mostly make the default.
+    private static let customary = [
+        "http://www.w3.org/2005/Atom": "atom", "http://purl.org/rss/1.0/": "rss",
+        "http://www.sitemaps.org/schemas/sitemap/0.9": "sm", "http://www.w3.org/1999/xhtml": "xhtml",
+    ]
+}
+
+extension ElementProfile {
+    /// Whether a sibling has the same local name in another namespace.
+    var hasTwin: Bool {
+        parent?.children.contains { $0.name.local == name.local && !$0.name.isSame(as: name) } ?? false
+    }
+}
+
+extension XMLName {
+    /// Nil where the name is written without one.
+    var prefix: String? {
+        qualified.utf8.count > local.utf8.count ? String(qualified.dropLast(local.count + 1)) : nil
+    }
+}

@@ -1,0 +1,41 @@
+/// A number as feeds write quantities and prices, in ASCII: `-12`, `9.90`, `1.5e-7`.
+///
+/// What would not come back from a number as it was written is none: `007`, `+5`. A product's number or a postcode must
+/// not lose its zeros.
+struct PlainNumber {
+    /// Digits before an exponent, zeros at the start left out.
+    private(set) var significantDigits = 0
+    /// Digits after the point; nil without one.
+    private(set) var decimals: Int?
+    private(set) var hasExponent = false
+
+    init?(_ text: UnsafeBufferPointer<UInt8>) {
+        var rest = text[...]
+        if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+        let whole = Self.takeDigits(&rest)
+        guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else { return nil }
+        var digits = Array(whole)
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            let fraction = Self.takeDigits(&rest)
+            guard !fraction.isEmpty else { return nil }
+            decimals = fraction.count
+            digits += fraction
+        }
+        significantDigits = digits.drop { $0 == UInt8(ascii: "0") }.count
+        if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
+            rest.removeFirst()
+            if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }
+            guard !Self.takeDigits(&rest).isEmpty else { return nil }
+            hasExponent = true
+        }
+        guard rest.isEmpty else { return nil }
+    }
+
+    private static func takeDigits(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>>
+    {
+        let digits = rest.prefix { $0 &- UInt8(ascii: "0") < 10 }
+        rest = rest.dropFirst(digits.count)
+        return digits
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// Names of tables and columns made of names of XML: ASCII letters in lower case, digits and `_`.
+enum SQLName {
+    /// What PostgreSQL keeps of a name.
+    static let longest = 63
+
+    /// `pubDate` becomes `pub_date`, `XMLFile` `xml_file`, `Größe` `grosse`; empty where nothing is left of the name.
+    static func snakeCase(_ name: String) -> String {
+        let letters = Array(latin(name).unicodeScalars)
+        var snake = ""
+        for (index, letter) in letters.enumerated() {
+            guard letter.isASCII, letter.properties.isAlphabetic || ("0"..."9").contains(letter) else {
+                if !snake.isEmpty, !snake.hasSuffix("_") { snake += "_" }
+                continue
+            }
+            if letter.properties.isUppercase, index > 0, !snake.hasSuffix("_"), !snake.isEmpty {
+                let isAfterSmall = !letters[index - 1].properties.isUppercase
+                let isBeforeSmall = index + 1 < letters.count && letters[index + 1].properties.isLowercase
+                if isAfterSmall || isBeforeSmall { snake += "_" }
+            }
+            snake += letter.properties.lowercaseMapping
+        }
+        while snake.hasSuffix("_") { snake.removeLast() }
+        return snake.first?.isNumber ?? false ? "n" + snake : snake
+    }
+
+    /// Parts joined with `_`; the first ones are left out where all are too long.
+    static func join(_ parts: [String]) -> String {
+        var parts = parts.filter { !$0.isEmpty }[...]
+        while parts.count > 1, parts.joined(separator: "_").count > longest { parts.removeFirst() }
+        return String(parts.joined(separator: "_").prefix(longest))
+    }
+
+    /// Tributary and SQLite keep names that begin with theirs.
+    static func unreserved(_ name: String) -> String {
+        let isReserved = name.hasPrefix("tributary_") || name.hasPrefix("sqlite_")
+        return join([(isReserved ? "x_" : "") + name])
+    }
+
+    private static func latin(_ name: String) -> String {
+        guard !name.utf8.allSatisfy({ $0 < 128 }) else { return name }
+        var latin = name.applyingTransform(.toLatin, reverse: false) ?? name
+        for (letter, replacement) in ligatures { latin = latin.replacingOccurrences(of: letter, with: replacement) }
+        // What is left of a letter with marks are marks, which are no part of a word's end.
+        return String(
+            String.UnicodeScalarView(
+                latin.decomposedStringWithCanonicalMapping.unicodeScalars.filter {
+                    $0.properties.generalCategory != .nonspacingMark
+                }))
+    }
+
+    private static let ligatures = [
+        "ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d",
+        "Đ": "D", "þ": "th", "Þ": "Th", "ð": "d", "ı": "i", "ʹ": "", "ʺ": "",
+    ]
+}

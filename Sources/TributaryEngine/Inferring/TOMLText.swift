@@ -1,0 +1,33 @@
+/// How names and values are written in a `sources.toml`.
+enum TOMLText {
+    /// A basic string. `${` is doubled because a configuration replaces `${NAME}`.
+    static func string(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.replacing("${", with: "$${").unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    /// A bare key where the name is one, else a quoted one.
+    static func key(_ name: String) -> String {
+        let isBare =
+            !name.isEmpty
+            && name.unicodeScalars.allSatisfy {
+                $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "_" || $0 == "-")
+            }
+        return isBare ? name : string(name)
+    }
+
+    static func strings(_ texts: [String]) -> String { "[" + texts.map(string).joined(separator: ", ") + "]" }
+}

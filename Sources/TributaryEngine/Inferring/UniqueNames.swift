@@ -1,0 +1,23 @@
+/// Gives out names that are given once, whatever the case of their letters.
+struct UniqueNames {
+    private var taken: Set<String>
+
+    /// - Parameter reserved: names that are not given out, in lower case.
+    init(reserved: Set<String> = []) { taken = reserved }
+
+    /// The first of the names that is still free, or the first with a number; `fallback` where they are all empty.
+    mutating func claim(_ wishes: String..., fallback: String) -> String { claim(wishes, fallback: fallback) }
+
+    mutating func claim(_ wishes: [String], fallback: String) -> String {
+        let names = wishes.filter { !$0.isEmpty }
+        if let free = names.first(where: { taken.insert($0.lowercased()).inserted }) { return free }
+        let base = names.first ?? fallback
+        var number = names.isEmpty ? 1 : 2
+        while true {
+            let suffix = number == 1 ? "" : "_\(number)"
+            let name = String(base.prefix(SQLName.longest - suffix.count)) + suffix
+            if taken.insert(name.lowercased()).inserted { return name }
+            number += 1
+        }
+    }
+}
