@@ -49,9 +49,12 @@ struct PlanReport: Sendable {
             lines.append(
                 "  \(table.counts.inserted) inserted, \(table.counts.updated) updated, \(table.counts.deleted) deleted")
         }
-        if !plan.differs { lines.append(
+        if !plan.differs {
+            lines.append(
                 plan.requests.allSatisfy { $0.outcome == "unchanged" }
-                    ? "no difference: every request answered 304" : "no difference: \(plan.counts.unchanged) rows are as they are") }
+                    ? "no difference: every request answered 304"
+                    : "no difference: \(plan.counts.unchanged) rows are as they are")
+        }
         if plan.skipped > 0 { lines.append("\(plan.skipped) skipped") }
         lines += Self.section("Elements and attributes that nothing takes:", plan.elements)
         lines += Self.section("Columns without a value in any record:", plan.columns)

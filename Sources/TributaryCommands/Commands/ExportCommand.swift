@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import TributaryEngine
+
+struct ExportCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write rows back as XML, in the shape of the request's mapping.",
+        discussion: "The document goes to standard output as a stream; importing it again changes no row.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The source.")
+    var source: String
+
+    @Argument(help: "The request's key; it may be left out where only one request has a mapping.")
+    var request: String?
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard let declaration = configuration[source: source] else {
+            let known = configuration.sources.map(\.name).joined(separator: ", ")
+            throw Failure.usage("there is no source '\(source)' in \(configuration.file); it has: \(known)")
+        }
+        let exporter = try exporter(declaration, configuration)
+        do {
+            try exporter.export { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+        } catch let error as ExportError {
+            throw Failure.failed("\(source): \(error)")
+        }
+    }
+
+    private func exporter(_ source: SourceDeclaration, _ configuration: TributaryConfiguration) throws
+        -> MappingExporter
+    {
+        let mapped = source.requests.filter { MappingExporter($0, configuration: configuration) != nil }
+        let chosen = request.map { key in source.requests.filter { $0.key == key } } ?? mapped
+        guard chosen.count == 1 else {
+            let keys = mapped.map(\.key).joined(separator: ", ")
+            if let request {
+                throw Failure.usage(
+                    "source '\(source.name)' has no request '\(request)'; with a mapping it has: \(keys)")
+            }
+            throw Failure.usage(
+                mapped.isEmpty
+                    ? "no request of source '\(source.name)' has a mapping ('tables') to export by"
+                    : "name one of the requests of source '\(source.name)': \(keys)")
+        }
+        guard let exporter = MappingExporter(chosen[0], configuration: configuration) else {
+            throw Failure.usage(
+                "request '\(chosen[0].key)' of source '\(source.name)' has no mapping ('tables') to export by")
+        }
+        return exporter
+    }
+}

@@ -1,0 +1,239 @@
+import FeedStore
+import Foundation
+import GRDB
+import XMLStream
+
+/// Turns a mapping round: which elements its rows are written as.
+struct ExportPlanner {
+    let mapping: RequestMapping
+    let encryptionKey: [UInt8]?
+    /// The primary key of a table of the store.
+    let primaryKey: (String) throws -> [String]
+
+    /// The tables whose records are not within another's, each with those that are within its own; and the root's name.
+    func plan() throws -> (root: ExportElement, tables: [ExportTable]) {
+        let tables = mapping.tables.map(ExportTable.init)
+        for table in tables { table.levels = levels(of: table.mapping) }
+        let root = ExportElement(rootName(tables))
+        var outermost: [ExportTable] = []
+        for table in tables {
+            if let outer = try enclosing(table, among: tables) {
+                if outer === table { table.isRecursive = true } else { outer.nested.append(table) }
+                if outer === table { outermost.append(table) }
+            } else {
+                outermost.append(table)
+            }
+        }
+        for table in outermost { try place(table, below: [root], isOutermost: true) }
+        for table in outermost { number(table) }
+        return (root, outermost)
+    }
+
+    // MARK: - Elements
+
+    private func levels(of table: TableMapping) -> [ExportElement] {
+        table.element.steps.map { ExportElement(name($0.test), fixed: fixed($0.predicates)) }
+    }
+
+    private func name(_ test: XMLPath.NameTest) -> String { test == .any ? "any" : test.description }
+
+    private func fixed(_ predicates: [XMLPath.Predicate]) -> [(name: String, value: String)] {
+        predicates.compactMap { predicate in
+            switch predicate.condition {
+            case .equals(let value): (name(predicate.attribute), value)
+            case .differs: (name(predicate.attribute), "")
+            case .exists: nil
+            }
+        }
+    }
+
+    private func rootName(_ tables: [ExportTable]) -> String {
+        if let root = mapping.root { return root }
+        let absolute = tables.first { $0.mapping.element.isAbsolute }
+        let path = tables.lazy.flatMap(\.mapping.columns).compactMap { column -> String? in
+            if case .path(let path, _) = column.origin, path.isAbsolute {
+                path.steps.first.map { name($0.test) }
+            } else {
+                nil
+            }
+        }.first
+        return absolute?.levels.first?.name ?? path ?? "data"
+    }
+
+    // MARK: - Which records are within which
+
+    private func enclosing(_ table: ExportTable, among tables: [ExportTable]) throws -> ExportTable? {
+        for column in table.mapping.columns {
+            guard case .parent(let parent) = column.origin,
+                let outer = tables.first(where: { $0.mapping.table.lowercased() == parent.lowercased() }),
+                let key = try primaryKey(parent).first
+            else { continue }
+            table.join = [(column.name, "m.\(quoted(key))")]
+            if outer !== table { shorten(table, within: outer) }
+            return outer
+        }
+        for outer in tables where outer !== table && overlap(table, outer) > 0 {
+            let below = table.levels.count - overlap(table, outer)
+            guard below > 0 else { continue }
+            let pairs = table.mapping.columns.compactMap { column -> (column: String, outer: String)? in
+                guard case .path(var path, _) = column.origin, path.ups >= below else { return nil }
+                path.ups -= below
+                return outer.mapping.columns.first { candidate in
+                    if case .path(path, _) = candidate.origin { true } else { false }
+                }.map { (column.name, "m.\(quoted($0.name))") }
+            }
+            let key = outer.mapping.key.map { "m.\(quoted($0))" }
+            guard !key.isEmpty, key.allSatisfy({ column in pairs.contains { $0.outer == column } }) else { continue }
+            table.join = pairs
+            shorten(table, within: outer)
+            return outer
+        }
+        return nil
+    }
+
+    /// How many of the last steps to the outer record are the first steps to the inner one.
+    private func overlap(_ inner: ExportTable, _ outer: ExportTable) -> Int {
+        let innerSteps = inner.mapping.element.steps
+        let outerSteps = outer.mapping.element.steps
+        if inner.mapping.element.isAbsolute {
+            let isPrefix = innerSteps.count > outerSteps.count && innerSteps.starts(with: outerSteps)
+            return isPrefix ? outerSteps.count : 0
+        }
+        let most = min(innerSteps.count - 1, outerSteps.count)
+        return most > 0 ? (1...most).last { outerSteps.suffix($0).elementsEqual(innerSteps.prefix($0)) } ?? 0 : 0
+    }
+
+    private func shorten(_ table: ExportTable, within outer: ExportTable) {
+        table.levels.removeFirst(overlap(table, outer))
+    }
+
+    // MARK: - Which field is where
+
+    /// - Parameter around: the elements around the table's own, from the root to the record that it is within.
+    private func place(_ table: ExportTable, below around: [ExportElement], isOutermost: Bool) throws {
+        if isOutermost, table.levels.first?.name == around[0].name {
+            if table.mapping.element.isAbsolute || mapping.root != nil, table.levels.count > 1 {
+                table.levels.removeFirst()
+            }
+        }
+        let ups =
+            table.mapping.columns.compactMap { column -> Int? in
+                if case .path(let path, _) = column.origin, !path.isAbsolute { path.ups } else { nil }
+            }.max() ?? 0
+        // The steps say nothing of elements further up: any will do.
+        while isOutermost, table.levels.count <= ups, !table.mapping.element.isAbsolute {
+            table.levels.insert(ExportElement("group"), at: 0)
+        }
+        let chain = around + table.levels
+        for column in sorted(table.mapping) where column.isExported {
+            for (path, field) in try fields(of: column, table.mapping) {
+                let place = path.isAbsolute ? 0 : chain.count - 1 - path.ups
+                guard place >= 0 else { continue }
+                let isOutside = place < around.count
+                if isOutside, place > 0 || !path.isAbsolute || !isOutermost {
+                    if !isOutermost { borrow(field, path, at: chain[place], from: table, to: around.count - 1 - place) }
+                    continue
+                }
+                var path = path
+                if path.isAbsolute { path.steps.removeFirst() }
+                put(field, path, in: chain[place])
+            }
+        }
+        for inner in table.nested { try place(inner, below: chain, isOutermost: false) }
+    }
+
+    /// A value that the inner table has and the outer one has not: any of the rows within tells it.
+    private func borrow(
+        _ field: ExportField, _ path: XMLPath, at element: ExportElement, from table: ExportTable, to levelsUp: Int
+    ) {
+        guard levelsUp == 0 else { return }
+        let condition = table.join.map { "c.\(quoted($0.column)) = \($0.outer)" }.joined(separator: " AND ")
+        var field = field
+        field.sql =
+            "(SELECT \(field.sql.replacingOccurrences(of: "m.", with: "c.")) FROM store.\(quoted(table.mapping.table)) c WHERE \(condition) LIMIT 1)"
+        put(field, path, in: element, onlyIfFree: true)
+    }
+
+    private func put(_ field: ExportField, _ path: XMLPath, in start: ExportElement, onlyIfFree: Bool = false) {
+        var element = start
+        for (index, step) in path.steps.enumerated() {
+            // Each markup is an element of its own.
+            if index == path.steps.count - 1, field.column.type == .xml {
+                let own = ExportElement(name(step.test))
+                own.markup = field
+                return element.children.append(own)
+            }
+            if element.children.contains(where: { $0.name == name(step.test) && $0.markup != nil }) { return }
+            element = element.child(name(step.test), fixed: fixed(step.predicates))
+        }
+        switch path.target {
+        case .attribute(let test):
+            guard !element.attributes.contains(where: { $0.name == name(test) }) else { return }
+            element.attributes.append((name(test), field))
+        case .text, .deepText:
+            if element.text == nil { element.text = field }
+        }
+    }
+
+    /// In the order that the mapping gives; unconditional elements before those with predicates, so that the first match
+    /// stays the first.
+    private func sorted(_ table: TableMapping) -> [ColumnMapping] {
+        func hasPredicates(_ column: ColumnMapping) -> Bool {
+            if case .path(let path, _) = column.origin { path.steps.contains { !$0.predicates.isEmpty } } else { false }
+        }
+        // Markup first: it holds what other columns take of the same element.
+        let columns = table.columns.filter { $0.type == .xml } + table.columns.filter { $0.type != .xml }
+        return columns.filter { !hasPredicates($0) } + columns.filter(hasPredicates)
+    }
+
+    private func fields(of column: ColumnMapping, _ table: TableMapping) throws -> [(XMLPath, ExportField)] {
+        guard case .path(let path, _) = column.origin else { return [] }
+        guard let reference = column.reference else {
+            return [
+                (
+                    path,
+                    ExportField(
+                        sql: "m.\(quoted(column.name))", column: column, table: table.table,
+                        encryptionKey: encryptionKey)
+                )
+            ]
+        }
+        let key = try primaryKey(reference.table).first ?? "rowid"
+        func other(_ name: String) -> String {
+            "(SELECT t.\(quoted(name)) FROM store.\(quoted(reference.table)) t WHERE t.\(quoted(key)) = m.\(quoted(column.name)))"
+        }
+        var fields = [(path, ExportField(sql: other(reference.column), column: column, table: table.table))]
+        guard reference.updates || mapping.expandsReferences else { return fields }
+        for set in reference.set {
+            var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
+            setColumn.type = set.type
+            fields.append((set.path, ExportField(sql: other(set.column), column: setColumn, table: reference.table)))
+        }
+        return fields
+    }
+
+    /// Gives every field its position among the values selected for a row.
+    private func number(_ table: ExportTable) {
+        var next = 0
+        func visit(_ element: ExportElement) {
+            for index in element.attributes.indices {
+                element.attributes[index].field.index = next
+                next += 1
+            }
+            if element.text != nil {
+                element.text?.index = next
+                next += 1
+            }
+            if element.markup != nil {
+                element.markup?.index = next
+                next += 1
+            }
+            element.children.forEach(visit)
+        }
+        table.levels.forEach(visit)
+        for inner in table.nested { number(inner) }
+    }
+}
+
+/// An identifier of SQL, whatever characters it has.
+func quoted(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }

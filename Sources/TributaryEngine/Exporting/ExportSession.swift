@@ -1,0 +1,188 @@
+import GRDB
+import XMLStream
+
+/// One export under way: the rows that are read, and what has been written.
+final class ExportSession {
+    var writer = XMLWriter()
+    private let db: Database
+    private let scope: [String: String]
+    private let write: ([UInt8]) throws -> Void
+    /// Statements under way, by table and depth: a recursive table has several.
+    private var statements: [ObjectIdentifier: [Statement]] = [:]
+    private var indexed: [ObjectIdentifier: String] = [:]
+
+    init(db: Database, scope: [String: String], write: @escaping ([UInt8]) throws -> Void) {
+        self.db = db
+        self.scope = scope
+        self.write = write
+    }
+
+    func flush() throws { try write(writer.take()) }
+
+    /// The root's own values, from any row of the table that has them, then every table's rows.
+    func writeRoot(_ root: ExportElement, _ tables: [ExportTable]) throws {
+        let fields = root.fields
+        if let name = fields.first?.table {
+            let selection = fields.map(\.sql).joined(separator: ", ")
+            if let row = try Row.fetchOne(db, sql: "SELECT \(selection) FROM store.\(quoted(name)) m LIMIT 1") {
+                var next = 0
+                number(root, &next)
+                try writeContent(of: root, row)
+            }
+        }
+        for table in tables { try writeRows(of: table, around: nil, depth: 0) }
+    }
+
+    private func number(_ element: ExportElement, _ next: inout Int) {
+        for index in element.attributes.indices {
+            element.attributes[index].field.index = next
+            next += 1
+        }
+        if element.text != nil {
+            element.text?.index = next
+            next += 1
+        }
+        if element.markup != nil {
+            element.markup?.index = next
+            next += 1
+        }
+        for child in element.children { number(child, &next) }
+    }
+
+    // MARK: - Rows
+
+    private func writeRows(of table: ExportTable, around outer: [DatabaseValue]?, depth: Int) throws {
+        let statement = try statement(for: table, isInner: outer != nil, depth: depth)
+        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(outer ?? []))
+        var open: [[DatabaseValue]] = []
+        while let row = try rows.next() {
+            let values = Array(row.databaseValues)
+            try openWrappers(of: table, row, values, &open)
+            let record = table.record
+            writer.start(record.name)
+            try writeContent(of: record, row)
+            for inner in table.inner {
+                let offset = table.joinOffset(of: inner)
+                let key = Array(values[offset..<offset + inner.join.count])
+                if key.allSatisfy({ !$0.isNull }) { try writeRows(of: inner, around: key, depth: depth + 1) }
+            }
+            writer.end(record.name)
+            if outer == nil { writer.markup("\n".utf8) }
+            if writer.bytes.count > 64 << 10 { try flush() }
+        }
+        for wrapper in table.wrappers.prefix(open.count).reversed() { writer.end(wrapper.name) }
+    }
+
+    /// Closes the elements around the last record that differ from those around this one, and opens its own.
+    private func openWrappers(
+        of table: ExportTable, _ row: Row, _ values: [DatabaseValue], _ open: inout [[DatabaseValue]]
+    ) throws {
+        let wanted = table.wrappers.map { wrapper in wrapper.fields.map { values[$0.index] } }
+        let same = zip(open, wanted).prefix { $0 == $1 }.count
+        for wrapper in table.wrappers.prefix(open.count).dropFirst(same).reversed() { writer.end(wrapper.name) }
+        for wrapper in table.wrappers.dropFirst(same) {
+            writer.start(wrapper.name)
+            try writeContent(of: wrapper, row)
+        }
+        open = wanted
+    }
+
+    private func writeContent(of element: ExportElement, _ row: Row) throws {
+        for (name, value) in element.fixed where !element.attributes.contains(where: { $0.name == name }) {
+            writer.attribute(name, value.utf8)
+        }
+        for (name, field) in element.attributes {
+            if let text = try field.text(row) { writer.attribute(name, text) }
+        }
+        if let text = try element.text?.text(row) { writer.text(text) }
+        for child in element.children where try isPresent(child, row) {
+            if let markup = child.markup {
+                if let text = try markup.text(row) { writer.markup(text) }
+                continue
+            }
+            writer.start(child.name)
+            try writeContent(of: child, row)
+            writer.end(child.name)
+        }
+    }
+
+    private func isPresent(_ element: ExportElement, _ row: Row) throws -> Bool {
+        try element.fields.contains { try $0.text(row) != nil }
+    }
+
+    // MARK: - SQL
+
+    private func statement(for table: ExportTable, isInner: Bool, depth: Int) throws -> Statement {
+        let id = ObjectIdentifier(table)
+        let known = statements[id] ?? []
+        if isInner, depth - 1 < known.count { return known[depth - 1] }
+        let statement = try db.makeStatement(sql: sql(table, isInner: isInner))
+        if isInner {
+            var all = known
+            while all.count < depth - 1 { all.append(try db.makeStatement(sql: sql(table, isInner: true))) }
+            statements[id] = all + [statement]
+        }
+        return statement
+    }
+
+    private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
+        let name = "store." + quoted(table.mapping.table)
+        var conditions =
+            table.mapping.columns.isEmpty
+            ? []
+            : scope.sorted { $0.key < $1.key }.map {
+                "m.\(quoted($0.key)) = '\($0.value.replacing("'", with: "''"))'"
+            }
+        var source = "\(name) m"
+        if isInner {
+            if let index = try index(of: table) {
+                source = "\(index) i CROSS JOIN \(name) m ON m.rowid = i.id"
+                conditions += table.join.indices.map { "i.v\($0) = ?" }
+            } else {
+                conditions += table.join.map { "m.\(quoted($0.column)) = ?" }
+            }
+        } else if table.isRecursive {
+            conditions += table.join.map { "m.\(quoted($0.column)) IS NULL" }
+        }
+        let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
+        let positions = table.mapping.columns.filter { $0.origin == .ordinal }.map { "m.\(quoted($0.name))" }
+        let order = try wrappers + positions + (hasRowID(table.mapping.table) ? ["m.rowid"] : [])
+        let selection = table.selection
+        return "SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(source)"
+            + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
+            + (order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", "))
+    }
+
+    /// An index for this export of the columns by which a table's rows are found, where the store has none.
+    private func index(of table: ExportTable) throws -> String? {
+        let id = ObjectIdentifier(table)
+        if let known = indexed[id] { return known.isEmpty ? nil : known }
+        let columns = table.join.map(\.column)
+        let name = table.mapping.table
+        let isIndexed = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'store') l, pragma_index_info(l.name, 'store') i
+                WHERE i.seqno = 0 AND lower(i.name) = lower(?))
+                """, arguments: [name, columns[0]])
+        guard isIndexed != true, try hasRowID(name) else {
+            indexed[id] = ""
+            return nil
+        }
+        let index = "temp.inner_\(indexed.count)"
+        let values = columns.indices.map { "v\($0)" }
+        try db.execute(
+            sql: """
+                CREATE TABLE \(index) (\(values.joined(separator: ", ")), id INTEGER, PRIMARY KEY (\((values + ["id"]).joined(separator: ", ")))) WITHOUT ROWID;
+                INSERT INTO \(index) SELECT \(columns.map(quoted).joined(separator: ", ")), rowid FROM store.\(quoted(name))
+                WHERE \(columns.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
+                """)
+        indexed[id] = index
+        return index
+    }
+
+    private func hasRowID(_ table: String) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'", arguments: [table]) ?? true
+    }
+}
