@@ -63,7 +63,7 @@ let package = Package(
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            exclude: ["TypedRecords"],
+
             swiftSettings: swiftSettings),
         .target(
             name: "TributaryCommands",

@@ -101,6 +101,14 @@ import Testing
             xml == "<podcast xmlns:itunes=\"http://e.org/itunes\" xml:lang=\"de\">"
                 + "<itunes:author>x</itunes:author></podcast>")
         #expect(try decoder.decode(Podcast.self, from: xml) == podcast)
+        struct Keywords: XMLRecord {
+            var words: Set<String>
+            static var xmlPaths: [String: String] { ["words": "itunes:keyword"] }
+            static var xmlNamespaces: [String: String] { ["itunes": "u"] }
+        }
+        #expect(
+            try encoder.encode(Keywords(words: ["b", "a"])).hasSuffix(
+                "<itunes:keyword>a</itunes:keyword><itunes:keyword>b</itunes:keyword></keywords>"))
         let podcasts = Podcasts(podcast: [podcast, podcast])
         #expect(try decoder.decode(Podcasts.self, from: encoder.encode(podcasts)) == podcasts)
     }

@@ -9,7 +9,8 @@ extension MainStore {
         guard !definitions.isEmpty else { return }
         do {
             if try !isPrepared(for: definitions) {
-                try pool.write { db in for definition in definitions { try db.prepare(definition) } }
+                try pool.write { db in for definition in definitions { try db.prepare(definition, among: definitions) }
+                }
             }
             let problems = try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
             guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
@@ -103,12 +104,12 @@ extension Database {
         return nil
     }
 
-    fileprivate func prepare(_ definition: TableDefinition) throws {
+    fileprivate func prepare(_ definition: TableDefinition, among all: [TableDefinition]) throws {
         let name = definition.name.sqlIdentifier
         guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
             var parts = try definition.columns.map { column in
                 let isKey = definition.key.contains { $0.lowercased() == column.name.lowercased() }
-                return try sql(column, isNotNull: column.isNotNull || isKey)
+                return try sql(column, isNotNull: column.isNotNull || isKey, among: all)
             }
             if !definition.key.isEmpty {
                 let constraint = definition.needsGeneratedKey ? "UNIQUE" : "PRIMARY KEY"
@@ -123,18 +124,30 @@ extension Database {
         }
         for column in definition.columns where info.column(column.name) == nil {
             // Rows that are already there have no value for it.
-            try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false))")
+            try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false, among: all))")
         }
     }
 
-    private func sql(_ column: TableDefinition.Column, isNotNull: Bool) throws -> String {
-        var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references))"
+    private func sql(_ column: TableDefinition.Column, isNotNull: Bool, among all: [TableDefinition]) throws -> String {
+        var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references, among: all))"
         if isNotNull { sql += " NOT NULL" }
         if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }
         return sql
     }
 
-    private func keyType(of table: String?) throws -> String {
+    /// The type of a table's primary key, as it is or as it will be created.
+    private func keyType(of table: String?, among all: [TableDefinition]) throws -> String {
+        if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
+            try !tableExists(definition.name)
+        {
+            guard !definition.needsGeneratedKey else { return "INTEGER" }
+            let key = definition.columns.first { $0.name.lowercased() == definition.key.first?.lowercased() }
+            // A key that is itself another table's, as that one is.
+            if let key, key.type == nil, key.references?.lowercased() != definition.name.lowercased() {
+                return try keyType(of: key.references, among: all)
+            }
+            return key?.type ?? "TEXT"
+        }
         guard let table, let info = try TableInfo(self, table: table, schema: "main"), info.primaryKey.count == 1 else {
             return "TEXT"
         }

@@ -10,23 +10,32 @@ struct ExportPlanner {
     /// The primary key of a table of the store.
     let primaryKey: (String) throws -> [String]
 
-    /// The tables whose records are not within another's, each with those that are within its own; and the root's name.
-    func plan() throws -> (root: ExportElement, tables: [ExportTable]) {
+    /// The root, the table whose one record it is, if any, and the tables whose records are not within another's, each with
+    /// those that are within its own.
+    func plan() throws -> (root: ExportElement, document: ExportTable?, tables: [ExportTable]) {
         let tables = mapping.tables.map(ExportTable.init)
         for table in tables { table.levels = levels(of: table.mapping) }
-        let root = ExportElement(rootName(tables))
+        // A record that is the document itself.
+        let document = tables.first {
+            $0.levels.count == 1 && ($0.mapping.element.isAbsolute || $0.levels[0].name == mapping.root)
+        }
+        let root = document?.record ?? ExportElement(rootName(tables))
         var outermost: [ExportTable] = []
         for table in tables {
             if let outer = try enclosing(table, among: tables) {
                 if outer === table { table.isRecursive = true } else { outer.nested.append(table) }
                 if outer === table { outermost.append(table) }
-            } else {
+            } else if table !== document {
                 outermost.append(table)
             }
         }
+        if let document {
+            try place(document, below: [], isOutermost: true)
+            number(document)
+        }
         for table in outermost { try place(table, below: [root], isOutermost: true) }
         for table in outermost { number(table) }
-        return (root, outermost)
+        return (root, document, outermost)
     }
 
     // MARK: - Elements
@@ -72,11 +81,12 @@ struct ExportPlanner {
             if outer !== table { shorten(table, within: outer) }
             return outer
         }
-        for outer in tables where outer !== table && overlap(table, outer) > 0 {
+        for outer in tables where outer !== table {
             let below = table.levels.count - overlap(table, outer)
             guard below > 0 else { continue }
+            // Of two records at one depth, neither is within the other.
             let pairs = table.mapping.columns.compactMap { column -> (column: String, outer: String)? in
-                guard case .path(var path, _) = column.origin, path.ups >= below else { return nil }
+                guard case .path(var path, _) = column.origin, path.ups >= max(below, 1) else { return nil }
                 path.ups -= below
                 return outer.mapping.columns.first { candidate in
                     if case .path(path, _) = candidate.origin { true } else { false }
@@ -109,9 +119,14 @@ struct ExportPlanner {
 
     // MARK: - Which field is where
 
-    /// - Parameter around: the elements around the table's own, from the root to the record that it is within.
-    private func place(_ table: ExportTable, below around: [ExportElement], isOutermost: Bool) throws {
-        if isOutermost, table.levels.first?.name == around[0].name {
+    /// - Parameters:
+    ///   - around: the elements around the table's own, from the root to the record that it is within.
+    ///   - owners: for each of them, the tables that the way leads through from there: the first is the one whose rows the
+    ///     element belongs to, the last the one around the table.
+    private func place(
+        _ table: ExportTable, below around: [ExportElement], owners: [[ExportTable]] = [[]], isOutermost: Bool
+    ) throws {
+        if isOutermost, let root = around.first, table.levels.first?.name == root.name {
             if table.mapping.element.isAbsolute || mapping.root != nil, table.levels.count > 1 {
                 table.levels.removeFirst()
             }
@@ -125,38 +140,65 @@ struct ExportPlanner {
             table.levels.insert(ExportElement("group"), at: 0)
         }
         let chain = around + table.levels
-        for column in sorted(table.mapping) where column.isExported {
+        for column in sorted(table.mapping) where column.isExported && !isToldBelow(column, table) {
             for (path, field) in try fields(of: column, table.mapping) {
                 let place = path.isAbsolute ? 0 : chain.count - 1 - path.ups
                 guard place >= 0 else { continue }
-                let isOutside = place < around.count
-                if isOutside, place > 0 || !path.isAbsolute || !isOutermost {
-                    if !isOutermost { borrow(field, path, at: chain[place], from: table, to: around.count - 1 - place) }
+                if place < around.count {
+                    borrow(field, path, at: around[place], from: table, through: owners[place])
                     continue
                 }
-                var path = path
-                if path.isAbsolute { path.steps.removeFirst() }
                 put(field, path, in: chain[place])
             }
         }
-        for inner in table.nested { try place(inner, below: chain, isOutermost: false) }
+        let within = owners.map { $0.isEmpty ? [] : $0 + [table] } + table.levels.map { _ in [table] }
+        for inner in table.nested { try place(inner, below: chain, owners: within, isOutermost: false) }
     }
 
-    /// A value that the inner table has and the outer one has not: any of the rows within tells it.
+    /// Whether the path leads into a record of an inner table, which has the value itself.
+    private func isToldBelow(_ column: ColumnMapping, _ table: ExportTable) -> Bool {
+        guard case .path(let path, _) = column.origin, path.ups == 0, !path.isAbsolute else { return false }
+        return table.nested.contains { inner in
+            let steps = inner.levels.map(\.name)
+            guard path.steps.count >= steps.count, zip(path.steps, steps).allSatisfy({ name($0.test) == $1 }) else {
+                return false
+            }
+            var rest = path
+            rest.steps.removeFirst(steps.count)
+            return inner.mapping.columns.contains { if case .path(rest, _) = $0.origin { true } else { false } }
+        }
+    }
+
+    /// A value of an element further out: any of the rows within it tells it, where its own row does not.
     private func borrow(
-        _ field: ExportField, _ path: XMLPath, at element: ExportElement, from table: ExportTable, to levelsUp: Int
+        _ field: ExportField, _ path: XMLPath, at element: ExportElement, from table: ExportTable,
+        through owners: [ExportTable]
     ) {
-        guard levelsUp == 0 else { return }
-        let condition = table.join.map { "c.\(quoted($0.column)) = \($0.outer)" }.joined(separator: " AND ")
+        var path = path
+        if path.isAbsolute { path.steps.removeFirst() }
+        let value = field.sql.replacingOccurrences(of: "m.", with: "c0.")
+        var source = "store.\(quoted(table.mapping.table)) c0"
+        var conditions = ["\(value) IS NOT NULL"]
+        // From the inner table outwards, each joined to the one around it.
+        let way = [table] + owners.dropFirst().reversed()
+        for (index, inner) in way.enumerated() where !owners.isEmpty {
+            let isLast = index == way.count - 1
+            let outer = isLast ? "m." : "c\(index + 1)."
+            if !isLast { source += ", store.\(quoted(way[index + 1].mapping.table)) c\(index + 1)" }
+            conditions += inner.join.map {
+                "c\(index).\(quoted($0.column)) = \($0.outer.replacingOccurrences(of: "m.", with: outer))"
+            }
+        }
         var field = field
-        field.sql =
-            "(SELECT \(field.sql.replacingOccurrences(of: "m.", with: "c.")) FROM store.\(quoted(table.mapping.table)) c WHERE \(condition) LIMIT 1)"
-        put(field, path, in: element, onlyIfFree: true)
+        field.sql = "(SELECT \(value) FROM \(source) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1)"
+        put(field, path, in: element)
     }
 
-    private func put(_ field: ExportField, _ path: XMLPath, in start: ExportElement, onlyIfFree: Bool = false) {
+    private func put(_ field: ExportField, _ path: XMLPath, in start: ExportElement) {
         var element = start
+        var outer = start
         for (index, step) in path.steps.enumerated() {
+            outer = element
             // Each markup is an element of its own.
             if index == path.steps.count - 1, field.column.type == .xml {
                 let own = ExportElement(name(step.test))
@@ -168,10 +210,20 @@ struct ExportPlanner {
         }
         switch path.target {
         case .attribute(let test):
-            guard !element.attributes.contains(where: { $0.name == name(test) }) else { return }
+            if element.attributes.contains(where: { $0.name == name(test) }) {
+                // The last of several stands behind the first.
+                guard field.column.repetition == .last, element !== start else { return }
+                element = ExportElement(element.name, fixed: element.fixed)
+                outer.children.append(element)
+            }
             element.attributes.append((name(test), field))
         case .text, .deepText:
-            if element.text == nil { element.text = field }
+            if element.text != nil {
+                guard field.column.repetition == .last, element !== start else { return }
+                element = ExportElement(element.name, fixed: element.fixed)
+                outer.children.append(element)
+            }
+            element.text = field
         }
     }
 

@@ -19,18 +19,43 @@ final class ExportSession {
 
     func flush() throws { try write(writer.take()) }
 
-    /// The root's own values, from any row of the table that has them, then every table's rows.
-    func writeRoot(_ root: ExportElement, _ tables: [ExportTable]) throws {
-        let fields = root.fields
-        if let name = fields.first?.table {
-            let selection = fields.map(\.sql).joined(separator: ", ")
-            if let row = try Row.fetchOne(db, sql: "SELECT \(selection) FROM store.\(quoted(name)) m LIMIT 1") {
-                var next = 0
-                number(root, &next)
-                try writeContent(of: root, row)
-            }
+    /// Makes the indexes that rows within others are found by. Before any row is read: SQLite ends statements under way when
+    /// tables are made.
+    func prepare(_ tables: [ExportTable]) throws {
+        for table in tables {
+            if !table.join.isEmpty { _ = try index(of: table) }
+            try prepare(table.nested)
         }
+    }
+
+    func writeRows(of tables: [ExportTable]) throws {
         for table in tables { try writeRows(of: table, around: nil, depth: 0) }
+    }
+
+    /// The content of the root where it is a record itself.
+    func writeDocument(_ table: ExportTable) throws {
+        let statement = try statement(for: table, isInner: false, depth: 0)
+        let rows = try Row.fetchCursor(statement)
+        guard let row = try rows.next() else { return }
+        try writeContent(of: table.record, row)
+        try writeInner(of: table, row, depth: 0)
+        if try rows.next() != nil {
+            throw ExportError(
+                description:
+                    "table '\(table.mapping.table)' has several rows, but its element is the root of the document, "
+                    + "which has one")
+        }
+    }
+
+    /// The root's own values, from any row that has them.
+    func writeRoot(_ root: ExportElement) throws {
+        let fields = root.fields
+        guard !fields.isEmpty else { return }
+        var next = 0
+        number(root, &next)
+        if let row = try Row.fetchOne(db, sql: "SELECT \(fields.map(\.sql).joined(separator: ", "))") {
+            try writeContent(of: root, row)
+        }
     }
 
     private func number(_ element: ExportElement, _ next: inout Int) {
@@ -61,16 +86,22 @@ final class ExportSession {
             let record = table.record
             writer.start(record.name)
             try writeContent(of: record, row)
-            for inner in table.inner {
-                let offset = table.joinOffset(of: inner)
-                let key = Array(values[offset..<offset + inner.join.count])
-                if key.allSatisfy({ !$0.isNull }) { try writeRows(of: inner, around: key, depth: depth + 1) }
-            }
+            try writeInner(of: table, row, depth: depth)
             writer.end(record.name)
             if outer == nil { writer.markup("\n".utf8) }
             if writer.bytes.count > 64 << 10 { try flush() }
         }
         for wrapper in table.wrappers.prefix(open.count).reversed() { writer.end(wrapper.name) }
+    }
+
+    private func writeInner(of table: ExportTable, _ row: Row, depth: Int) throws {
+        guard !table.inner.isEmpty else { return }
+        let values = Array(row.databaseValues)
+        for inner in table.inner {
+            let offset = table.joinOffset(of: inner)
+            let key = Array(values[offset..<offset + inner.join.count])
+            if key.allSatisfy({ !$0.isNull }) { try writeRows(of: inner, around: key, depth: depth + 1) }
+        }
     }
 
     /// Closes the elements around the last record that differ from those around this one, and opens its own.
@@ -133,6 +164,11 @@ final class ExportSession {
             : scope.sorted { $0.key < $1.key }.map {
                 "m.\(quoted($0.key)) = '\($0.value.replacing("'", with: "''"))'"
             }
+        // A table that is mapped from several elements is told apart by its constants.
+        conditions += table.mapping.columns.compactMap { column in
+            guard case .constant(let constant) = column.origin else { return nil }
+            return "m.\(quoted(column.name)) = \(literal(constant))"
+        }
         var source = "\(name) m"
         if isInner {
             if let index = try index(of: table) {
@@ -151,6 +187,15 @@ final class ExportSession {
         return "SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(source)"
             + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
             + (order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", "))
+    }
+
+    private func literal(_ constant: TOMLScalar) -> String {
+        switch constant {
+        case .text(let text): "'\(text.replacing("'", with: "''"))'"
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .boolean(let flag): flag ? "1" : "0"
+        }
     }
 
     /// An index for this export of the columns by which a table's rows are found, where the store has none.

@@ -46,19 +46,21 @@ package struct MappingExporter {
             try String.fetchAll(
                 db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk", arguments: [table])
         }
-        let (root, tables) = try planner.plan()
+        let (root, document, tables) = try planner.plan()
         for table in mapping.tables {
             guard try db.tableExists(table.table, in: "store") else {
                 throw ExportError(description: "the store has no table '\(table.table)' yet; run sync first")
             }
         }
         let session = ExportSession(db: db, scope: request.scope, write: write)
+        try session.prepare(tables + [document].compactMap(\.self))
         session.writer.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".utf8)
         session.writer.start(root.name)
         for namespace in mapping.namespaces {
             session.writer.attribute("xmlns:" + namespace.prefix, namespace.uri.utf8)
         }
-        try session.writeRoot(root, tables)
+        if let document { try session.writeDocument(document) } else { try session.writeRoot(root) }
+        try session.writeRows(of: tables)
         session.writer.end(root.name)
         session.writer.markup("\n".utf8)
         try session.flush()

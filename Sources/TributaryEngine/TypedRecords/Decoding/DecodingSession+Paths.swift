@@ -1,0 +1,105 @@
+import XMLStream
+
+/// Following paths through the tree.
+extension DecodingSession {
+    /// Notes the first child for each name with which a path of the type's begins, and where its keys are up to.
+    ///
+    /// - Returns: where the notes begin.
+    @inline(__always)
+    func noteChildren(of node: Int32, for plan: TypePlan) -> Int {
+        let start = notes.count
+        notes.append(0)
+        notes.append(Int32(plan.slotCount))
+        notes.append(repeating: ElementTree.none, count: plan.slotCount)
+        var child = tree.nodes[node].firstChild
+        while child != ElementTree.none {
+            if let slot = plan.slot(ofName: tree.nodes[child].name), notes[start + 2 + slot] == ElementTree.none {
+                notes[start + 2 + slot] = child
+            }
+            child = tree.nodes[child].next
+        }
+        return start
+    }
+
+    /// The place of a key's value, or a missing one.
+    @inline(__always)
+    func place(of field: FieldPlan, path: FieldPath, in node: Int32, notes start: Int) -> ElementPlace {
+        switch path.form {
+        case .attributeOrChild(let name):
+            if tree.hasAttributes(node) {
+                let attribute = tree.attribute(name, of: node)
+                if attribute.exists { return attribute }
+            }
+            return ElementPlace(node: firstChild(of: node, name, field, notes: start))
+        case .child(let name): return ElementPlace(node: firstChild(of: node, name, field, notes: start))
+        case .attribute(let name): return tree.attribute(name, of: node)
+        case .own: return ElementPlace(node: node)
+        case .steps: return firstPlace(at: path, in: node)
+        }
+    }
+
+    @inline(__always)
+    private func firstChild(of node: Int32, _ name: Int32, _ field: FieldPlan, notes start: Int) -> Int32 {
+        if let slot = field.slot, slot < Int(notes[start + 1]) { return notes[start + 2 + slot] }
+        // The key was not known yet when the children were noted.
+        var child = tree.nodes[node].firstChild
+        while child != ElementTree.none, tree.nodes[child].name != name { child = tree.nodes[child].next }
+        return child
+    }
+
+    /// The first place at a path, or a missing one.
+    func firstPlace(at path: FieldPath, in node: Int32) -> ElementPlace {
+        if case .attributeOrChild(let name) = path.form {
+            let attribute = tree.attribute(name, of: node)
+            if attribute.exists { return attribute }
+        }
+        return firstPlace(path.steps[...], path.attribute, in: node)
+    }
+
+    private func firstPlace(_ steps: ArraySlice<FieldPath.Step>, _ attribute: Int32?, in node: Int32) -> ElementPlace {
+        guard let step = steps.first else {
+            return attribute.map { tree.attribute($0, of: node) } ?? ElementPlace(node: node)
+        }
+        var child = tree.nodes[node].firstChild
+        while child != ElementTree.none {
+            if matches(child, step) {
+                let place = firstPlace(steps.dropFirst(), attribute, in: child)
+                if place.exists { return place }
+            }
+            child = tree.nodes[child].next
+        }
+        return .missing
+    }
+
+    /// Appends the elements at a path.
+    func collect(at path: FieldPath, in node: Int32, into nodes: inout FlatArray<Int32>) {
+        collect(path.steps[...], in: node, into: &nodes)
+    }
+
+    private func collect(_ steps: ArraySlice<FieldPath.Step>, in node: Int32, into nodes: inout FlatArray<Int32>) {
+        guard let step = steps.first else { return nodes.append(node) }
+        let rest = steps.dropFirst()
+        var child = tree.nodes[node].firstChild
+        while child != ElementTree.none {
+            if matches(child, step) {
+                if rest.isEmpty { nodes.append(child) } else { collect(rest, in: child, into: &nodes) }
+            }
+            child = tree.nodes[child].next
+        }
+    }
+
+    private func matches(_ node: Int32, _ step: FieldPath.Step) -> Bool {
+        guard step.name == FieldPath.Step.anyName || step.name == tree.nodes[node].name else { return false }
+        return step.predicates.isEmpty
+            || step.predicates.allSatisfy { predicate in
+                let place = tree.attribute(predicate.attribute, of: node)
+                guard place.exists else { return false }
+                let value = tree.text(at: place)
+                switch predicate.condition {
+                case .exists: return true
+                case .equals(let wanted): return value.elementsEqual(wanted.utf8)
+                case .differs(let unwanted): return !value.elementsEqual(unwanted.utf8)
+                }
+            }
+    }
+}

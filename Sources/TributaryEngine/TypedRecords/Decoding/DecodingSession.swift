@@ -1,0 +1,44 @@
+import XMLStream
+
+/// What decoding one record after another needs, kept for the next: the tree, the names and what is known of types.
+///
+/// Not `Sendable`: one parser uses it, or one call of a decoder.
+final class DecodingSession {
+    let tree = ElementTree()
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    /// The children that containers have noted, and the elements of lists; emptied for every record.
+    @exclusivity(unchecked) var notes = FlatArray<Int32>(capacity: 256)
+    /// In place of the key that a document's own element does not have.
+    let root = FieldPlan(key: "", path: nil)
+    /// Values whose `init(from:)` is under way.
+    @exclusivity(unchecked) var depth = 0
+    private var plans: [ObjectIdentifier: TypePlan] = [:]
+    private var paths: [String: FieldPath] = [:]
+
+    init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+        self.userInfo = userInfo
+    }
+
+    /// Makes room for the next record.
+    func clear() {
+        tree.clear()
+        notes.removeAll()
+    }
+
+    func plan(for type: Any.Type) throws -> TypePlan {
+        if let plan = plans[ObjectIdentifier(type)] { return plan }
+        let plan = try TypePlan(type, names: tree.names)
+        plans[plan.id] = plan
+        return plan
+    }
+
+    /// A path that is asked for while decoding.
+    func path(_ text: String) throws -> FieldPath {
+        if let path = paths[text] { return path }
+        let path = FieldPath(try XMLPath.ofRecord(text), text: text, names: tree.names)
+        paths[text] = path
+        return path
+    }
+
+    func view(_ node: Int32) -> XMLElementView { XMLElementView(session: self, node: node) }
+}

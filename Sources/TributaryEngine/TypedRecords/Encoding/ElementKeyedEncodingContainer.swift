@@ -1,0 +1,38 @@
+/// Writes the members of a record, each at its path.
+struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let session: EncodingSession
+    let element: OutputElement
+    let plan: OutputPlan
+
+    var codingPath: [any CodingKey] { [] }
+
+    /// What is nil is not written.
+    func encodeNil(forKey key: Key) {}
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try session.encode(value, to: .field(element), for: plan.field(key.stringValue))
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder(key, NestedKey.self).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoder(key, Key.self).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        ElementEncoder(session: session, destination: .element(element), field: .root, plan: plan)
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(key, Key.self) }
+
+    /// - Parameter type: stands for the nested value's type, which is not told: it is written by the defaults.
+    private func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
+        ElementEncoder(
+            session: session, destination: .field(element), field: plan.field(key.stringValue),
+            plan: session.plan(forKeys: type))
+    }
+}

@@ -1,0 +1,50 @@
+/// Writes the elements of a list.
+struct ElementListEncodingContainer: UnkeyedEncodingContainer {
+    let session: EncodingSession
+    /// The element that the list's elements lie in.
+    let element: OutputElement
+    let field: OutputField
+    /// Whether the field's path names the elements; otherwise their types do.
+    let isNamed: Bool
+    private(set) var count = 0
+
+    init(session: EncodingSession, element: OutputElement, field: OutputField, isNamed: Bool) {
+        self.session = session
+        self.element = element
+        self.field = field
+        self.isNamed = isNamed
+    }
+
+    var codingPath: [any CodingKey] { [] }
+
+    mutating func encodeNil() throws { _ = try addNext(named: "nil") }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        let element = try addNext(named: session.plan(for: Swift.type(of: value)).element)
+        try session.encode(value, to: .element(element), for: field.elements)
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder(type).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        encoder(ElementListEncodingContainer.self).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder { encoder(ElementListEncodingContainer.self) }
+
+    private mutating func encoder(_ type: Any.Type) -> ElementEncoder {
+        let plan = session.plan(forKeys: type)
+        let next = session.element { try addNext(named: plan.element) }
+        return ElementEncoder(
+            session: session, destination: .element(next), field: field.elements, plan: plan)
+    }
+
+    private mutating func addNext(named name: String) throws -> OutputElement {
+        count += 1
+        return isNamed ? try element.addElement(of: field) : element.add(name, for: field)
+    }
+}

@@ -1,0 +1,82 @@
+import XMLStream
+
+/// Encodes one value and all that is in it.
+final class EncodingSession {
+    let userInfo: [CodingUserInfoKey: any Sendable]
+    private var plans: [ObjectIdentifier: OutputPlan] = [:]
+    /// Making a container cannot throw: what was wrong is thrown by whoever asked the value to encode itself.
+    private var failure: (any Error)?
+
+    init(userInfo: [CodingUserInfoKey: any Sendable]) {
+        self.userInfo = userInfo
+    }
+
+    func plan(for type: Any.Type) throws -> OutputPlan {
+        if let plan = plans[ObjectIdentifier(type)] { return plan }
+        let plan = try OutputPlan(type)
+        plans[ObjectIdentifier(type)] = plan
+        return plan
+    }
+
+    func encode<Value: Encodable>(_ value: Value, to destination: ElementEncoder.Destination, for field: OutputField)
+        throws
+    {
+        if let text = XMLText.text(of: value, dateFormat: field.dateFormat) {
+            return try put(text, to: destination, for: field)
+        }
+        // Of a class, the type that the value really is.
+        let plan = try plan(for: Swift.type(of: value))
+        let encoder = ElementEncoder(session: self, destination: destination, field: field, plan: plan)
+        do {
+            try value.encode(to: encoder)
+        } catch EncodingError.invalidValue(_, let context) {
+            throw field.refusal(context.debugDescription, in: destination.element)
+        }
+        if let failure { throw failure }
+        if plan.isSet || plan.isDictionary, let added = encoder.added {
+            try added.element.sortChildren(from: added.start, by: OutputWriter.sortingText)
+        }
+    }
+
+    /// An element for a container; one that is part of nothing where it cannot be made.
+    func element(_ make: () throws -> OutputElement) -> OutputElement {
+        do {
+            return try make()
+        } catch {
+            if failure == nil { failure = error }
+            return OutputElement(name: "", field: .root)
+        }
+    }
+
+    /// The plan for containers that a value makes without saying of what type they are.
+    func plan(forKeys type: Any.Type) -> OutputPlan {
+        if let plan = plans[ObjectIdentifier(type)] { return plan }
+        let plan = OutputPlan(keys: type)
+        plans[ObjectIdentifier(type)] = plan
+        return plan
+    }
+
+    func put(_ text: String, to destination: ElementEncoder.Destination, for field: OutputField) throws {
+        var text = text
+        if let transform = field.transform {
+            do {
+                text = try transform.encode(text)
+            } catch {
+                throw field.refusal("cannot be transformed: \(error)", value: text, in: destination.element)
+            }
+        }
+        try check(text, for: field, in: destination.element)
+        switch destination {
+        case .element(let element): element.text = text
+        case .field(let parent): try parent.set(text, at: field)
+        }
+    }
+
+    /// - Throws: ``XMLRecordError`` where a text has a character that XML cannot hold.
+    func check(_ text: String, for field: OutputField, in element: OutputElement) throws {
+        guard let character = XMLText.forbidden(in: text) else { return }
+        let code = String(character.value, radix: 16, uppercase: true)
+        let padded = String(repeating: "0", count: 4 - code.count) + code
+        throw field.refusal("the character U+\(padded) cannot be written in XML", in: element)
+    }
+}

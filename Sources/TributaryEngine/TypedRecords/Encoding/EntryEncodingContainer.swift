@@ -1,0 +1,49 @@
+/// Writes the entries of a dictionary: elements named by their keys, or with their keys in an attribute.
+struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let session: EncodingSession
+    /// The element that the entries lie in.
+    let element: OutputElement
+    let field: OutputField
+    /// What keys the entries; their names where it is nil.
+    let attribute: String?
+
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) throws { _ = try entry(key) }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        try session.encode(value, to: .element(entry(key)), for: field.elements)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder(key, NestedKey.self).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoder(key, Key.self).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        ElementEncoder(
+            session: session, destination: .element(element), field: field.elements,
+            plan: session.plan(forKeys: Key.self))
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder { encoder(key, Key.self) }
+
+    private func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
+        ElementEncoder(
+            session: session, destination: .element(session.element { try entry(key) }), field: field.elements,
+            plan: session.plan(forKeys: type))
+    }
+
+    private func entry(_ key: Key) throws -> OutputElement {
+        guard let attribute else { return element.add(key.stringValue, for: field.elements) }
+        let entry = try element.addElement(of: field)
+        try session.check(key.stringValue, for: field, in: element)
+        entry.set(attribute, to: key.stringValue, for: field)
+        return entry
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import XMLStream
+
+/// From values to the text of elements and attributes: what ``XMLConvertible`` types are read from.
+enum XMLText {
+    /// - Returns: nil of a value that encodes itself.
+    static func text<Value>(of value: Value, dateFormat: DateFormat?) -> String? {
+        switch value {
+        case let value as String: value
+        case let value as any (FixedWidthInteger & XMLConvertible): String(describing: value)
+        case let value as Bool: value ? "true" : "false"
+        case let value as Double: number(value)
+        case let value as Float: number(value)
+        case let value as Decimal: value.description
+        case let value as Date: dateFormat?.text(value) ?? Lexical.iso8601(value)
+        case let value as Data: value.base64EncodedString()
+        case let value as URL: value.absoluteString
+        default: nil
+        }
+    }
+
+    /// As XML Schema writes what is not finite (part 2, section 3.3.5.1).
+    private static func number<Number: BinaryFloatingPoint & CustomStringConvertible>(_ number: Number) -> String {
+        if number.isNaN { return "NaN" }
+        if number.isInfinite { return number < 0 ? "-INF" : "INF" }
+        return number.description
+    }
+
+    /// The first character that XML 1.0 has no way to write (section 2.2, production 2).
+    static func forbidden(in text: String) -> Unicode.Scalar? {
+        text.unicodeScalars.first {
+            ($0.value < 0x20 && $0 != "\t" && $0 != "\n" && $0 != "\r") || $0.value == 0xFFFE || $0.value == 0xFFFF
+        }
+    }
+
+    /// Whether a text is the name of an element or attribute, with a prefix or without (Namespaces in XML, production 7).
+    static func isName(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count <= 2
+            && parts.allSatisfy { part in
+                part.unicodeScalars.first.map(canBegin) == true && part.unicodeScalars.allSatisfy(canContinue)
+            }
+    }
+
+    /// XML 1.0, production 4, without the colon.
+    private static func canBegin(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFF,
+            0x200C...0x200D, 0x2070...0x218F, 0x2C00...0x2FEF, 0x3001...0xD7FF, 0xF900...0xFDCF, 0xFDF0...0xFFFD,
+            0x10000...0xEFFFF:
+            true
+        default: false
+        }
+    }
+
+    /// XML 1.0, production 4a, without the colon.
+    private static func canContinue(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true
+        default: canBegin(scalar)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/// An element that is about to be decoded, children and all: what a record's own questions are answered from.
+///
+/// Valid until the question is answered.
+public struct XMLElementView {
+    let session: DecodingSession
+    let node: Int32
+
+    /// As written, with its prefix.
+    public var name: String { session.tree.name(of: node) }
+
+    /// The line on which the element's tag ends, counted from 1.
+    public var line: Int { session.tree.line(of: node) }
+
+    /// The element's own text without white space at either end.
+    public var text: String { String(decoding: session.tree.text(of: node), as: UTF8.self) }
+
+    /// The text at a path: `element["@kind"]`, `element["info/name"]`; nil where nothing is there.
+    ///
+    /// - Precondition: the path is one that ``XMLRecord/xmlPaths`` could have.
+    public subscript(path: String) -> String? {
+        let place = session.firstPlace(at: compiled(path), in: node)
+        return place.exists ? String(decoding: session.tree.text(at: place), as: UTF8.self) : nil
+    }
+
+    /// The elements at a path.
+    ///
+    /// - Precondition: the path is one that ``XMLRecord/xmlPaths`` could have, and does not end in an attribute.
+    public func elements(_ path: String) -> [XMLElementView] {
+        var nodes = FlatArray<Int32>()
+        session.collect(at: compiled(path), in: node, into: &nodes)
+        return (0..<nodes.count).map { XMLElementView(session: session, node: nodes[$0]) }
+    }
+
+    public var children: [XMLElementView] {
+        session.tree.children(of: node).map { XMLElementView(session: session, node: $0) }
+    }
+
+    private func compiled(_ path: String) -> FieldPath {
+        do {
+            return try session.path(path)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import XMLStream
+
+extension XMLPath {
+    /// A path as records write it: below the record's own element, with names as the document writes them, so that
+    /// prefixes need not be bound.
+    static func ofRecord(_ text: String) throws -> XMLPath {
+        var prefixes: [String: String] = [:]
+        for part in text.split(whereSeparator: { "/@[]='\"! ".contains($0) }) {
+            if let colon = part.firstIndex(of: ":") { prefixes[String(part[..<colon])] = String(part[..<colon]) }
+        }
+        let path = try XMLPathParser.parse(text, namespaces: prefixes)
+        var problem: String?
+        if path.isAbsolute || path.ups > 0 { problem = "a record's path begins at its own element" }
+        if path.target == .deepText { problem = "the text of an element's children is not kept" }
+        if path.target == .attribute(.any) { problem = "an attribute needs a name" }
+        if path.steps.contains(where: { $0.predicates.contains { $0.attribute == .any } }) {
+            problem = "the attribute of a predicate needs a name"
+        }
+        if let problem { throw XMLRecordError(reason: "'\(text)' is not a record's path: \(problem)") }
+        return path
+    }
+
+    /// The path of a key for which a type names none: the element of its name. The value of a case without a label is
+    /// the content of the case's element.
+    static func ofKey(_ key: String) -> XMLPath {
+        key == "_0" ? XMLPath() : XMLPath(steps: [Step(test: .local(key))])
+    }
+
+    /// The name of the attribute that the path leads to, where it is one of the record's own element.
+    var ownAttribute: String? {
+        guard steps.isEmpty, case .attribute(let name) = target else { return nil }
+        return name.description
+    }
+
+    /// The attribute that keys a dictionary: that of the predicate at the end of `entry[@key]`.
+    var entryKey: NameTest? {
+        guard target == .text, let last = steps.last?.predicates.last, last.condition == .exists else { return nil }
+        return last.attribute
+    }
+}
