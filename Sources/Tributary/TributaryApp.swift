@@ -19,11 +19,16 @@ public protocol TributaryApp: SendableMetatype {
     /// The classes that `sources.toml` may name, each under its own name. Two of one name are a programmer's error.
     static var parsers: [FeedParser.Type] { get }
 
+    /// Parsers made of records' types, which `sources.toml` may name as well: `[RecordParser<Food>(element: "food")]`.
+    static var records: [any RecordParsing] { get }
+
     /// Adds the program's migrations of the main store. Optional: a schema file can do the same.
     static func registerMigrations(in migrator: inout DatabaseMigrator)
 }
 
 extension TributaryApp {
+    public static var records: [any RecordParsing] { [] }
+
     public static func registerMigrations(in migrator: inout DatabaseMigrator) {}
 
     /// Runs the command that the program's arguments name, and exits with its status: 0 done, 1 some source was
@@ -32,6 +37,7 @@ extension TributaryApp {
     /// `@concurrent`: `@main` does not find a function that runs on its caller's actor.
     @concurrent
     public static func main() async {
-        await Program(parsers: ParserRegistry(parsers), registerMigrations: Self.registerMigrations).main()
+        await Program(parsers: ParserRegistry(parsers, records: records), registerMigrations: Self.registerMigrations)
+            .main()
     }
 }

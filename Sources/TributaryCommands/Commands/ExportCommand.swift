@@ -5,7 +5,10 @@ import TributaryEngine
 struct ExportCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write rows back as XML, in the shape of the request's mapping.",
-        discussion: "The document goes to standard output as a stream; importing it again changes no row.")
+        discussion: """
+            The document goes to standard output as a stream. Importing it again changes no row, unless several columns or tables \
+            take the same part of a document, such as string(author) beside author/name.
+            """)
 
     @OptionGroup var options: GlobalOptions
 

@@ -28,9 +28,8 @@ struct InferCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
-        let taken = Set(program.parsers.names.flatMap { program.parsers[$0]?.tables ?? [] })
         do {
-            let proposal = try await Inference(of: location).proposal(name: name, takenTables: taken)
+            let proposal = try await Inference(of: location).proposal(name: name, takenTables: program.parsers.tables)
             if json {
                 Terminal.print(try JSONOutput.line(Result(source: proposal.sourceName, toml: proposal.toml)))
             } else {

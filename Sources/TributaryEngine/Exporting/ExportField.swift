@@ -60,7 +60,11 @@ struct ExportField {
 
     /// As XML Schema writes it.
     private static func text(_ number: Double) -> String {
-        number.isInfinite ? (number < 0 ? "-INF" : "INF") : number.isNaN ? "NaN" : String(number)
+        number.isInfinite
+            ? (number < 0 ? "-INF" : "INF")
+            : number.isNaN
+                ? "NaN"
+                : Int64(exactly: number).map { String($0) } ?? String(number)
     }
 
     private func enumerated(_ value: DatabaseValue) -> String? {

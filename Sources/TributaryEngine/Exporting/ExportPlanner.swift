@@ -101,16 +101,17 @@ struct ExportPlanner {
         return nil
     }
 
-    /// How many of the last steps to the outer record are the first steps to the inner one.
+    /// How many of the first steps to the inner record lead to the outer one.
     private func overlap(_ inner: ExportTable, _ outer: ExportTable) -> Int {
         let innerSteps = inner.mapping.element.steps
         let outerSteps = outer.mapping.element.steps
-        if inner.mapping.element.isAbsolute {
-            let isPrefix = innerSteps.count > outerSteps.count && innerSteps.starts(with: outerSteps)
-            return isPrefix ? outerSteps.count : 0
-        }
-        let most = min(innerSteps.count - 1, outerSteps.count)
-        return most > 0 ? (1...most).last { outerSteps.suffix($0).elementsEqual(innerSteps.prefix($0)) } ?? 0 : 0
+        let isAbsolute = inner.mapping.element.isAbsolute && outer.mapping.element.isAbsolute
+        return (1..<max(innerSteps.count, 1)).last { count in
+            // What both say of the way to the outer record must be the same.
+            let shared = min(count, outerSteps.count)
+            return innerSteps.prefix(count).suffix(shared).elementsEqual(outerSteps.suffix(shared))
+                && (!isAbsolute || count == outerSteps.count)
+        } ?? 0
     }
 
     private func shorten(_ table: ExportTable, within outer: ExportTable) {

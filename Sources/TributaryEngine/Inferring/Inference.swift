@@ -1,6 +1,5 @@
 import FeedStore
 import Foundation
-import XMLStream
 
 /// Fetches a document and proposes a mapping for it.
 ///
@@ -46,25 +45,10 @@ package actor Inference {
             throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
         }
         let profile = DocumentProfile()
-        let parser = ProfileBodyParser(profile, charset: exchange.response.charset)
+        let parser = StreamBodyParser(profile, charset: exchange.response.charset)
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
         try await exchange.forEachPiece { try reader.read($0) }
         try reader.finish()
         return profile
     }
-}
-
-/// Leads a body into a profile.
-private final class ProfileBodyParser: BodyParser {
-    private let stream: XMLStreamParser
-    // The stream does not retain its handler.
-    private let profile: DocumentProfile
-
-    init(_ profile: DocumentProfile, charset: String?) {
-        self.profile = profile
-        stream = XMLStreamParser(charset: charset, handler: profile)
-    }
-
-    func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
-    func finish() throws { try stream.finish() }
 }

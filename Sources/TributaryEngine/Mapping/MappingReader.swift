@@ -53,6 +53,10 @@ struct MappingReader {
         let element = written.flatMap { elementPath($0, reader) }
         let key = reader.strings("key") ?? []
         let order = reader.strings("order") ?? []
+        for (name, list) in [("key", key), ("order", order)] where Set(list.map { $0.lowercased() }).count < list.count
+        {
+            reader.report(name, "a column is named twice")
+        }
         let sync = reader.choice("sync", SyncMode.self)
         let within = reader.string("within")
         let columns = reader.table("columns").map(columns)
@@ -221,6 +225,17 @@ struct MappingReader {
             !ValueConverter(column, cipher: nil).converts(fallback.text)
         {
             reader.report("default", "'\(fallback.text)' is not \(ValueConverter(column, cipher: nil).expectation)")
+        }
+        if case .constant(let constant) = column.origin, column.type != nil,
+            !ValueConverter(column, cipher: nil).converts(constant.text)
+        {
+            reader.report("value", "'\(constant.text)' is not \(ValueConverter(column, cipher: nil).expectation)")
+        }
+        if let type = column.type {
+            for value in column.values where !ValueConverter(type, format: column.format).converts(value.value.text) {
+                reader.report(
+                    "values", "'\(value.value.text)', for '\(value.text)', is not \(ValueConverter(type).expectation)")
+            }
         }
         if column.isEncrypted, !hasEncryptionKey {
             reader.report("encrypted", "needs 'encryption_key' in [store]: 32 bytes in hex")

@@ -1,16 +1,20 @@
-/// The parser classes of a program, by name.
+/// The parsers of a program, by name: classes, and those made of records.
 public struct ParserRegistry: Sendable {
-    private let parsers: [String: FeedParser.Type]
+    private let parsers: [String: RegisteredParser]
 
-    /// - Precondition: no two classes have the same name; a `sources.toml` could not tell them apart.
-    public init(_ parsers: [FeedParser.Type]) {
-        self.parsers = Dictionary(parsers.map { (String(describing: $0), $0) }) { first, second in
-            preconditionFailure("two parsers are registered under the name '\(first)'")
+    /// - Precondition: no two parsers have the same name; a `sources.toml` could not tell them apart.
+    public init(_ parsers: [FeedParser.Type], records: [any RecordParsing] = []) {
+        let all = parsers.map(RegisteredParser.type) + records.map(RegisteredParser.record)
+        self.parsers = Dictionary(all.map { ($0.name, $0) }) { first, _ in
+            preconditionFailure("two parsers are registered under the name '\(first.name)'")
         }
     }
 
     /// In alphabetical order.
     public var names: [String] { parsers.keys.sorted() }
+
+    /// The tables that all of them declare to write.
+    package var tables: Set<String> { Set(parsers.values.flatMap(\.tables)) }
 
     /// The tables that a body's parser declares to write.
     package func tables(of content: BodyContent) -> [String] {
@@ -21,5 +25,5 @@ public struct ParserRegistry: Sendable {
         }
     }
 
-    public subscript(name: String) -> FeedParser.Type? { parsers[name] }
+    subscript(name: String) -> RegisteredParser? { parsers[name] }
 }

@@ -22,9 +22,9 @@ struct BodyParserFactory {
     func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {
         switch request.content {
         case .parser(let name):
-            let type = try parser(name)
-            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: type.keys))
-            return XMLBodyParser(type, context: context, response: response)
+            let parser = try parser(name)
+            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: parser.keys))
+            return parser.makeBodyParser(response, context: context)
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
@@ -44,7 +44,7 @@ struct BodyParserFactory {
         }
     }
 
-    private func parser(_ name: String) throws -> FeedParser.Type {
+    private func parser(_ name: String) throws -> RegisteredParser {
         guard let parser = environment.registry[name] else {
             throw FetchError(.status, "the parser '\(name)' is not registered")
         }

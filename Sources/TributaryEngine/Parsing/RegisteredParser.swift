@@ -1,0 +1,50 @@
+import FeedStore
+
+/// A parser that requests may name: a class, or one made of a record's type.
+enum RegisteredParser: Sendable {
+    case type(FeedParser.Type)
+    case record(any RecordParsing)
+
+    var name: String {
+        switch self {
+        case .type(let type): String(describing: type)
+        case .record(let parser): parser.name
+        }
+    }
+
+    var version: Int {
+        switch self {
+        case .type(let type): type.version
+        case .record(let parser): parser.version
+        }
+    }
+
+    var tables: [String] {
+        switch self {
+        case .type(let type): type.tables
+        case .record(let parser): parser.tables
+        }
+    }
+
+    var schema: String {
+        switch self {
+        case .type(let type): type.schema
+        case .record: ""
+        }
+    }
+
+    var keys: [String: [String]] {
+        switch self {
+        case .type(let type): type.keys
+        case .record: [:]
+        }
+    }
+
+    func makeBodyParser(_ response: FeedResponse, context: WorkerContext) -> any BodyParser {
+        switch self {
+        case .type(let type): XMLBodyParser(type, context: context, response: response)
+        case .record(let parser):
+            StreamBodyParser(parser._makeStream(context: context).handler, charset: response.charset)
+        }
+    }
+}
