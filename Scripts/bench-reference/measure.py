@@ -82,6 +82,43 @@ class Bench:
             sys.exit(f"contacts-daemon: {report['error']}")
         return result
 
+    def d(self, folder, feeds):
+        for name in ("mapping.toml", "schema.sql"):
+            shutil.copy(HERE / name, folder / name)
+        return self.sync(folder / "mapping.toml", self.environment)
+
+    def sync(self, config, environment=None):
+        result = measure([self.bin / "tributary", "--config", config, "sync", "--full", "--json"], environment)
+        report = json.loads(result[3])
+        if report["outcome"] != "committed":
+            sys.exit(f"tributary: {report['error']}")
+        return result
+
+    def nested(self, orders, runs):
+        """What a second table costs that is nested in the first: wall for a row of each."""
+        folder = self.fresh("nested")
+        with open(folder / "orders.xml", "w") as out:
+            out.write("<orders>\n")
+            for i in range(orders):
+                lines = "".join(f'<line sku="s{(i * 7 + n) % 9973}"><qty>{n + 1}</qty></line>' for n in range(3))
+                out.write(f'<order id="{i * 7919 % orders}"><placed>2026-11-21</placed><buyer>b{i % 500}</buyer>{lines}</order>\n')
+            out.write("</orders>\n")
+        head = f'[store]\npath = "s.sqlite"\n[sources.s]\n[[sources.s.requests]]\nurl = "file://{folder}/orders.xml"\ntimeout = "10m"\n'
+        outer = '{ table = "orders", element = "order", key = ["id"], columns = { id = { path = "@id", type = "integer" }, placed = "placed", buyer = "buyer" } }'
+        inner = '{ table = "line", element = "line", key = ["order_id", "n"], columns = { order_id = { parent = "orders" }, n = { ordinal = true }, sku = "@sku", qty = { path = "qty", type = "integer" } } }'
+        walls = []
+        for tables in ([outer], [outer, inner]):
+            (folder / "sources.toml").write_text(head + f"tables = [{', '.join(tables)}]\n")
+            times = []
+            for _ in range(runs):
+                for store in folder.glob("s.sqlite*"):
+                    shutil.rmtree(store) if store.is_dir() else store.unlink()
+                times.append(self.sync(folder / "sources.toml")[0])
+            walls.append(statistics.median(times))
+        one, both = walls
+        print(f"\n{orders:,} orders alone {one:.2f} s; with the {3 * orders:,} lines within them {both:.2f} s: "
+              f"a row of the first table {one / orders * 1e6:.2f} µs, of the second {(both - one) / (3 * orders) * 1e6:.2f} µs")
+
     def compare(self, title, feeds, programs, runs, again=False):
         """Measures the programs in turn, run by run, and prints medians."""
         results = {name: [] for name in programs}
@@ -94,12 +131,12 @@ class Bench:
         print(f"\n{title}")
         print(f"{'':14}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}")
         walls = {}
-        for name, label in (("a", "a reference"), ("b", "b script"), ("c", "c tributary")):
+        for name, label in (("a", "a reference"), ("b", "b script"), ("c", "c class"), ("d", "d mapping")):
             if name not in results:
                 continue
             walls[name], cpu, memory = (statistics.median(r[i] for r in results[name]) for i in range(3))
             print(f"{label:14}{walls[name]:9.2f}{cpu:9.2f}{memory:10.1f}")
-        ratios = [("c/a", "c", "a"), ("b/c", "b", "c")]
+        ratios = [("c/a", "c", "a"), ("d/a", "d", "a"), ("b/c", "b", "c"), ("b/d", "b", "d")]
         print("  ".join(f"{r} {walls[x] / walls[y]:.2f}" for r, x, y in ratios if x in walls and y in walls), flush=True)
 
     def reader_delay(self, feeds):
@@ -137,15 +174,16 @@ def main():
     server = bench.serve(feeds)
     try:
         title = f"{arguments.contacts:,} contacts, {size:.0f} MB"
-        bench.compare(title + ", into an empty store", feeds, "abc", bench.runs)
-        bench.compare(title + ", unchanged, served without validators", feeds, "abc", bench.runs, again=True)
+        bench.compare(title + ", into an empty store", feeds, "abcd", bench.runs)
+        bench.compare(title + ", unchanged, served without validators", feeds, "abcd", bench.runs, again=True)
         bench.reader_delay(feeds)
+        bench.nested(arguments.contacts // 4, min(bench.runs, 3))
     finally:
         server.terminate()
         server.wait()
     server = bench.serve(large)
     try:
-        bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "ac", 1 if bench.runs < 3 else 3)
+        bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "acd", 1 if bench.runs < 3 else 3)
     finally:
         server.terminate()
         server.wait()

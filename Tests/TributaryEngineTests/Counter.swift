@@ -2,13 +2,16 @@ import Synchronization
 
 /// How many are inside at once, and how many ever were.
 final class Counter: Sendable {
-    private let state = Mutex((now: 0, most: 0))
+    private let state = Mutex((now: 0, most: 0, total: 0))
 
     var most: Int { state.withLock { $0.most } }
+
+    var total: Int { state.withLock { $0.total } }
 
     func enter() {
         state.withLock { state in
             state.now += 1
+            state.total += 1
             state.most = max(state.most, state.now)
         }
     }

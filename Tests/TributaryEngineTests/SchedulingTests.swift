@@ -40,14 +40,14 @@ import Testing
         #expect(DueTime.backOff(failures: 1, cache: .milliseconds(1), jitter: 0) == 0.8)
     }
 
-    @Test func aClockThatWasSetBackMakesNobodyWait() async throws {
+    @Test func aClockThatWasSetBackMakesNobodyWaitLongerThanBefore() async throws {
         let source = try #require(try await configuration(["a": "cache = \"10m\""])[source: "a"])
-        func start(_ due: Date?) -> Date {
-            DueTime.start(source, state: SourceState(source: "a", nextDue: due), now: now)
+        func start(_ due: Date?, lastRun: Date?) -> Date {
+            DueTime.start(source, state: SourceState(source: "a", lastRun: lastRun, nextDue: due), now: now)
         }
-        #expect(start(nil) == now)
-        #expect(start(now + 300) == now + 300)
-        #expect(start(now + 400 * 86_400) == now)
+        #expect(start(nil, lastRun: nil) == now)
+        #expect(start(now + 300, lastRun: now - 300) == now + 300)
+        #expect(start(now + 400 * 86_400 + 600, lastRun: now + 400 * 86_400) == now + 600)
     }
 
     @Test func atMostConcurrencyAndNeverASourceTwice() async throws {
@@ -70,9 +70,9 @@ import Testing
         plan.refresh(["a", "nobody"])
         plan.finished("a", nextDue: now + 900, now: now)
         #expect(plan.takeStarts(now: now).map(\.mode) == [.force])
-        plan.finished("a", nextDue: now + 900, now: now)
+        plan.finished("a", nextDue: now + 900, now: now, jitter: 1)
         #expect(plan.takeStarts(now: now).isEmpty)
-        #expect(plan.nextWake == now + 900)
+        #expect(plan.nextWake == now + 930)
     }
 
     @Test func aReloadDisturbsOnlyWhatChanged() async throws {

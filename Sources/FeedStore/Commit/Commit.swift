@@ -12,6 +12,8 @@ package struct Commit: Sendable {
     package var stackKeys: [String]
     /// Told what other sources mirror, inside the transaction; throws where that cannot be.
     package var checkMirrors: @Sendable ([(source: String, state: RequestState)]) throws -> Void = { _ in }
+    /// An origin that asked to be left alone, and until when.
+    package var busyHost: (origin: String, notBefore: Date)?
     /// Runs that began before are forgotten, with their part of the journal.
     package var forgetBefore: Date
 

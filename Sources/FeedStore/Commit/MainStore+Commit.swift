@@ -40,6 +40,11 @@ extension MainStore {
                         report.seconds = seconds()
                         try report.write(db)
                         try commit.state.write(db)
+                        if let host = commit.busyHost {
+                            try db.execute(
+                                sql: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
+                                arguments: [host.origin, StoreDate.text(host.notBefore)])
+                        }
                         try db.writeRequests(commit, mirroredTables: report.counts.deleted > 0 ? mirrored : [])
                         let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
                         try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))

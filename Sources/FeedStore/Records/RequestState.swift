@@ -8,6 +8,9 @@ package struct RequestState: Sendable, Equatable {
     package var tables: Set<String>
     package var sync: SyncMode
     package var scope: [String: String]
+    /// Where the server said it has moved for good, and how often in a row.
+    package var movedTo: String?
+    package var movedTimes = 0
 
     package init(
         key: String, validators: Validators, fingerprint: String, tables: Set<String> = [], sync: SyncMode,

@@ -12,11 +12,16 @@ public struct SourceState: Sendable, Equatable {
     public var failures: Int
     /// Why the last run was discarded.
     public var error: String?
+    /// What else there is to know: why the source waits, or what has moved.
+    public var note: String?
+    /// The declaration for which a server answered 410 Gone: until it changes, nothing is sent.
+    package var gone: String?
 
     public init(
         source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,
-        nextDue: Date? = nil, failures: Int = 0, error: String? = nil
+        nextDue: Date? = nil, failures: Int = 0, error: String? = nil, note: String? = nil
     ) {
+        self.note = note
         self.source = source
         self.outcome = outcome
         self.lastRun = lastRun

@@ -65,7 +65,7 @@ extension Database {
         for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && table.mustHave(column) {
             let isKey = table.isKey(column.name)
             if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
-                throw try missingValue(of: column.name, isKey: isKey, in: table)
+                try checkMissingValue(of: column.name, isKey: isKey, in: table, schema)
             }
         }
         guard !identity.isEmpty else { return }
@@ -97,16 +97,19 @@ extension Database {
         counts.replaced = total - distinct
     }
 
-    private func missingValue(of column: String, isKey: Bool, in table: StagingTable) throws -> StoreError {
-        let row = try Row.fetchOne(
-            self,
-            sql:
-                "SELECT \(table.columnList) FROM \(table.name) WHERE \(column.sqlIdentifier) IS NULL LIMIT 1"
-        )
+    /// A row without a value may have been forgotten again.
+    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable, _ schema: String) throws {
+        guard
+            let row = try Row.fetchOne(
+                self,
+                sql: """
+                    SELECT \(table.columnList) FROM \(schema).\(table.name) WHERE \(column.sqlIdentifier) IS NULL LIMIT 1
+                    """)
+        else { return }
         let what =
             isKey
             ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
-        return StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(row.map(describe) ?? "")")
+        throw StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(describe(row))")
     }
 
     /// Lets each table's name stand for its staged rows and those of the main store that they will not replace.

@@ -52,19 +52,19 @@ final class RowEncoder {
 
     /// Writes one row; false where the record's columns are not the expected ones, and nothing is written.
     @inline(__always)
-    func encode(_ record: some Encodable, into batch: RowBatch) throws -> Bool {
-        self.batch = Unmanaged.passUnretained(batch)
+    func encode(_ record: some Encodable, into batch: Unmanaged<RowBatch>) throws -> Bool {
+        self.batch = batch
         position = 0
         isOutOfOrder = false
-        batch.beginRow()
+        batch._withUnsafeGuaranteedRef { $0.beginRow() }
         do {
             try record.encode(to: RecordEncoder(row: self))
         } catch {
-            batch.cancelRow()
+            batch._withUnsafeGuaranteedRef { $0.cancelRow() }
             throw error
         }
         if isOutOfOrder || position != columns.count {
-            batch.cancelRow()
+            batch._withUnsafeGuaranteedRef { $0.cancelRow() }
             return false
         }
         return true

@@ -11,11 +11,11 @@ package final class RowWriter {
     init(_ staging: Staging, context: WorkerContext) {
         self.staging = staging
         self.context = context
-        batch = .passUnretained(staging.batch)
+        batch = staging.batchReference
     }
 
     package func beginRow() {
-        batch = .passUnretained(staging.batch)
+        batch = staging.batchReference
         batch._withUnsafeGuaranteedRef { $0.beginRow() }
     }
 

@@ -29,6 +29,8 @@ public final class WorkerContext {
     @exclusivity(unchecked) private var writers: [ObjectIdentifier: Writer] = [:]
     @exclusivity(unchecked) private var lastType: ObjectIdentifier?
     @exclusivity(unchecked) private var lastWriter: Writer?
+    /// How records of `lastType` are written once it is known, without a reference count a row.
+    @exclusivity(unchecked) private var shortcut: (encoder: Unmanaged<RowEncoder>, staging: Unmanaged<Staging>)?
     var isStoreAttached = false
     var viewsAreCurrent = false
 
@@ -78,6 +80,7 @@ public final class WorkerContext {
         writers.removeAll()
         lastType = nil
         lastWriter = nil
+        shortcut = nil
     }
 
     /// The tables for which a request has staged rows.
@@ -90,11 +93,25 @@ public final class WorkerContext {
     /// - Throws: ``StoreError`` where the store has no such table or column; what encoding the record throws; and, some
     ///   rows later than the row that was at fault, what the scratch database threw.
     public func insert<Record: FeedRecord>(_ record: Record) throws {
+        if let shortcut, ObjectIdentifier(Record.self) == lastType,
+            try shortcut.staging._withUnsafeGuaranteedRef({ staging in
+                guard
+                    try shortcut.encoder._withUnsafeGuaranteedRef({
+                        try $0.encode(record, into: staging.batchReference)
+                    })
+                else { return false }
+                try didAppendRow(to: staging)
+                return true
+            })
+        {
+            return
+        }
         guard let writer = writer(for: Record.self), let encoder = writer.encoder else {
             try append(encodedColumns(of: record), to: Record.databaseTableName)
             return
         }
-        if let staging = writer.staging, try encoder.encode(record, into: staging.batch) {
+        if let staging = writer.staging, try encoder.encode(record, into: staging.batchReference) {
+            shortcut = (.passUnretained(encoder), .passUnretained(staging))
             try didAppendRow(to: staging)
             return
         }
@@ -111,6 +128,7 @@ public final class WorkerContext {
         let type = ObjectIdentifier(record)
         if type != lastType {
             lastType = type
+            shortcut = nil
             if let known = writers[type] {
                 lastWriter = known
             } else {
@@ -155,7 +173,8 @@ public final class WorkerContext {
     @inline(__always)
     func didAppendRow(to staging: Staging) throws {
         insertedRows += 1
-        if staging.batch.count > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 { try flushIfFull() }
+        let filled = staging.batchReference._withUnsafeGuaranteedRef { $0.count }
+        if filled > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 { try flushIfFull() }
     }
 
     private func flushIfFull() throws {
@@ -225,6 +244,26 @@ public final class WorkerContext {
 
     private func mergeShape(of table: TableInfo, _ rule: MergeRule) -> MergeRule {
         MergeRule(sync: rule.sync, scope: rule.scope, keys: rule.keys.filter { $0.key == table.name })
+    }
+
+    /// Forgets the rows that a request has staged: it is sent once more.
+    package func forgetRequest(_ index: Int) throws {
+        try flush()
+        let first = Int64(index) << 40
+        for staging in stagings where staging.request == index {
+            let name = staging.table.name
+            let counts = staging.counts
+            try database.writeWithoutTransaction { db in
+                try failure.check()
+                try db.execute(
+                    sql: "DELETE FROM \(name) WHERE \(StagingTable.row) BETWEEN ? AND ?",
+                    arguments: [first, first + (1 << 40) - 1])
+                counts.rows -= db.changesCount
+            }
+            // Obtained anew by whoever stages next.
+            staging.request = -1
+        }
+        insertedRows = 0
     }
 
     // MARK: - To the scratch database

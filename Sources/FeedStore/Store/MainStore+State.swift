@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 
 /// What the store remembers of sources, requests and runs.
@@ -16,6 +16,40 @@ extension MainStore {
             try Row.fetchOne(db, sql: "SELECT * FROM tributary_source WHERE source = ?", arguments: [source])
                 .map(SourceState.init)
         } ?? SourceState(source: source)
+    }
+
+    /// Says that a source is being asked now: a process that starts while the run has no end yet does not ask at once again.
+    package func noteAttempt(_ source: String, notBefore: Date) throws {
+        try pool.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO tributary_source (source, next_due, failures) VALUES (:source, :due, 0)
+                    ON CONFLICT (source) DO UPDATE SET next_due = :due
+                    """, arguments: ["source": source, "due": StoreDate.text(notBefore)])
+        }
+    }
+
+    /// Sources that are switched off are asked again when they are switched on, gone or not.
+    package func forgetGone(_ sources: [String]) throws {
+        guard !sources.isEmpty else { return }
+        let gone = try pool.read {
+            try String.fetchSet($0, sql: "SELECT source FROM tributary_source WHERE gone IS NOT NULL")
+        }
+        for source in sources where gone.contains(source) {
+            try pool.write {
+                try $0.execute(
+                    sql: "UPDATE tributary_source SET gone = NULL, next_due = NULL WHERE source = ?",
+                    arguments: [source])
+            }
+        }
+    }
+
+    /// Origins that asked to be left alone, and until when.
+    package func busyHosts() throws -> [String: Date] {
+        let rows = try pool.read { try Row.fetchAll($0, sql: "SELECT origin, not_before FROM tributary_host") }
+        return Dictionary(rows.compactMap { row in StoreDate.date(row["not_before"]).map { (row["origin"], $0) } }) {
+            $1
+        }
     }
 
     /// The states of a source's requests, by key.
@@ -54,15 +88,17 @@ extension SourceState {
         self.init(
             source: row["source"], outcome: (row["outcome"] as String?).flatMap(RunOutcome.init),
             lastRun: StoreDate.date(row["last_run"]), lastCommit: StoreDate.date(row["last_commit"]),
-            nextDue: StoreDate.date(row["next_due"]), failures: row["failures"], error: row["error"])
+            nextDue: StoreDate.date(row["next_due"]), failures: row["failures"], error: row["error"],
+            note: row["note"])
+        gone = row["gone"]
     }
 
     func write(_ db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
-                nextDue.map(StoreDate.text), failures, error,
+                nextDue.map(StoreDate.text), failures, error, note, gone,
             ])
     }
 }
@@ -73,14 +109,17 @@ extension RequestState {
             key: row["key"], validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
             fingerprint: row["fingerprint"], tables: JSONText.decode(row["tables"]) ?? [],
             sync: SyncMode(rawValue: row["sync"]) ?? .upsert, scope: JSONText.decode(row["scope"]) ?? [:])
+        movedTo = row["moved_to"]
+        movedTimes = row["moved_times"]
     }
 
     func write(_ db: Database, source: String) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 source, key, validators.etag, validators.lastModified, fingerprint,
                 try JSONText.encode(tables.sorted()), sync.rawValue, try JSONText.encode(scope),
+                movedTo, movedTimes,
             ])
     }
 }

@@ -54,5 +54,15 @@ enum OwnTables {
                     );
                     """)
         }
+        migrator.registerMigration("tributary.2") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_source ADD COLUMN note TEXT;
+                    ALTER TABLE tributary_source ADD COLUMN gone TEXT;
+                    ALTER TABLE tributary_request ADD COLUMN moved_to TEXT;
+                    ALTER TABLE tributary_request ADD COLUMN moved_times INTEGER NOT NULL DEFAULT 0;
+                    CREATE TABLE tributary_host (origin TEXT PRIMARY KEY NOT NULL, not_before TEXT NOT NULL) WITHOUT ROWID;
+                    """)
+        }
     }
 }

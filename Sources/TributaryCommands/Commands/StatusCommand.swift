@@ -16,7 +16,7 @@ struct StatusCommand: ProgramCommand {
         var state: SourceState
 
         enum Key: String, CodingKey {
-            case source, outcome, last_run, last_commit, next_due, failures, error
+            case source, outcome, last_run, last_commit, next_due, failures, error, note
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -28,6 +28,7 @@ struct StatusCommand: ProgramCommand {
             try container.encode(state.nextDue, forKey: .next_due)
             try container.encode(state.failures, forKey: .failures)
             try container.encode(state.error, forKey: .error)
+            try container.encode(state.note, forKey: .note)
         }
     }
 
@@ -46,7 +47,10 @@ struct StatusCommand: ProgramCommand {
         for (source, state) in zip(configuration.sources, states) {
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let outcome = state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
-            let due = source.isEnabled ? RelativeTime.text(max(state.nextDue ?? now, now), now: now) : "switched off"
+            let due =
+                source.isEnabled
+                ? (state.gone != nil
+                    ? "never" : RelativeTime.text(max(state.nextDue ?? now, now), now: now)) : "switched off"
             table.add([
                 .init(source.name), outcome, time(state.lastRun), time(state.lastCommit), .init(due),
                 .init(String(state.failures)),
@@ -56,6 +60,7 @@ struct StatusCommand: ProgramCommand {
         Terminal.print(lines[0])
         for (line, state) in zip(lines.dropFirst(), states) {
             Terminal.print(line)
+            if let note = state.note { Terminal.print("    " + terminal.colored(note, .yellow)) }
             if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }

@@ -86,6 +86,7 @@ struct ConfigurationReader {
     private func source(_ name: String, _ table: TableReader, _ defaults: RequestDefaults) -> SourceDeclaration? {
         let cache = table.duration("cache")
         let isEnabled = table.boolean("enabled")
+        let honorsMaxAge = table.boolean("honor_max_age")
         let requests = table.tables("requests")
         let inherited = RequestDefaults(table, over: defaults)
         if requests?.isEmpty ?? true {
@@ -103,7 +104,9 @@ struct ConfigurationReader {
             return request
         }
         return SourceDeclaration(
-            name: name, cache: cache ?? .seconds(15 * 60), isEnabled: isEnabled ?? true, requests: declarations ?? [])
+            name: name, cache: cache ?? .seconds(15 * 60), hasOwnCache: cache != nil,
+            honorsMaxAge: honorsMaxAge ?? true,
+            isEnabled: isEnabled ?? true, requests: declarations ?? [])
     }
 
     private func request(_ index: Int, _ table: TableReader, _ inherited: RequestDefaults) -> RequestDeclaration? {
@@ -144,7 +147,8 @@ struct ConfigurationReader {
             connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20,
             content: content,
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
-            allowsEmpty: options.allowsEmpty ?? false)
+            allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
+            retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
     }
 
     /// Two sources that mirror the same rows would delete each other's. What a parser does not declare to write is known

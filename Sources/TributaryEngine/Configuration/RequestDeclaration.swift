@@ -18,6 +18,17 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var scope: [String: String]
     /// Whether a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
+    /// Statuses whose bodies are parsed.
+    public var acceptStatus: Set<Int> = [200]
+    /// How often a request that broke off is sent again within its timeout.
+    public var retries = 0
+    /// Whether one that is not idempotent is, too (RFC 9110, section 9.2.2).
+    public var retriesUnsafe = false
+
+    /// How often this request may be sent again.
+    var safeRetries: Int {
+        retriesUnsafe || ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) ? retries : 0
+    }
 
     /// How a mapped table's rows are merged.
     func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }

@@ -14,6 +14,9 @@ struct RequestDefaults {
     var sync: SyncMode?
     var scope: [String: InterpolatedText] = [:]
     var allowsEmpty: Bool?
+    var acceptStatus: [Int]?
+    var retries: Int?
+    var retriesUnsafe: Bool?
     /// Whether a parser was given, though perhaps not as it must be.
     var triedParser = false
 
@@ -42,6 +45,12 @@ struct RequestDefaults {
         sync = table.choice("sync", SyncMode.self) ?? outer.sync
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
+        acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
+        for status in acceptStatus ?? [] where !(200..<300).contains(status) {
+            table.report("accept_status", "\(status) is not a status of success (200 to 299)")
+        }
+        retries = table.nonNegativeInteger("retries") ?? outer.retries
+        retriesUnsafe = table.boolean("retry_unsafe") ?? outer.retriesUnsafe
         triedParser = table.has("parser") || outer.triedParser
         if let method, !Self.isToken(method) {
             table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")

@@ -3,6 +3,15 @@ public struct SourceDeclaration: Sendable, Equatable {
     public var name: String
     /// How long the rows of a good run are fresh.
     public var cache: Duration
+    /// Whether `cache` is declared: otherwise what servers say decides besides.
+    public var hasOwnCache = true
+    /// Whether a server's max-age or Expires puts the next poll off.
+    public var honorsMaxAge = true
     public var isEnabled: Bool
     public var requests: [RequestDeclaration]
+
+    /// Changes when anything that is sent does.
+    var fingerprint: String {
+        Fingerprint.hexadecimal(requests.map { $0.fingerprint(parserVersion: 0) }.joined(separator: "\u{0}"))
+    }
 }

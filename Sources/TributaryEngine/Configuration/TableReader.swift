@@ -75,6 +75,28 @@ final class TableReader {
         return number
     }
 
+    func nonNegativeInteger(_ key: String) -> Int? {
+        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
+            return nil
+        }
+        guard number >= 0 else {
+            report(key, "expected 0 or more, found \(number)")
+            return nil
+        }
+        return number
+    }
+
+    /// An array of integers.
+    func integers(_ key: String) -> [Int]? {
+        guard let nodes = value(key, "an array of integers", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else { return nil }
+        return nodes.enumerated().compactMap { index, node in
+            if case .integer(let number) = node { return number }
+            problems.report(path.appending(key).appending(index), "expected an integer, found \(node.typeName)")
+            return nil
+        }
+    }
+
     func duration(_ key: String) -> Duration? {
         guard let text = string(key) else { return nil }
         guard let duration = Duration(configuration: text) else {

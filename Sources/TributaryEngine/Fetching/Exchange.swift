@@ -6,6 +6,10 @@ import NIOCore
 struct Exchange {
     var response: FeedResponse
     fileprivate var body: Body
+    /// Where permanent redirects alone have led, if anywhere.
+    var movedTo: String?
+    /// Who answered: `scheme://host:port`.
+    var origin = "file:"
 
     fileprivate enum Body {
         case none

@@ -2,7 +2,9 @@ import FeedStore
 
 /// Sends a request and returns the head of the response; one implementation a URL scheme.
 protocol Fetcher: Sendable {
-    /// - Parameter validators: what the store holds for the request; empty for an unconditional one.
+    /// - Parameters:
+    ///   - validators: what the store holds for the request; empty for an unconditional one.
+    ///   - movedTo: where the server has said, often enough, that the request has moved for good.
     /// - Throws: ``FetchError``, or `CancellationError`.
-    func fetch(_ request: RequestDeclaration, validators: Validators) async throws -> Exchange
+    func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
 }

@@ -5,7 +5,7 @@ import Foundation
 struct FileFetcher: Fetcher {
     let now: @Sendable () -> Date
 
-    func fetch(_ request: RequestDeclaration, validators: Validators) async throws -> Exchange {
+    func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
         guard let path = URL(string: request.url.value)?.path else {
             throw FetchError(.file, "\(request.url) is not a file: URL")
         }

@@ -8,7 +8,7 @@ import Synchronization
 
 /// `http:` and `https:` URLs, over one shared connection pool for each connect timeout that the sources use.
 final class HTTPFetcher: Fetcher {
-    static let userAgent = "Tributary/\(TributaryVersion.current)"
+    static let userAgent = "Tributary/\(TributaryVersion.current) (+\(TributaryVersion.home))"
     /// Redirects followed for one request.
     static let redirectLimit = 5
 
@@ -24,9 +24,16 @@ final class HTTPFetcher: Fetcher {
         for client in clients.withLock({ Array($0.values) }) { try await client.shutdown() }
     }
 
-    func fetch(_ request: RequestDeclaration, validators: Validators) async throws -> Exchange {
+    func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
         var target = try HTTPTarget(request)
+        // What moved for good is asked where it is; what may be sent there was decided when it moved.
+        if let movedTo, let url = URL(string: movedTo) {
+            let declared = target.origin
+            target.url = url
+            if target.origin != declared { target.dropSecrets() }
+        }
         var headers = target.headers(validators)
+        var isPermanent = true
         let client = client(connectTimeout: request.connectTimeout)
         for _ in 0...Self.redirectLimit {
             var message = HTTPClientRequest(url: target.url.absoluteString)
@@ -35,8 +42,14 @@ final class HTTPFetcher: Fetcher {
             if let body = target.body { message.body = .bytes(ByteBuffer(string: body)) }
             let response = try await send(message, with: client, for: request)
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
-                return exchange(response, to: request, from: target)
+                var exchange = exchange(response, to: request, from: target)
+                let declared = try HTTPTarget(request).url
+                let isMoved = isPermanent && target.url != declared
+                exchange.movedTo = isMoved ? target.url.absoluteString : nil
+                exchange.origin = target.origin
+                return exchange
             }
+            isPermanent = isPermanent && [301, 308].contains(Int(response.status.code))
             if redirect.origin != target.origin {
                 guard redirect.body == nil else {
                     throw FetchError(

@@ -60,6 +60,12 @@ struct HTTPTarget {
         return HTTPHeaders(headers.filter { kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
     }
 
+    /// Leaves out what was declared for another origin.
+    mutating func dropSecrets() {
+        let kept: Set = ["accept", "accept-language", "user-agent"]
+        declared = declared.filter { kept.contains($0.key.lowercased()) }
+    }
+
     /// Where a response sends the request instead (RFC 9110, section 15.4); nil where it does not.
     func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {
         let status = Int(response.status.code)

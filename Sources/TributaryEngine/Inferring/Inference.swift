@@ -40,7 +40,7 @@ package actor Inference {
     }
 
     private func read(_ request: RequestDeclaration, with fetcher: any Fetcher) async throws -> DocumentProfile {
-        let exchange = try await fetcher.fetch(request, validators: Validators())
+        let exchange = try await fetcher.fetch(request, validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
             throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
         }

@@ -9,6 +9,7 @@ struct RunEnvironment: Sendable {
     var registry: ParserRegistry
     var http: HTTPFetcher
     var hosts: HostLimiter
+    var busyHosts: BusyHosts
     var clock: any RunClock
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }

@@ -24,6 +24,10 @@ actor StackRun {
     private var context: WorkerContext?
     private var reader: BodyReader?
     private var results: [RequestResult] = []
+    /// What the responses say of when to come back.
+    private var advice = PollAdvice()
+    /// A permanent redirect is followed this often before its target is asked at once.
+    private static let movesBelieved = 3
     /// Whether what the documents hold and nothing takes is noted, and what was.
     private var notesUnused = false
     private var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
@@ -106,10 +110,11 @@ actor StackRun {
         let ending: Ending
         do {
             state = try environment.store.sourceState(source.name)
-            if !mode.ignoresDueTime, let due = state.nextDue, startedAt < due,
-                startedAt >= state.lastRun ?? .distantPast
-            {
+            if let due = try wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
+            }
+            if !mode.ignoresDueTime {
+                try environment.store.noteAttempt(source.name, notBefore: startedAt + DueTime.firstRetry.seconds)
             }
             known = try environment.store.requestStates(of: source.name)
             try await sendRequests()
@@ -120,6 +125,18 @@ actor StackRun {
         context?.remove()
         context = nil
         return record(ending)
+    }
+
+    /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
+    /// asked to be left alone.
+    private func wait() throws -> Date? {
+        let busy = try source.requests.compactMap {
+            environment.busyHosts.end(of: try HTTPTarget($0).origin, now: startedAt)
+        }.max()
+        if let busy { return busy }
+        guard !mode.ignoresDueTime else { return nil }
+        let due = DueTime.start(source, state: state, now: startedAt)
+        return startedAt < due ? due : nil
     }
 
     // MARK: - Requests
@@ -148,7 +165,7 @@ actor StackRun {
                         .timeout,
                         "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
                 } _: {
-                    try await self.exchange(index, conditionally: conditionally)
+                    try await self.exchangeRepeatedly(index, conditionally: conditionally)
                 }
             }
         } catch {
@@ -158,28 +175,59 @@ actor StackRun {
         }
     }
 
+    /// Sends a request that broke off again, where the declaration says so and it is safe.
+    private func exchangeRepeatedly(_ index: Int, conditionally: Bool) async throws {
+        var left = source.requests[index].safeRetries
+        var pause = Duration.milliseconds(250)
+        while true {
+            do {
+                return try await exchange(index, conditionally: conditionally)
+            } catch let error as FetchError where error.isWorthRepeating && left > 0 && !Task.isCancelled {
+                left -= 1
+                try context?.forgetRequest(index)
+                try await environment.clock.sleep(for: pause * Double.random(in: 0.8...1.2))
+                pause = pause * 2
+            }
+        }
+    }
+
+    private func clock() -> Date { environment.clock.now() }
+
     private func exchange(_ index: Int, conditionally: Bool) async throws {
         let request = source.requests[index]
         let factory = BodyParserFactory(request: request, environment: environment)
         let fingerprint = request.fingerprint(parserVersion: try factory.version())
         let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
         let validators = conditionally ? stored?.validators ?? Validators() : Validators()
-        let exchange = try await environment.fetcher(for: request).fetch(request, validators: validators)
+        let former = known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil }
+        let exchange = try await environment.fetcher(for: request).fetch(
+            request, validators: validators, movedTo: former)
         let response = exchange.response
         results[index].report.status = response.status
+        advice.note(response, origin: exchange.origin, at: clock())
+        if advice.busyOrigin == exchange.origin, response.status == 429, let until = advice.retryAt {
+            environment.busyHosts.leaveAlone(exchange.origin, until: until)
+        }
+        if let former { advice.moved[request.key] = former }
         switch response.status {
         case 304 where !validators.isEmpty:
-            results[index].state = stored
+            results[index].state = stored?.updated(by: response.validators)
+            results[index].state?.note(movedTo: exchange.movedTo, former: former)
             results[index].report.outcome = "unchanged"
-        case 200:
+        case let status where request.acceptStatus.contains(status):
             let tables = try await parse(exchange, with: factory, index: index)
             results[index].state = RequestState(
                 key: request.key, validators: response.validators, fingerprint: fingerprint,
                 tables: tables.union(known[request.key]?.tables ?? []), sync: request.mirrors ? .mirror : request.sync,
                 scope: request.scope)
+            results[index].state?.movedTo = known[request.key]?.movedTo
+            results[index].state?.movedTimes = known[request.key]?.movedTimes ?? 0
+            results[index].state?.note(movedTo: exchange.movedTo, former: former)
             results[index].report.outcome = "parsed"
         default:
-            throw FetchError(.status, "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")
+            throw FetchError(
+                [500, 502, 504].contains(response.status) ? .overloaded : .status,
+                "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")
         }
     }
 
@@ -297,14 +345,17 @@ actor StackRun {
     private func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
         let next = DueTime.state(
-            after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now)
+            after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now,
+            advice: advice)
         let forgetBefore = now - environment.configuration.history.seconds
         let states = ending.outcome.isGood ? results.compactMap(\.state) : []
         var report = report(ending)
         report.nextDue = next.nextDue
-        return Commit(
+        var commit = Commit(
             report: report, requests: states, state: next, stackKeys: source.requests.map(\.key),
             forgetBefore: forgetBefore)
+        if let origin = advice.busyOrigin, let until = advice.retryAt { commit.busyHost = (origin, until) }
+        return commit
     }
 
     private func report(_ ending: Ending) -> RunReport {

@@ -1,5 +1,6 @@
 import FeedStore
 import Foundation
+import XMLStream
 
 /// When a source is due next: pure functions of what happened and of the time.
 enum DueTime {
@@ -10,13 +11,16 @@ enum DueTime {
 
     /// The state of a source after a run.
     ///
-    /// - Parameter jitter: from 0 to 1; spreads the retries of sources that failed together.
+    /// - Parameters:
+    ///   - advice: what the responses say of when to come back.
+    ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
     static func state(
         after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState, startedAt: Date,
-        now: Date, jitter: Double = .random(in: 0...1)
+        now: Date, advice: PollAdvice = PollAdvice(), jitter: Double = .random(in: 0...1)
     ) -> SourceState {
         var state = last
         state.source = source.name
+        state.note = movedNote(advice)
         switch outcome {
         case .fresh:
             break
@@ -24,18 +28,45 @@ enum DueTime {
             state.outcome = outcome
             state.lastRun = startedAt
             if outcome == .committed { state.lastCommit = now }
-            state.nextDue = now + source.cache.seconds
+            let due = now + interval(source, advice).seconds
+            state.nextDue = due
+            if source.honorsMaxAge, let fresh = advice.freshUntil, fresh > due {
+                state.nextDue = fresh
+                state.note = join(state.note, "the server says its answer is good until \(time(fresh)) (max-age)")
+            }
             state.failures = 0
             state.error = nil
+            state.gone = nil
         case .discarded:
             state.outcome = outcome
             state.lastRun = startedAt
             state.failures += 1
-            state.nextDue = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
+            let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
+            state.nextDue = due
             state.error = error
+            if let gone = advice.gone {
+                state.gone = source.fingerprint
+                state.nextDue = .distantFuture
+                state.note = join(
+                    state.note,
+                    "the server says that \(gone) is gone for good (410): nothing is sent until the source is declared "
+                        + "differently, or switched off and on")
+            } else if let status = advice.retryStatus {
+                if let asked = advice.retryAt {
+                    state.nextDue = max(due, asked)
+                    state.note = join(state.note, "server asked to wait until \(time(asked)) (\(status))")
+                } else {
+                    state.note = join(
+                        state.note, "the server is busy (\(status)) and does not say how long; asked again \(time(due))"
+                    )
+                }
+            } else {
+                state.note = join(state.note, "failed \(state.failures) times in a row; asked again \(time(due))")
+            }
         case .cancelled:
-            // It was not the source's fault: what was due stays due.
+            // It was not the source's fault: what was due stays due, though not for a process that starts at once.
             state.outcome = outcome
+            state.nextDue = max(last.nextDue ?? .distantPast, startedAt + firstRetry.seconds)
             state.lastRun = startedAt
             state.error = error
         }
@@ -50,11 +81,36 @@ enum DueTime {
         return delay * (0.8 + 0.4 * jitter)
     }
 
-    /// When the scheduler starts a source, given its state. A time further ahead than the source ever waits means that
-    /// the clock was set back, and counts as no time at all.
+    /// How long a good run's rows are fresh. Where no `cache` is declared, a server that gives neither validators nor
+    /// freshness is asked once a day, one that gives validators once an hour.
+    static func interval(_ source: SourceDeclaration, _ advice: PollAdvice) -> Duration {
+        guard !source.hasOwnCache, advice.isHTTP, advice.freshUntil == nil else { return source.cache }
+        return advice.haveValidators ? .seconds(3600) : .seconds(86_400)
+    }
+
+    /// When the scheduler starts a source, given its state. A last run in the future means that the clock was set back: the
+    /// source then waits as long as it was to wait.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
-        guard let due = state?.nextDue else { return now }
-        let longest = max(source.cache.seconds, longestRetry.seconds) * 1.2
-        return due.timeIntervalSince(now) > longest ? now : due
+        guard let state, let due = state.nextDue else { return now }
+        if let gone = state.gone { return gone == source.fingerprint ? .distantFuture : now }
+        guard let lastRun = state.lastRun, lastRun > now + 1 else { return due }
+        return now + max(0, due.timeIntervalSince(lastRun))
+    }
+
+    private static func movedNote(_ advice: PollAdvice) -> String? {
+        guard !advice.moved.isEmpty else { return nil }
+        return advice.moved.sorted { $0.key < $1.key }.map {
+            "request '\($0.key)' has moved for good to \($0.value), which is asked now; change its url"
+        }.joined(separator: "; ")
+    }
+
+    private static func join(_ first: String?, _ second: String) -> String {
+        first.map { $0 + "; " + second } ?? second
+    }
+
+    /// A time of day as people read it, in UTC: `14:05`, with the date where it is not within a day.
+    private static func time(_ date: Date) -> String {
+        let text = Lexical.iso8601(Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded()))
+        return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
     }
 }

@@ -53,12 +53,14 @@ struct SchedulerPlan {
         }
     }
 
-    mutating func finished(_ name: String, nextDue: Date?, now: Date) {
+    /// - Parameter jitter: from 0 to 1; lets sources that were due together drift apart.
+    mutating func finished(_ name: String, nextDue: Date?, now: Date, jitter: Double = .random(in: 0...1)) {
         running.remove(name)
         guard let source = sources[name] else { return }
         // Never again within the same second, however short the cache interval.
         let due = max(nextDue ?? now + source.cache.seconds, now + 1)
-        queue.schedule(name, at: asked.contains(name) ? .distantPast : due)
+        queue.schedule(
+            name, at: asked.contains(name) ? .distantPast : due + jitter * min(30, source.cache.seconds / 20))
     }
 
     /// The runs to start now.

@@ -52,12 +52,14 @@ public final class SyncService: Service {
         store = try MainStore(
             path: configuration.storePath, schema: configuration.schema(), registerMigrations: registerMigrations)
         try store.removeAbandonedScratch()
+        try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))
         let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
         self.outcomes = outcomes
         outcomeContinuation = continuation
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost), clock: clock,
+            http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
+            busyHosts: BusyHosts(try store.busyHosts()), clock: clock,
             logger: logger,
             onProgress: onProgress)
         scheduler = Scheduler(environment: environment) { continuation.yield($0) }

@@ -1,0 +1,24 @@
+import Foundation
+import Synchronization
+
+/// Origins that asked to be left alone, in memory; the store keeps them over a restart.
+final class BusyHosts: Sendable {
+    private let until: Mutex<[String: Date]>
+
+    init(_ known: [String: Date]) { until = Mutex(known) }
+
+    /// Until when an origin is to be left alone; nil where it is not.
+    func end(of origin: String, now: Date) -> Date? {
+        until.withLock { until in
+            guard let end = until[origin], end > now else {
+                until[origin] = nil
+                return nil
+            }
+            return end
+        }
+    }
+
+    func leaveAlone(_ origin: String, until end: Date) {
+        until.withLock { $0[origin] = max($0[origin] ?? end, end) }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `infer`, `check`, `sync`, `plan` and `export`, as users call them one after another.
+@Suite struct MappingCommandTests {
+    static let document = """
+        <shop><order nr="1" placed="2026-11-20"><line sku="a"><qty>1</qty></line><line sku="b"><qty>2</qty></line></order>
+        <order nr="2" placed="2026-11-21"><line sku="a"><qty>3</qty></line></order></shop>
+        """
+
+    private func withProgram(_ body: (TemporaryFolder, BuiltProgram) async throws -> Void) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write(Self.document, to: "orders.xml")
+            try await body(folder, BuiltProgram("tributary", config: folder.file("sources.toml")))
+        }
+    }
+
+    @Test func aProposalIsCheckedPlannedSyncedAndExported() async throws {
+        try await withProgram { (folder, program) async throws in
+            let proposal = try await program.run("infer", folder.file("orders.xml"), "--name", "shop")
+            #expect(proposal.status == 0, "\(proposal.standardError)")
+            try folder.write("[store]\npath = \"store.sqlite\"\n" + proposal.standardOutput, to: "sources.toml")
+            let check = try await program.run("check")
+            #expect(check.status == 0, "\(check.standardError)")
+
+            let planned = try await program.run("plan", "shop")
+            #expect(planned.status == 2, "\(planned.standardError)")
+            #expect(planned.standardOutput.contains("2 inserted, 0 updated, 0 deleted"))
+            #expect(!FileManager.default.fileExists(atPath: folder.file("store.sqlite")))
+
+            let synced = try await program.run("sync")
+            #expect(synced.status == 0 && synced.standardOutput.contains("5 inserted"), "\(synced)")
+            #expect(try await program.run("plan", "shop").status == 0)
+
+            let changed = Self.document.replacingOccurrences(of: "<qty>3</qty>", with: "<qty>4</qty><new/>")
+                .replacingOccurrences(of: "<line sku=\"b\"><qty>2</qty></line>", with: "<line sku=\"b\"/>")
+            try folder.write(changed, to: "changed.xml")
+            let before = try dumpRows(path: folder.file("store.sqlite"))
+            let difference = try await program.run("plan", "shop", "--body", "shop=\(folder.file("changed.xml"))")
+            #expect(difference.status == 2, "\(difference)")
+            #expect(difference.standardOutput.contains("qty 3 → 4"), "\(difference.standardOutput)")
+            #expect(difference.standardOutput.contains("/shop/order/line/new"), "\(difference.standardOutput)")
+            #expect(try dumpRows(path: folder.file("store.sqlite")) == before)
+
+            let json = try await program.run("plan", "shop", "--body", "shop=\(folder.file("changed.xml"))", "--json")
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(json.standardOutput.utf8)) as? [String: Any])
+            #expect(object["updated"] as? Int == 2)
+
+            let exported = try await program.run("export", "shop")
+            #expect(exported.status == 0, "\(exported.standardError)")
+            try folder.write(exported.standardOutput, to: "orders.xml")
+            let again = try await program.run("sync", "--full")
+            #expect(again.standardOutput.contains("5 unchanged"), "\(again.standardOutput) \(exported.standardOutput)")
+        }
+    }
+
+    @Test func wrongUseSaysWhatToDo() async throws {
+        try await withProgram { (folder, program) async throws in
+            try folder.write(
+                "[sources.s]\n[[sources.s.requests]]\nurl = \"file://\(folder.file("orders.xml"))\"\nparser = \"SitemapParser\"\n",
+                to: "sources.toml")
+            let export = try await program.run("export", "s")
+            #expect(export.status == 64 && export.standardError.contains("no request of source 's' has a mapping"))
+            let plan = try await program.run("plan", "x")
+            #expect(plan.status == 64 && plan.standardError.contains("there is no source 'x'"))
+            let discarded = try await program.run("plan", "s")
+            #expect(discarded.status == 1 && discarded.standardError.contains("would be discarded"), "\(discarded)")
+            let infer = try await program.run("infer", folder.file("nothing.xml"))
+            #expect(infer.status == 1 && infer.standardError.contains("does not exist"))
+        }
+    }
+
+    @Test func checkNamesEveryMistakeOfAMapping() async throws {
+        try await withProgram { (folder, program) async throws in
+            try folder.write(
+                """
+                [sources.s]
+                [[sources.s.requests]]
+                url = "http://example.org/"
+                [[sources.s.requests.tables]]
+                table = "t"
+                element = "a//b"
+                key = ["idd"]
+                colums = 1
+                [sources.s.requests.tables.columns]
+                id = { path = "@id", typ = "integer" }
+                a = { path = "x:a" }
+                b = { path = "b", value = 1 }
+                c = { path = "c", type = "date", format = "nonsense" }
+                d = { path = "d", type = "integer", default = "many" }
+                e = { parent = "other" }
+                f = { path = "f", references = "firm" }
+                g = { path = "g", encrypted = true }
+                """, to: "sources.toml")
+            let check = try await program.run("check")
+            #expect(check.status == 78)
+            for expected in [
+                "'a//b' is not a path", "unknown key; did you mean 'columns'?", "unknown key; did you mean 'type'?",
+                "the prefix 'x' is not bound", "the column has several values: path, value",
+                "'nonsense' is not a date's format", "'many' is not an integer",
+                "'firm' does not name a table and its column",
+                "needs 'encryption_key' in [store]",
+            ] { #expect(check.standardError.contains(expected), "\(expected) in \(check.standardError)") }
+        }
+    }
+}
