@@ -83,7 +83,7 @@ import Testing
             let gate = Gate()
             fixture.server.route("/companies.xml") { _ in
                 gate.wait()
-                return StubServer.response(200, "<companies><company id='a0'><name>A</name></company></companies>")
+                return StubServer.response(200, "<companies><company id='a0'><name>\(UUID())</name></company></companies>")
             }
             fixture.server.document("/contacts.xml", "<contacts><contact><email>e</email></contact></contacts>")
             try await withDaemon(fixture) { daemon, lines in

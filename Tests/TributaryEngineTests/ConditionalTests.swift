@@ -134,11 +134,11 @@ import Testing
             #expect(try await outcome() == .committed)
             fixture.clock.advance(by: 599)
             #expect(try await outcome() == .fresh)
-            #expect(try await outcome(.force) == .committed)
+            #expect(try await outcome(.force) == .unchanged)
             fixture.clock.advance(by: 599)
             #expect(try await outcome() == .fresh)
             fixture.clock.advance(by: 1)
-            #expect(try await outcome() == .committed)
+            #expect(try await outcome() == .unchanged)
             #expect(fixture.server.requests("/a").count == 3)
         }
     }

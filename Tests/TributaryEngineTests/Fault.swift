@@ -82,7 +82,12 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault(
             name: "HTML", says: "HTML",
             answer: body("<!DOCTYPE html><html><head><title>Log in</title></head><body></body></html>")),
-        Fault(name: "JSON", says: "no XML document", answer: body("{\"items\": []}")),
+        Fault(
+            name: "JSON that calls itself XML", says: "no XML document",
+            answer: { _ in StubServer.response(200, "{\"items\": []}", ["Content-Type": "text/xml"]) }),
+        Fault(
+            name: "JSON cut short", says: "the document ends before its value does",
+            answer: body("{\"items\": [{\"item\": 1}")),
         Fault(name: "mismatched tags", says: "mismatch", answer: body("<items><item id='x'></items></item>")),
         Fault(
             name: "billion laughs", says: "entity reference loop",

@@ -95,7 +95,7 @@ extension Database {
         for table in mirroredTables {
             try execute(
                 sql: """
-                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL WHERE source <> ?
+                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL, digest = NULL WHERE source <> ?
                     AND EXISTS (SELECT 1 FROM json_each(tables) WHERE lower(value) = lower(?))
                     """, arguments: [source, table])
         }

@@ -8,6 +8,8 @@ package struct RequestState: Sendable, Equatable {
     package var tables: Set<String>
     package var sync: SyncMode
     package var scope: [String: String]
+    /// SHA-256 of the body, where the server sent no validators.
+    package var digest: String?
     /// Where the server said it has moved for good, and how often in a row.
     package var movedTo: String?
     package var movedTimes = 0

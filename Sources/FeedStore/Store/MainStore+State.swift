@@ -44,6 +44,19 @@ extension MainStore {
         }
     }
 
+    /// What an SQL expression gives over the rows of a table, within a scope; nil for NULL.
+    package func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
+        let conditions = scope.sorted { $0.key < $1.key }.map { "\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
+        let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        do {
+            return try pool.read {
+                try String.fetchOne($0, sql: "SELECT \(expression) FROM \(table.sqlIdentifier)\(filter)")
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(.schema, "${last:\(expression)} of table '\(table)': \(error.message ?? "\(error)")")
+        }
+    }
+
     /// Origins that asked to be left alone, and until when.
     package func busyHosts() throws -> [String: Date] {
         let rows = try pool.read { try Row.fetchAll($0, sql: "SELECT origin, not_before FROM tributary_host") }
@@ -109,17 +122,18 @@ extension RequestState {
             key: row["key"], validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
             fingerprint: row["fingerprint"], tables: JSONText.decode(row["tables"]) ?? [],
             sync: SyncMode(rawValue: row["sync"]) ?? .upsert, scope: JSONText.decode(row["scope"]) ?? [:])
+        digest = row["digest"]
         movedTo = row["moved_to"]
         movedTimes = row["moved_times"]
     }
 
     func write(_ db: Database, source: String) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            sql: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 source, key, validators.etag, validators.lastModified, fingerprint,
                 try JSONText.encode(tables.sorted()), sync.rawValue, try JSONText.encode(scope),
-                movedTo, movedTimes,
+                digest, movedTo, movedTimes,
             ])
     }
 }

@@ -59,6 +59,7 @@ enum OwnTables {
                 sql: """
                     ALTER TABLE tributary_source ADD COLUMN note TEXT;
                     ALTER TABLE tributary_source ADD COLUMN gone TEXT;
+                    ALTER TABLE tributary_request ADD COLUMN digest TEXT;
                     ALTER TABLE tributary_request ADD COLUMN moved_to TEXT;
                     ALTER TABLE tributary_request ADD COLUMN moved_times INTEGER NOT NULL DEFAULT 0;
                     CREATE TABLE tributary_host (origin TEXT PRIMARY KEY NOT NULL, not_before TEXT NOT NULL) WITHOUT ROWID;

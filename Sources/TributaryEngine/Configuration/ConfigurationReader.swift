@@ -103,6 +103,9 @@ struct ConfigurationReader {
             }
             return request
         }
+        if let requests, let declarations, requests.count == declarations.count {
+            checkReferences(declarations, requests)
+        }
         return SourceDeclaration(
             name: name, cache: cache ?? .seconds(15 * 60), hasOwnCache: cache != nil,
             honorsMaxAge: honorsMaxAge ?? true,
@@ -114,9 +117,12 @@ struct ConfigurationReader {
         let url = table.text("url")
         let hasTables = table.has("tables")
         let mapping = MappingReader(table, hasEncryptionKey: hasEncryptionKey).read()
+        let optionsReader = RequestOptionsReader(table: table)
+        let captures = optionsReader.captures()
+        let paging = optionsReader.paging()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
-        if let url, !isUsable(url.value) {
+        if let url, !isUsable(url.probe) {
             table.report("url", "'\(url)' is not an http:, https: or file: URL")
         }
         if hasTables, table.has("parser") {
@@ -141,7 +147,7 @@ struct ConfigurationReader {
             return nil
         }
         guard let url else { return nil }
-        return RequestDeclaration(
+        var request = RequestDeclaration(
             key: key, url: url, method: options.method ?? "GET", headers: options.headers,
             parameters: options.parameters, body: options.body, timeout: options.timeout ?? .seconds(30),
             connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20,
@@ -149,6 +155,26 @@ struct ConfigurationReader {
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
+        request.captures = captures
+        request.paging = paging
+        return request
+    }
+
+    /// A request may use what an earlier one captures.
+    private func checkReferences(_ requests: [RequestDeclaration], _ tables: [TableReader]) {
+        var known: Set<String> = []
+        for (request, table) in zip(requests, tables) {
+            for reference in request.references where reference.hasPrefix("capture:") {
+                let name = String(reference.dropFirst("capture:".count))
+                guard !known.contains(name) else { continue }
+                let nearest = nearestName(to: name, among: known)
+                problems.report(
+                    table.path,
+                    "no earlier request of the source captures '\(name)'"
+                        + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+            }
+            known.formUnion(request.captures.map(\.name))
+        }
     }
 
     /// Two sources that mirror the same rows would delete each other's. What a parser does not declare to write is known

@@ -12,6 +12,29 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) { self.init(value: text, template: text) }
 
+    /// What stands between two of these is known only when the request is sent: `capture:token`, `last:max(updated)`.
+    static let mark: Character = "\u{0}"
+
+    /// Whether part of it is known only when the request is sent.
+    var isDynamic: Bool { value.contains(Self.mark) }
+
+    /// The references that are resolved when the request is sent.
+    var references: [String] {
+        let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+    }
+
+    /// Itself with each reference replaced.
+    func resolved(_ replacement: (String) throws -> String) rethrows -> InterpolatedText {
+        guard isDynamic else { return self }
+        let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+        let texts = try parts.enumerated().map { try $0 % 2 == 1 ? replacement(String($1)) : String($1) }
+        return InterpolatedText(value: texts.joined(), template: template)
+    }
+
+    /// Itself with a letter for each reference, to look at its form.
+    var probe: String { resolved { _ in "x" }.value }
+
     package var isSecret: Bool { value != template }
 
     public var description: String { template }

@@ -39,6 +39,9 @@ final class Interpolation {
     }
 
     private func resolve(_ reference: String) throws(Failure) -> String {
+        if ["capture:", "last:"].contains(where: reference.hasPrefix) {
+            return "\(InterpolatedText.mark)\(reference)\(InterpolatedText.mark)"
+        }
         let value: String
         if reference.hasPrefix("file:") {
             value = try read(String(reference.dropFirst("file:".count)))

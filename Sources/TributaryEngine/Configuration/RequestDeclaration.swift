@@ -1,4 +1,5 @@
 public import FeedStore
+import XMLStream
 
 /// One request of a source's stack, as `sources.toml` declares it, with every default filled in.
 public struct RequestDeclaration: Sendable, Equatable {
@@ -24,6 +25,25 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var retries = 0
     /// Whether one that is not idempotent is, too (RFC 9110, section 9.2.2).
     public var retriesUnsafe = false
+
+    /// Values that later requests may use.
+    public internal(set) var captures: [CaptureDeclaration] = []
+    public internal(set) var paging: PagingDeclaration?
+
+    /// The paths at which a response has something for the run: what is captured, then the next page's address.
+    var capturedPaths: [XMLPath] {
+        var paths = captures.map(\.path)
+        if case .path(let path, _)? = paging?.next { paths.append(path) }
+        return paths
+    }
+
+    /// What is known only when the request is sent.
+    var references: [String] {
+        ([url] + headers.values + parameters.values + [body].compactMap(\.self)).flatMap(\.references)
+    }
+
+    /// Whether each of its responses stands for itself: a 304 would say nothing of another question, and has nothing to capture.
+    var isUnconditional: Bool { !captures.isEmpty || paging != nil || !references.isEmpty }
 
     /// How often this request may be sent again.
     var safeRetries: Int {
@@ -55,6 +75,7 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
         let parts = [
             url.value, method, list(headers), list(parameters), body?.value ?? "", "\(content)", String(parserVersion),
+            "\(captures)", "\(paging.map { "\($0)" } ?? "")",
             sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))

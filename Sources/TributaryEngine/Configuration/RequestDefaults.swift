@@ -31,7 +31,7 @@ struct RequestDefaults {
             if !Self.isToken(name) {
                 table.report("headers", "'\(name)' is not a header's name (RFC 9110, section 5.1)")
             }
-            if value.value.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+            if value.probe.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
                 table.report("headers", "the value of '\(name)' has a line feed in it")
             }
             headers[name] = value

@@ -3,7 +3,7 @@ import XMLStream
 
 /// Makes what parses a response's body: a registered class, a mapping, or the mirrored schema.
 struct BodyParserFactory {
-    let request: RequestDeclaration
+    var request: RequestDeclaration
     let environment: RunEnvironment
     /// Whether what nothing takes is noted.
     var notesUnused = false

@@ -1,0 +1,154 @@
+import FeedStore
+import Foundation
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Requests that depend on others of their stack, or repeat themselves; bodies that are not XML.
+@Suite struct StackTests {
+    private let items = """
+        parser = "ItemsParser"
+
+        """
+
+    private func sync(_ fixture: EngineFixture, _ requests: String, mode: RefreshMode = .force) async throws
+        -> RunReport
+    {
+        try #require(try await fixture.sync("[sources.s]\n" + requests, mode: mode).first)
+    }
+
+    @Test func whatOneRequestCapturesAnotherSends() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/login", "<login><token>a/b c</token><user id='7'/></login>")
+            fixture.server.document("/items/7", EngineFixture.items(["1"]))
+            let requests = """
+                [[sources.s.requests]]
+                url = "URL/login"
+                parser = "ItemsParser"
+                capture = { token = "/login/token", user = "/login/user/@id" }
+                [[sources.s.requests]]
+                url = "URL/items/${capture:user}"
+                parser = "ItemsParser"
+                headers = { X-Token = "${capture:token}" }
+                parameters = { t = "${capture:token}" }
+                """
+            let report = try await sync(fixture, requests)
+            #expect(report.outcome == .committed && report.counts.inserted == 1, "\(report)")
+            let sent = try #require(fixture.server.requests("/items/7").first)
+            #expect(sent.headers["x-token"] == "a/b c" && sent.query == "t=a%2Fb%20c")
+            fixture.server.document("/login", "<login/>")
+            let nothing = try await sync(fixture, requests)
+            #expect(nothing.error?.contains("nothing was found to capture as 'user'") == true, "\(nothing)")
+            let misspelt = requests.replacingOccurrences(of: "capture:user", with: "capture:usr")
+            #expect(throws: ConfigurationError.self) { try fixture.configuration("[sources.s]\n" + misspelt) }
+        }
+    }
+
+    @Test func pagesAreOneRequest() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func page(_ id: String, next: String?) -> String {
+                "<items><item id='\(id)'/>" + (next.map { "<next href='\($0)'/>" } ?? "") + "</items>"
+            }
+            fixture.server.document("/1", page("1", next: "/2?a=b&amp;c"))
+            fixture.server.document("/2", page("2", next: "3"))
+            fixture.server.document("/3", page("3", next: nil))
+            func requests(_ most: Int) -> String {
+                EngineFixture.request(
+                    "/1", "sync = \"mirror\"\npage = { next = \"/items/next/@href\", max_pages = \(most) }")
+            }
+            let report = try await sync(fixture, requests(3))
+            #expect(report.outcome == .committed && report.counts.inserted == 3, "\(report)")
+            let tooMany = try await sync(fixture, requests(2))
+            #expect(tooMany.error?.contains("more than 2 pages") == true)
+            // One failing page discards all; a mirror deletes only after the last.
+            fixture.server.document("/1", page("9", next: "/2"))
+            fixture.server.route("/2") { _ in StubServer.response(500, "") }
+            #expect(try await sync(fixture, requests(3)).outcome == .discarded)
+            #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "2", "3"])
+            fixture.server.document("/1", page("1", next: "http://example.org/2"))
+            #expect(try await sync(fixture, requests(3)).error?.contains("another origin") == true)
+        }
+    }
+
+    @Test func aCounterEndsWithThePageWithoutARecord() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/p") { request in
+                let number = Int(request.query.split(separator: "=").last ?? "") ?? 0
+                return StubServer.response(200, EngineFixture.items(number < 40 ? ["\(number)"] : []))
+            }
+            let request = EngineFixture.request(
+                "/p", "sync = \"mirror\"\npage = { counter = \"offset\", start = 0, step = 20, max_pages = 9 }")
+            let report = try await sync(fixture, request)
+            #expect(report.counts.inserted == 2, "\(report)")
+            #expect(fixture.server.requests("/p").map(\.query) == ["offset=0", "offset=20", "offset=40"])
+        }
+    }
+
+    @Test func sinceLastTime() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "5"]))
+            let requests = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                parser = "ItemsParser"
+                parameters = { since = "${last:max(id)}" }
+                """
+            _ = try await sync(fixture, requests)
+            _ = try await sync(fixture, requests)
+            #expect(fixture.server.requests("/a").map(\.query) == ["", "since=5"])
+        }
+    }
+
+    @Test func theSameBytesWithoutValidatorsAreUnchanged() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let request = EngineFixture.request("/a")
+            #expect(try await sync(fixture, request).outcome == .committed)
+            #expect(try await sync(fixture, request).outcome == .unchanged)
+            #expect(try await sync(fixture, request, mode: .full).outcome == .committed)
+            fixture.server.document("/a", EngineFixture.items(["2"]))
+            #expect(try await sync(fixture, request).counts.inserted == 1)
+        }
+    }
+
+    @Test(arguments: [1, 3, 4096])
+    func jsonGoesThroughTheSameMappings(pieces: Int) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let body = Array(
+                """
+                {"meta": {"next page": null, "total": 2}, "people": [
+                  {"id": 1, "name": "Ann \\"A\\" \\u00e9\\ud835\\udd4f <&>", "tags": ["a", "b"], "ok": true, "at": {"x": -1.5e3}},
+                  {"id": 2, "name": "", "tags": [], "matrix": [[1, 2], [3]]}
+                ]}
+                """.utf8)
+            fixture.server.route("/a") { _ in
+                [StubServer.head(200, ["Content-Type": "application/json", "Content-Length": "\(body.count)"])]
+                    + stride(from: 0, to: body.count, by: pieces).map {
+                        .send(Array(body[$0..<min(body.count, $0 + pieces)]))
+                    }
+            }
+            let requests = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "person"
+                element = "people"
+                key = ["id"]
+                order = ["id", "name", "tags", "ok", "x", "matrix"]
+                [sources.s.requests.tables.columns]
+                id = { path = "id", type = "integer" }
+                name = "name"
+                tags = { path = "tags", repeat = "join", separator = "," }
+                ok = { path = "ok", type = "boolean" }
+                x = { path = "at/x", type = "real" }
+                matrix = { path = "matrix/item", repeat = "join", separator = "," }
+                """
+            let report = try await sync(fixture, requests)
+            #expect(report.outcome == .committed, "\(report)")
+            #expect(
+                try fixture.rows("SELECT * FROM person") == [
+                    "1|Ann \"A\" é𝕏 <&>|a,b|1|-1500.0|NULL", "2||NULL|NULL|NULL|1,2,3",
+                ])
+        }
+    }
+}
