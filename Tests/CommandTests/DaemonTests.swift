@@ -83,7 +83,8 @@ import Testing
             let gate = Gate()
             fixture.server.route("/companies.xml") { _ in
                 gate.wait()
-                return StubServer.response(200, "<companies><company id='a0'><name>\(UUID())</name></company></companies>")
+                let company = "<company id='a0'><name>\(UUID())</name></company>"
+                return StubServer.response(200, "<companies>\(company)</companies>")
             }
             fixture.server.document("/contacts.xml", "<contacts><contact><email>e</email></contact></contacts>")
             try await withDaemon(fixture) { daemon, lines in
