@@ -11,7 +11,10 @@ import CLibXML2
 public final class XMLStreamParser {
     let limits: XMLLimits
     /// Not retained: the handler owns the parser or outlives it, and this is read twice an element.
-    private let handler: Unmanaged<XMLStreamHandler>
+    @exclusivity(unchecked) var handler: Unmanaged<XMLStreamHandler>
+    var envelope: XMLStreamEnvelope?
+    /// Elements of an envelope around what the handler is being told of.
+    @exclusivity(unchecked) var outerDepth = 0
     private let context: xmlParserCtxtPtr
     private let forcedEncoding: String?
     private var preamble: [UInt8]? = []
@@ -164,10 +167,12 @@ public final class XMLStreamParser {
     public var qualifiedName: String { names.qualified(frames[frames.count - 1].name) }
 
     /// Elements open at this moment, this one included.
-    public var depth: Int { frames.count }
+    public var depth: Int { frames.count - outerDepth }
 
     /// The names of the open elements as written, from the root: `/rss/channel/item/title`.
-    public var path: String { (0..<frames.count).reduce(into: "") { $0 += "/" + names.qualified(frames[$1].name) } }
+    public var path: String {
+        (outerDepth..<frames.count).reduce(into: "") { $0 += "/" + names.qualified(frames[$1].name) }
+    }
 
     public var attributesOfElement: XMLAttributes {
         XMLAttributes(stream: self, range: frames[frames.count - 1].attributes)
@@ -181,16 +186,17 @@ public final class XMLStreamParser {
     package var nameIndex: Int32 { frames[frames.count - 1].name }
 
     /// The name of the open element at a depth, 1 for the root.
-    package func name(atDepth depth: Int) -> XMLName { names[frames[depth - 1].name] }
+    package func name(atDepth depth: Int) -> XMLName { names[frames[outerDepth + depth - 1].name] }
 
     /// The attributes of the open element at a depth, 1 for the root.
     package func attributes(atDepth depth: Int) -> XMLAttributes {
-        XMLAttributes(stream: self, range: frames[depth - 1].attributes)
+        XMLAttributes(stream: self, range: frames[outerDepth + depth - 1].attributes)
     }
 
     /// The own text so far of the open element at a depth, 1 for the root.
     package func textBytes(atDepth depth: Int) -> UnsafeBufferPointer<UInt8> {
-        text[frames[depth - 1].textStart..<(depth < frames.count ? frames[depth].textStart : text.count)]
+        let depth = outerDepth + depth
+        return text[frames[depth - 1].textStart..<(depth < frames.count ? frames[depth].textStart : text.count)]
     }
 
     /// The line that the parser has reached, counted from 1.

@@ -161,7 +161,7 @@ import Testing
                 "[[sources.s.requests]]\nurl = \"https://e.org/\"\nbody = \"${file:token}\"\nparser = \"ItemsParser\"\n"
             let configuration = try await read(
                 text, environment: ["CREDENTIALS_DIRECTORY": credentials.path], files: ["token": "from the folder"])
-            #expect(configuration[source: "s"]?.requests.first?.body?.value == "from systemd")
+            #expect(configuration[source: "s"]?.requests.first?.body?.text.value == "from systemd")
         }
     }
 

@@ -154,7 +154,7 @@ func describe(_ row: Row) -> String {
 }
 
 extension [String] {
-    fileprivate var whereClause: String { isEmpty ? "" : " WHERE " + joined(separator: " AND ") }
+    var whereClause: String { isEmpty ? "" : " WHERE " + joined(separator: " AND ") }
 }
 
 extension StagingTable {

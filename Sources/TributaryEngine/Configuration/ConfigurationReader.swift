@@ -5,24 +5,28 @@ import TOMLKit
 /// Turns the text of `sources.toml` into a ``Configuration``, or into every mistake that is in it.
 struct ConfigurationReader {
     let file: String
+    private let text: String
     let parsers: ParserRegistry
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
     private let hasEncryptionKey: Bool
 
-    init(file: String, parsers: ParserRegistry, environment: [String: String]) {
+    /// - Parameter text: the file's.
+    init(file: String, text: String, parsers: ParserRegistry, environment: [String: String]) {
+        self.text = text
         self.file = file
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector()
+        problems = ProblemCollector(text)
         hasEncryptionKey = false
     }
 
     /// The reader of the sources, once `[store]` has been read.
     private init(_ reader: ConfigurationReader, encryptionKey: [UInt8]?) {
         file = reader.file
+        text = reader.text
         parsers = reader.parsers
         folder = reader.folder
         interpolation = reader.interpolation
@@ -39,7 +43,7 @@ struct ConfigurationReader {
         return key
     }
 
-    func read(_ text: String) throws -> TributaryConfiguration {
+    func read() throws -> TributaryConfiguration {
         let nodes: [String: TOMLNode]
         do {
             nodes = try TOMLNode.parse(text)
@@ -69,7 +73,7 @@ struct ConfigurationReader {
         daemon.finish()
         root.finish()
         checkMirrors(configuration)
-        try problems.check(file: file, text: text)
+        try problems.check(file: file)
         var finished = configuration
         finished.redactor = Redactor(secrets: interpolation.secrets)
         return finished
@@ -120,6 +124,7 @@ struct ConfigurationReader {
         let optionsReader = RequestOptionsReader(table: table)
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()
+        let forEach = optionsReader.forEach()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !isUsable(url.probe) {
@@ -148,19 +153,34 @@ struct ConfigurationReader {
         }
         guard let url else { return nil }
         var request = RequestDeclaration(
-            key: key, url: url, method: options.method ?? "GET", headers: options.headers,
-            parameters: options.parameters, body: options.body, timeout: options.timeout ?? .seconds(30),
-            connectTimeout: options.connectTimeout ?? .seconds(10), maxBody: options.maxBody ?? 256 << 20,
-            content: content,
+            key: key, url: url, method: options.method ?? (options.body == nil ? "GET" : "POST"),
+            headers: options.headers, parameters: options.parameters, body: options.body,
+            timeout: options.timeout ?? .seconds(30),
+            transport: Transport(
+                connectTimeout: options.connectTimeout ?? .seconds(10), tls: options.tls, proxy: options.proxy),
+            authentication: options.authentication, maxBody: options.maxBody ?? 256 << 20, content: content,
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
         request.captures = captures
         request.paging = paging
+        request.forEach = forEach
+        if let soap = options.soap {
+            if let method = options.method, method != "POST" {
+                table.report(
+                    table.has("method") ? "method" : "soap", "a SOAP operation is called by POST, not \(method)")
+            }
+            request.call(soap)
+        } else if let type = request.body?.contentType, !request.hasHeader("Content-Type") {
+            request.headers["Content-Type"] = InterpolatedText(type)
+        }
+        if request.authentication != nil, request.hasHeader("Authorization") {
+            problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
+        }
         return request
     }
 
-    /// A request may use what an earlier one captures.
+    /// A request may use what an earlier one captures, or has staged.
     private func checkReferences(_ requests: [RequestDeclaration], _ tables: [TableReader]) {
         var known: Set<String> = []
         for (request, table) in zip(requests, tables) {
@@ -174,6 +194,20 @@ struct ConfigurationReader {
                         + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
             }
             known.formUnion(request.captures.map(\.name))
+            let rowReferences = request.references.filter { $0.hasPrefix("row:") }
+            if let reference = rowReferences.first, request.forEach == nil {
+                problems.report(table.path, "${\(reference)} has a meaning only beside 'for_each'")
+            }
+            guard request.forEach != nil else { continue }
+            if rowReferences.isEmpty {
+                table.report("for_each", "the request would be the same for each row; use a column as ${row:COLUMN}")
+            }
+            if request.key == requests.first?.key {
+                table.report("for_each", "no earlier request of the source could have staged a row")
+            }
+            if !request.captures.isEmpty {
+                table.report("capture", "a request that is sent for each row has no one response to capture from")
+            }
         }
     }
 

@@ -32,10 +32,22 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
         return InterpolatedText(value: texts.joined(), template: template)
     }
 
+    /// Itself with everything but the references replaced.
+    func mappingLiterals(_ transform: (String) -> String) -> InterpolatedText {
+        let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+        let texts = parts.enumerated().map {
+            $0 % 2 == 1 ? "\(Self.mark)\($1)\(Self.mark)" : transform(String($1))
+        }
+        return InterpolatedText(value: texts.joined(), template: value == template ? texts.joined() : template)
+    }
+
+    mutating func append(_ other: InterpolatedText) {
+        value += other.value
+        template += other.template
+    }
+
     /// Itself with a letter for each reference, to look at its form.
     var probe: String { resolved { _ in "x" }.value }
-
-    package var isSecret: Bool { value != template }
 
     public var description: String { template }
 }

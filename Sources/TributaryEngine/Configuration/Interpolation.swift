@@ -18,7 +18,8 @@ final class Interpolation {
         self.folder = folder
     }
 
-    func interpolate(_ template: String) throws(Failure) -> InterpolatedText {
+    /// - Parameter escape: what is done to each value; nil where it cannot be.
+    func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
         guard template.contains("${") else { return InterpolatedText(template) }
         var value = ""
         var rest = template[...]
@@ -32,16 +33,24 @@ final class Interpolation {
                 throw Failure(message: "'${' is never closed; write '$${' for the characters themselves")
             }
             value += rest[..<start.lowerBound]
-            value += try resolve(String(rest[start.upperBound..<end]))
+            let reference = String(rest[start.upperBound..<end])
+            guard let replacement = Self.isDynamic(reference) ? mark(reference) : escape(try resolve(reference)) else {
+                throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
+            }
+            value += replacement
             rest = rest[rest.index(after: end)...]
         }
         return InterpolatedText(value: value + rest, template: template)
     }
 
+    /// Whether it is known only when a request is sent.
+    private static func isDynamic(_ reference: String) -> Bool {
+        ["capture:", "last:", "row:"].contains(where: reference.hasPrefix)
+    }
+
+    private func mark(_ reference: String) -> String { "\(InterpolatedText.mark)\(reference)\(InterpolatedText.mark)" }
+
     private func resolve(_ reference: String) throws(Failure) -> String {
-        if ["capture:", "last:"].contains(where: reference.hasPrefix) {
-            return "\(InterpolatedText.mark)\(reference)\(InterpolatedText.mark)"
-        }
         let value: String
         if reference.hasPrefix("file:") {
             value = try read(String(reference.dropFirst("file:".count)))
@@ -56,20 +65,24 @@ final class Interpolation {
 
     /// The file's text, without the line feed at its end.
     private func read(_ path: String) throws(Failure) -> String {
+        let file = try locate(path)
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw Failure(message: "the file \(file) cannot be read")
+        }
+        guard var text = String(data: data, encoding: .utf8) else {
+            throw Failure(message: "the file \(file) is not UTF-8 text")
+        }
+        while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
+        return text
+    }
+
+    /// Where a file is that the configuration names.
+    func locate(_ path: String) throws(Failure) -> String {
         var candidates = [URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).path]
         if !path.hasPrefix("/"), let credentials = environment["CREDENTIALS_DIRECTORY"] {
             candidates.insert(credentials + "/" + path, at: 0)
         }
-        for candidate in candidates where FileManager.default.fileExists(atPath: candidate) {
-            guard let data = FileManager.default.contents(atPath: candidate) else {
-                throw Failure(message: "the file \(candidate) cannot be read")
-            }
-            guard var text = String(data: data, encoding: .utf8) else {
-                throw Failure(message: "the file \(candidate) is not UTF-8 text")
-            }
-            while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
-            return text
-        }
+        for candidate in candidates where FileManager.default.fileExists(atPath: candidate) { return candidate }
         throw Failure(message: "there is no file \(candidates.joined(separator: " or "))")
     }
 }

@@ -8,10 +8,11 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var method: String
     public var headers: [String: InterpolatedText]
     public var parameters: [String: InterpolatedText]
-    public var body: InterpolatedText?
+    public var body: RequestBody?
     /// Of the whole exchange, from connecting to the last byte.
     public var timeout: Duration
-    public var connectTimeout: Duration
+    public var transport: Transport
+    public var authentication: Authentication?
     /// Bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
@@ -26,9 +27,12 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Whether one that is not idempotent is, too (RFC 9110, section 9.2.2).
     public var retriesUnsafe = false
 
+    /// The operation that the request calls; its headers and body are the request's own.
+    public internal(set) var soap: SOAPDeclaration?
     /// Values that later requests may use.
     public internal(set) var captures: [CaptureDeclaration] = []
     public internal(set) var paging: PagingDeclaration?
+    public internal(set) var forEach: ForEachDeclaration?
 
     /// The paths at which a response has something for the run: what is captured, then the next page's address.
     var capturedPaths: [XMLPath] {
@@ -39,15 +43,25 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// What is known only when the request is sent.
     var references: [String] {
-        ([url] + headers.values + parameters.values + [body].compactMap(\.self)).flatMap(\.references)
+        ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
     }
 
     /// Whether each of its responses stands for itself: a 304 would say nothing of another question, and has nothing to capture.
-    var isUnconditional: Bool { !captures.isEmpty || paging != nil || !references.isEmpty }
+    var isUnconditional: Bool { !captures.isEmpty || paging != nil || forEach != nil || !references.isEmpty }
 
     /// How often this request may be sent again.
     var safeRetries: Int {
         retriesUnsafe || ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) ? retries : 0
+    }
+
+    func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
+
+    /// Makes the request a call of a SOAP operation.
+    mutating func call(_ operation: SOAPDeclaration) {
+        soap = operation
+        method = "POST"
+        body = operation.body
+        for (name, value) in operation.headers where !hasHeader(name) { headers[name] = value }
     }
 
     /// How a mapped table's rows are merged.
@@ -74,7 +88,8 @@ public struct RequestDeclaration: Sendable, Equatable {
             values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
         }
         let parts = [
-            url.value, method, list(headers), list(parameters), body?.value ?? "", "\(content)", String(parserVersion),
+            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
+            authentication.map { "\($0)" } ?? "", forEach?.query ?? "", "\(content)", String(parserVersion),
             "\(captures)", "\(paging.map { "\($0)" } ?? "")",
             sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]

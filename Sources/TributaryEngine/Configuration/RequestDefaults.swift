@@ -6,7 +6,11 @@ struct RequestDefaults {
     var method: String?
     var headers: [String: InterpolatedText] = ["Accept": InterpolatedText("application/xml, text/xml;q=0.9, */*;q=0.1")]
     var parameters: [String: InterpolatedText] = [:]
-    var body: InterpolatedText?
+    var body: RequestBody?
+    var soap: SOAPDeclaration?
+    var authentication: Authentication?
+    var tls: Transport.TLS?
+    var proxy: Transport.Proxy?
     var timeout: Duration?
     var connectTimeout: Duration?
     var maxBody: Int?
@@ -37,7 +41,15 @@ struct RequestDefaults {
             headers[name] = value
         }
         parameters = outer.parameters.merging(table.texts("parameters") ?? [:]) { $1 }
-        body = table.text("body") ?? outer.body
+        body = table.requestBody("body") ?? outer.body
+        soap = table.table("soap").map { SOAPReader(table: $0).read() } ?? outer.soap
+        if table.has("body"), table.has("soap") {
+            table.report("soap", "a request has a 'body' or calls 'soap', not both")
+        }
+        let transport = TransportReader(table: table)
+        authentication = transport.authentication() ?? outer.authentication
+        tls = transport.tls() ?? outer.tls
+        proxy = transport.proxy() ?? outer.proxy
         timeout = table.duration("timeout") ?? outer.timeout
         connectTimeout = table.duration("connect_timeout") ?? outer.connectTimeout
         maxBody = table.byteSize("max_body") ?? outer.maxBody

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// Reads what makes a request depend on others of its stack, and repeat itself: `capture` and `page`.
+/// Reads what makes a request depend on others of its stack, and repeat itself: `capture`, `page` and `for_each`.
 struct RequestOptionsReader {
     let table: TableReader
 
@@ -30,6 +30,19 @@ struct RequestOptionsReader {
                 "give either 'next', the path of the next page's address, or 'counter', the parameter that counts")
             return nil
         }
+    }
+
+    func forEach() -> ForEachDeclaration? {
+        let query = table.string("for_each")
+        let concurrency = table.positiveInteger("concurrency") ?? ForEachDeclaration.defaultConcurrency
+        let most = table.positiveInteger("max_requests") ?? ForEachDeclaration.defaultMaxRequests
+        guard let query else {
+            for key in ["concurrency", "max_requests"] where table.has(key) {
+                table.report(key, "has a meaning only beside 'for_each'")
+            }
+            return nil
+        }
+        return ForEachDeclaration(query: query, concurrency: concurrency, maxRequests: most)
     }
 
     private func path(_ written: String, _ key: String) -> XMLPath? {

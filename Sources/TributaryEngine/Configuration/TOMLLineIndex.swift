@@ -1,9 +1,11 @@
 /// On which line of a TOML document each key stands.
 ///
 /// TOMLKit says where a document stops being TOML, but not where its values lie. This reads just enough of a document
-/// that is known to be valid to find its keys; it is made only when there is a mistake to report.
+/// that is known to be valid to find its keys; it is made only where there is a mistake to report, or the order of keys
+/// matters.
 struct TOMLLineIndex {
     private var lines: [TOMLKeyPath: Int] = [:]
+    private var order: [TOMLKeyPath: Int] = [:]
     private var tableCounts: [TOMLKeyPath: Int] = [:]
     private let text: [UInt8]
     private var position = 0
@@ -22,6 +24,11 @@ struct TOMLLineIndex {
             path = path.parent
         }
         return 1
+    }
+
+    /// Whether one key stands before another.
+    func isBefore(_ left: TOMLKeyPath, _ right: TOMLKeyPath) -> Bool {
+        order[left, default: .max] < order[right, default: .max]
     }
 
     private mutating func readDocument() {
@@ -147,7 +154,9 @@ struct TOMLLineIndex {
     private var peek: UInt8? { position < text.count ? text[position] : nil }
 
     private mutating func note(_ path: TOMLKeyPath, _ line: Int) {
-        if lines[path] == nil { lines[path] = line }
+        guard lines[path] == nil else { return }
+        lines[path] = line
+        order[path] = order.count
     }
 
     /// - Returns: whether anything follows.

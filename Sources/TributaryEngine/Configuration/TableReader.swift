@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
 /// by ``finish()``, with the nearest name that somebody did.
 final class TableReader {
@@ -21,6 +23,12 @@ final class TableReader {
     func has(_ key: String) -> Bool { nodes[key] != nil }
 
     func report(_ key: String, _ message: String) { problems.report(path.appending(key), message) }
+
+    /// Every key with its value and place, in the order of the file. All of them are known.
+    func entries() -> [(key: String, node: TOMLNode, path: TOMLKeyPath)] {
+        known.formUnion(nodes.keys)
+        return problems.inOrder(nodes.map { (key: $0.key, node: $0.value, path: path.appending($0.key)) }, \.path)
+    }
 
     /// Reports every key that was never asked for.
     func finish() {
@@ -59,6 +67,62 @@ final class TableReader {
     }
 
     func string(_ key: String) -> String? { text(key)?.value }
+
+    /// A scalar as text, in which `${…}` is replaced.
+    func text(of node: TOMLNode, at path: TOMLKeyPath) -> InterpolatedText? {
+        switch node {
+        case .string(let template): return interpolate(template, at: path)
+        case .integer(let number): return InterpolatedText(String(number))
+        case .float(let number): return InterpolatedText(String(number))
+        case .boolean(let flag): return InterpolatedText(String(flag))
+        default:
+            problems.report(path, "expected a string, a number or a boolean, found \(node.typeName)")
+            return nil
+        }
+    }
+
+    /// The path of a file that exists.
+    func file(_ key: String) -> String? {
+        guard let written = string(key) else { return nil }
+        do {
+            return try interpolation.locate(written)
+        } catch {
+            report(key, error.message)
+            return nil
+        }
+    }
+
+    /// What a request sends: a string, a file, or a table as XML.
+    func requestBody(_ key: String) -> RequestBody? {
+        guard let body = table(key, orTextFor: "text") else { return nil }
+        defer { body.finish() }
+        let file = body.file("file")
+        let xml = body.table("xml")
+        guard ["text", "file", "xml"].count(where: body.has) == 1 else {
+            body.problems.report(body.path, "give a string, a 'file', or 'xml'")
+            return nil
+        }
+        if let xml {
+            if xml.keys.count != 1 || xml.keys[0].hasPrefix("@") || xml.keys[0] == "." {
+                xml.problems.report(
+                    xml.path, "an XML document has one element at its root, found \(xml.keys.count) keys")
+            }
+            var text = InterpolatedText("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
+            text.append(XMLTableReader(table: xml).content())
+            return RequestBody(text: text, isXML: true, contentType: "application/xml; charset=utf-8")
+        }
+        var template = body.value("text", "a string", { if case .string(let text) = $0 { text } else { nil } })
+        if let file {
+            template = FileManager.default.contents(atPath: file).flatMap { String(data: $0, encoding: .utf8) }
+            if template == nil { body.report("file", "the file \(file) cannot be read as UTF-8 text") }
+        }
+        guard let template else { return nil }
+        let start = template.first { !$0.isWhitespace }
+        let isXML = start == "<"
+        let text = interpolate(template, at: body.path) { isXML ? XMLText.escaped($0) : $0 }
+        let type = isXML ? "application/xml; charset=utf-8" : start == "{" || start == "[" ? "application/json" : nil
+        return text.map { RequestBody(text: $0, isXML: isXML, contentType: type) }
+    }
 
     func boolean(_ key: String) -> Bool? {
         value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
@@ -217,13 +281,15 @@ final class TableReader {
         }
     }
 
-    private func reader(_ nodes: [String: TOMLNode], at path: TOMLKeyPath) -> TableReader {
+    func reader(_ nodes: [String: TOMLNode], at path: TOMLKeyPath) -> TableReader {
         TableReader(nodes, at: path, problems: problems, interpolation: interpolation)
     }
 
-    private func interpolate(_ template: String, at path: TOMLKeyPath) -> InterpolatedText? {
+    private func interpolate(
+        _ template: String, at path: TOMLKeyPath, escape: (String) -> String? = { $0 }
+    ) -> InterpolatedText? {
         do {
-            return try interpolation.interpolate(template)
+            return try interpolation.interpolate(template, escape: escape)
         } catch {
             problems.report(path, error.message)
             return nil

@@ -41,7 +41,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         guard let text = String(data: data, encoding: .utf8) else {
             throw ConfigurationError(problems: [.init(file: file, message: "the file is not UTF-8 text")])
         }
-        self = try ConfigurationReader(file: file, parsers: parsers, environment: environment).read(text)
+        self = try ConfigurationReader(file: file, text: text, parsers: parsers, environment: environment).read()
     }
 
     init(

@@ -3,7 +3,7 @@ import Foundation
 import NIOCore
 
 /// A response whose body is still to be read.
-struct Exchange {
+struct Exchange: Sendable {
     var response: FeedResponse
     fileprivate var body: Body
     /// Where permanent redirects alone have led, if anywhere.
@@ -11,7 +11,7 @@ struct Exchange {
     /// Who answered: `scheme://host:port`.
     var origin = "file:"
 
-    fileprivate enum Body {
+    fileprivate enum Body: Sendable {
         case none
         case http(HTTPClientResponse.Body)
         case file(FileHandle)

@@ -3,17 +3,17 @@ import FeedStore
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import Synchronization
 
-/// `http:` and `https:` URLs, over one shared connection pool for each connect timeout that the sources use.
+/// `http:` and `https:` URLs, over one connection pool for each way of connecting that the sources declare.
 final class HTTPFetcher: Fetcher {
     static let userAgent = "Tributary/\(TributaryVersion.current) (+\(TributaryVersion.home))"
     /// Redirects followed for one request.
     static let redirectLimit = 5
 
     private let now: @Sendable () -> Date
-    private let clients = Mutex<[Duration: HTTPClient]>([:])
+    private let clients = Mutex<[Transport: HTTPClient]>([:])
+    private let tokens = TokenStore()
 
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
@@ -25,16 +25,57 @@ final class HTTPFetcher: Fetcher {
     }
 
     func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
-        var target = try HTTPTarget(request)
+        switch request.authentication {
+        case nil:
+            return try await fetch(request, validators, movedTo, authorization: nil)
+        case .basic(let user, let password):
+            let authorization = HTTPTarget.basic(user.value, password.value)
+            return try await fetch(request, validators, movedTo, authorization: authorization)
+        case .bearer(let token):
+            return try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
+        case .oauth2(let client):
+            let (token, isNew) = try await token(for: client, request)
+            let exchange = try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
+            guard exchange.response.status == 401, !isNew else { return exchange }
+            // Revoked before its time: one more is asked for.
+            tokens.forget(token, of: client)
+            let new = try await self.token(for: client, request).token
+            return try await fetch(request, validators, movedTo, authorization: "Bearer \(new.value)")
+        }
+    }
+
+    private func token(for client: ClientCredentials, _ request: RequestDeclaration) async throws
+        -> (token: TokenStore.Token, isNew: Bool)
+    {
+        try await tokens.token(for: client, now: now) {
+            let tokenRequest = TokenRequest(client: client)
+            let connections = try self.client(request)
+            do {
+                let response = try await send(tokenRequest.message(), with: connections, for: request)
+                return try await tokenRequest.token(from: response, now: now())
+            } catch {
+                if error is CancellationError { throw error }
+                throw FetchError(client: error, request: request)
+            }
+        }
+    }
+
+    private func fetch(
+        _ request: RequestDeclaration, _ validators: Validators, _ movedTo: String?, authorization: String?
+    ) async throws -> Exchange {
+        let declared = try HTTPTarget(request)
+        var target = declared
         // What moved for good is asked where it is; what may be sent there was decided when it moved.
         if let movedTo, let url = URL(string: movedTo) {
-            let declared = target.origin
             target.url = url
-            if target.origin != declared { target.dropSecrets() }
+            if target.origin != declared.origin { target.dropSecrets() }
         }
         var headers = target.headers(validators)
+        if let authorization, target.origin == declared.origin {
+            headers.replaceOrAdd(name: "Authorization", value: authorization)
+        }
         var isPermanent = true
-        let client = client(connectTimeout: request.connectTimeout)
+        let client = try client(request)
         for _ in 0...Self.redirectLimit {
             var message = HTTPClientRequest(url: target.url.absoluteString)
             message.method = HTTPMethod(rawValue: target.method)
@@ -43,8 +84,8 @@ final class HTTPFetcher: Fetcher {
             let response = try await send(message, with: client, for: request)
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
                 var exchange = exchange(response, to: request, from: target)
-                let declared = try HTTPTarget(request).url
-                let isMoved = isPermanent && target.url != declared
+                exchange.response.isSOAP = request.soap != nil
+                let isMoved = isPermanent && target.url != declared.url
                 exchange.movedTo = isMoved ? target.url.absoluteString : nil
                 exchange.origin = target.origin
                 return exchange
@@ -85,51 +126,17 @@ final class HTTPFetcher: Fetcher {
         return .http(head, response.body)
     }
 
-    private func client(connectTimeout: Duration) -> HTTPClient {
-        clients.withLock { clients in
-            if let client = clients[connectTimeout] { return client }
-            var configuration = HTTPClient.Configuration()
-            configuration.timeout.connect = TimeAmount(connectTimeout)
-            configuration.redirectConfiguration = .disallow
-            configuration.decompression = .disabled
-            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
-            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-            clients[connectTimeout] = client
-            return client
+    private func client(_ request: RequestDeclaration) throws -> HTTPClient {
+        try clients.withLock { clients in
+            if let client = clients[request.transport] { return client }
+            do {
+                let client = try request.transport.makeClient()
+                clients[request.transport] = client
+                return client
+            } catch {
+                throw FetchError(
+                    .connection, "\(request.url): the files of the request's 'tls' cannot be used: \(error)")
+            }
         }
-    }
-}
-
-extension FetchError {
-    /// What the HTTP client threw, for the person who must act.
-    init(client error: any Error, request: RequestDeclaration) {
-        let subject = "\(request.method) \(request.url)"
-        switch error {
-        case let error as FetchError:
-            self = error
-        case let error as HTTPClientError where error == .connectTimeout:
-            self.init(.timeout, "\(subject): no connection within \(request.connectTimeout)")
-        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            self.init(.timeout, "\(subject): no response within \(request.timeout)")
-        case let error as HTTPClientError where error == .remoteConnectionClosed:
-            self.init(.truncated, "\(subject): the server closed the connection before its response was complete")
-        case is HTTPParserError:
-            self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
-        case let error as NIOConnectionError:
-            let why =
-                error.connectionErrors.first.map { "\($0.error)" } ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
-            self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
-        case let error as IOError:
-            self.init(.connection, "\(subject): the connection broke: \(error.description)")
-        default:
-            self.init(.connection, "\(subject): \(error)")
-        }
-    }
-}
-
-extension TimeAmount {
-    fileprivate init(_ duration: Duration) {
-        self = .nanoseconds(
-            duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
     }
 }

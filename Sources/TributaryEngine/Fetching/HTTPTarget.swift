@@ -20,13 +20,12 @@ struct HTTPTarget {
     init(_ request: RequestDeclaration) throws {
         method = request.method
         declared = request.headers
-        body = request.body?.value
+        body = request.body?.text.value
         guard var components = URLComponents(string: request.url.value) else {
             throw FetchError(.connection, "\(request.url) is not a URL")
         }
         if !request.parameters.isEmpty {
-            let pairs = request.parameters.sorted { $0.key < $1.key }
-                .map { "\(Self.encoded($0.key))=\(Self.encoded($0.value.value))" }.joined(separator: "&")
+            let pairs = Self.form(request.parameters.mapValues(\.value))
             if body == nil, ["POST", "PUT", "PATCH"].contains(method) {
                 body = pairs
                 if !declared.keys.contains(where: { $0.lowercased() == "content-type" }) {
@@ -84,6 +83,16 @@ struct HTTPTarget {
             target.body = nil
         }
         return target
+    }
+
+    /// Names and values as a query or a form has them.
+    static func form(_ fields: [String: String]) -> String {
+        fields.sorted { $0.key < $1.key }.map { "\(encoded($0.key))=\(encoded($0.value))" }.joined(separator: "&")
+    }
+
+    /// The value of an Authorization header (RFC 7617).
+    static func basic(_ user: String, _ password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
     /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).

@@ -19,6 +19,25 @@ final class HostLimiter: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
+    /// A place at a host, for as long as somebody holds it.
+    final class Place: Sendable {
+        private let limiter: HostLimiter
+        private let host: String
+
+        fileprivate init(_ limiter: HostLimiter, _ host: String) {
+            self.limiter = limiter
+            self.host = host
+        }
+
+        deinit { limiter.leave(host) }
+    }
+
+    /// - Throws: `CancellationError` where the task is cancelled while it waits.
+    func place(at host: String) async throws -> Place {
+        try await enter(host)
+        return Place(self, host)
+    }
+
     /// - Throws: `CancellationError` where the task is cancelled while it waits.
     func withPlace<Value>(at host: String, _ body: () async throws -> Value) async throws -> Value {
         try await enter(host)

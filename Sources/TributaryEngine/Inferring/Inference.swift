@@ -24,7 +24,8 @@ package actor Inference {
         let request = RequestDeclaration(
             key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDefaults().headers,
             parameters: [:],
-            body: nil, timeout: .seconds(300), connectTimeout: .seconds(10), maxBody: .max, content: .mirrored,
+            body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
+            content: .mirrored,
             sync: .upsert, scope: [:], allowsEmpty: false)
         let http = HTTPFetcher(now: { Date() })
         let profile: DocumentProfile
@@ -45,7 +46,7 @@ package actor Inference {
             throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
         }
         let profile = DocumentProfile()
-        let parser = StreamBodyParser(profile, charset: exchange.response.charset)
+        let parser = StreamBodyParser(profile, exchange.response)
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
         try await exchange.forEachPiece { try reader.read($0) }
         try reader.finish()

@@ -7,10 +7,10 @@ final class MappingBodyParser: BodyParser {
     private let stream: XMLStreamParser
     private let allowsEmpty: Bool
 
-    init(_ handler: MappingHandler, charset: String?, allowsEmpty: Bool) {
+    init(_ handler: MappingHandler, _ response: FeedResponse, allowsEmpty: Bool) {
         self.handler = handler
         self.allowsEmpty = allowsEmpty
-        stream = XMLStreamParser(charset: charset, handler: handler)
+        stream = XMLStreamParser(response, handler: handler)
     }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }

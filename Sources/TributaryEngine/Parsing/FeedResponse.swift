@@ -14,6 +14,8 @@ public struct FeedResponse: Sendable {
     public var fetchedAt: Date
     /// `ETag` and `Last-Modified`, byte for byte.
     public var validators: Validators
+    /// Whether the body is a SOAP message, whose Body holds the document.
+    var isSOAP = false
 
     public init(
         requestedURL: String, url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date,

@@ -44,7 +44,7 @@ enum RegisteredParser: Sendable {
         switch self {
         case .type(let type): XMLBodyParser(type, context: context, response: response)
         case .record(let parser):
-            StreamBodyParser(parser._makeStream(context: context).handler, charset: response.charset)
+            StreamBodyParser(parser._makeStream(context: context).handler, response)
         }
     }
 }

@@ -6,9 +6,9 @@ final class StreamBodyParser: BodyParser {
     private let handler: XMLStreamHandler
     private let stream: XMLStreamParser
 
-    init(_ handler: XMLStreamHandler, charset: String?) {
+    init(_ handler: XMLStreamHandler, _ response: FeedResponse) {
         self.handler = handler
-        stream = XMLStreamParser(charset: charset, handler: handler)
+        stream = XMLStreamParser(response, handler: handler)
     }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }

@@ -4,12 +4,12 @@ import XMLStream
 /// Parses one response's body with a registered class.
 final class XMLBodyParser: XMLStreamHandler, BodyParser {
     private let parser: FeedParser
-    private let charset: String?
-    private lazy var stream = XMLStreamParser(charset: charset, handler: self)
+    private let response: FeedResponse
+    private lazy var stream = XMLStreamParser(response, handler: self)
 
     init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {
         parser = type.init()
-        charset = response.charset
+        self.response = response
         super.init()
         parser.session = FeedParser.Session(context: context, response: response)
         parser.streamReference = Unmanaged.passUnretained(stream)

@@ -33,14 +33,14 @@ struct BodyParserFactory {
                 notesUnused: notesUnused)
             let handler = MappingHandler(
                 try compiler.plans(), context: context, root: mapping.root, notesUnused: notesUnused)
-            return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
+            return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
         case .mirrored:
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MirroredCompiler(request: request, context: context)
             let handler = MappingHandler(
                 try compiler.plans(), context: context, root: nil, notesUnused: notesUnused,
                 countsUnused: true)
-            return MappingBodyParser(handler, charset: response.charset, allowsEmpty: request.allowsEmpty)
+            return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
         }
     }
 

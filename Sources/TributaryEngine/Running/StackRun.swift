@@ -11,28 +11,27 @@ import Synchronization
 ///
 /// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool.
 actor StackRun {
-    private var source: SourceDeclaration
-    private let environment: RunEnvironment
-    private let mode: RefreshMode
+    var source: SourceDeclaration
+    let environment: RunEnvironment
+    let mode: RefreshMode
     private let executor: RunExecutor
-    private let interruption = Interruption()
+    let interruption = Interruption()
 
     private var startedAt = Date()
     private var start = ContinuousClock.now
     private var state: SourceState
-    private var known: [String: RequestState] = [:]
-    private var context: WorkerContext?
-    private var reader: BodyReader?
-    private var results: [RequestResult] = []
+    var known: [String: RequestState] = [:]
+    var context: WorkerContext?
+    var results: [RequestResult] = []
     /// What responses have been asked to tell later requests.
-    private var captured: [String: String] = [:]
+    var captured: [String: String] = [:]
     /// What the responses say of when to come back.
-    private var advice = PollAdvice()
+    var advice = PollAdvice()
     /// A permanent redirect is followed this often before its target is asked at once.
-    private static let movesBelieved = 3
+    static let movesBelieved = 3
     /// Whether what the documents hold and nothing takes is noted, and what was.
-    private var notesUnused = false
-    private var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
+    var notesUnused = false
+    var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
     /// Records that the declarations said to drop.
     private var skipped = 0
 
@@ -141,259 +140,6 @@ actor StackRun {
         guard !mode.ignoresDueTime else { return nil }
         let due = DueTime.start(source, state: state, now: startedAt)
         return startedAt < due ? due : nil
-    }
-
-    // MARK: - Requests
-
-    private func sendRequests() async throws {
-        for index in source.requests.indices {
-            try await send(index, conditionally: !mode.ignoresValidators)
-        }
-        // No deletion is decided on half of the data.
-        while let index = StackDecision.unchangedRequestToRepeat(source.requests, results) {
-            try await send(index, conditionally: false)
-        }
-    }
-
-    private func send(_ index: Int, conditionally: Bool) async throws {
-        let request = source.requests[index]
-        let clock = environment.clock
-        let began = ContinuousClock.now
-        defer { results[index].report.seconds += (ContinuousClock.now - began).seconds }
-        do {
-            try Task.checkCancellation()
-            // The time it takes until there is a place is not the request's.
-            try await environment.hosts.withPlace(at: HTTPTarget(resolved(request)).origin) {
-                try await withDeadline(request.timeout, clock: clock) {
-                    FetchError(
-                        .timeout,
-                        "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
-                } _: {
-                    try await self.exchangeRepeatedly(index, conditionally: conditionally)
-                }
-            }
-        } catch {
-            results[index].report.outcome = "failed"
-            if Task.isCancelled { throw CancellationError() }
-            throw RunError(error, in: request)
-        }
-    }
-
-    /// Sends a request that broke off again, where the declaration says so and it is safe.
-    private func exchangeRepeatedly(_ index: Int, conditionally: Bool) async throws {
-        var left = source.requests[index].safeRetries
-        var pause = Duration.milliseconds(250)
-        while true {
-            do {
-                return try await exchange(index, conditionally: conditionally)
-            } catch let error as FetchError where error.isWorthRepeating && left > 0 && !Task.isCancelled {
-                left -= 1
-                try context?.forgetRequest(index)
-                try await environment.clock.sleep(for: pause * Double.random(in: 0.8...1.2))
-                pause = pause * 2
-            }
-        }
-    }
-
-    private func clock() -> Date { environment.clock.now() }
-
-    private func exchange(_ index: Int, conditionally: Bool) async throws {
-        let declared = source.requests[index]
-        var request = try resolved(declared)
-        var factory = BodyParserFactory(request: request, environment: environment)
-        factory.notesUnused = notesUnused
-        let fingerprint = declared.fingerprint(parserVersion: try factory.version())
-        let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
-        let isConditional = conditionally && !declared.isUnconditional
-        let validators = isConditional ? stored?.validators ?? Validators() : Validators()
-        let former = known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil }
-        if let former { advice.moved[request.key] = former }
-        results[index].report.bytes = 0
-        var records = 0
-        var page = 1
-        while true {
-            if case .counter(let parameter, let start, let step)? = declared.paging?.next {
-                request.parameters[parameter] = InterpolatedText(String(start + (page - 1) * step))
-            }
-            let exchange = try await environment.fetcher(for: request).fetch(
-                request, validators: validators, movedTo: page == 1 ? former : nil)
-            let response = exchange.response
-            note(exchange, index)
-            if response.status == 304, !validators.isEmpty {
-                results[index].state = stored?.updated(by: response.validators)
-                results[index].state?.note(movedTo: exchange.movedTo, former: former)
-                results[index].report.outcome = "unchanged"
-                return
-            }
-            guard request.acceptStatus.contains(response.status) else {
-                throw FetchError(
-                    [500, 502, 504].contains(response.status) ? .overloaded : .status,
-                    "\(request.method) \(request.url): \(StackDecision.refusal(response.status))")
-            }
-            request.allowsEmpty = declared.allowsEmpty || page > 1
-            factory.request = request
-            let body = try await parse(exchange, request, with: factory, index: index)
-            records += body.records
-            if page == 1 {
-                var state = RequestState(
-                    key: request.key, validators: response.validators, fingerprint: fingerprint,
-                    tables: body.tables.union(known[request.key]?.tables ?? []),
-                    sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
-                state.digest = response.validators.isEmpty && !declared.isUnconditional ? body.digest : nil
-                state.movedTo = known[request.key]?.movedTo
-                state.movedTimes = known[request.key]?.movedTimes ?? 0
-                state.note(movedTo: exchange.movedTo, former: former)
-                if isConditional, let digest = state.digest, digest == stored?.digest {
-                    // The same bytes as last time: their rows are in the store.
-                    try context?.forgetRequest(index)
-                    results[index].state = state
-                    results[index].report.outcome = "unchanged"
-                    return
-                }
-                results[index].state = state
-            }
-            guard let next = try nextPage(declared, body, of: response, page: page) else { break }
-            page += 1
-            if let url = next.url { request.url = InterpolatedText(value: url, template: request.url.template) }
-        }
-        if records == 0, declared.mirrors, !declared.allowsEmpty {
-            throw FetchError(
-                .status,
-                "\(request.url): the feed holds no record, and mirroring it would delete every row; "
-                    + "set allow_empty = true if that is meant")
-        }
-        results[index].report.outcome = "parsed"
-    }
-
-    /// Takes a response's head into account, whatever becomes of it.
-    private func note(_ exchange: Exchange, _ index: Int) {
-        results[index].report.status = exchange.response.status
-        advice.note(exchange.response, origin: exchange.origin, at: clock())
-        if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
-            environment.busyHosts.leaveAlone(exchange.origin, until: until)
-        }
-    }
-
-    /// Whether there is another page; its address, where the response names it.
-    private func nextPage(_ request: RequestDeclaration, _ body: ParsedBody, of response: FeedResponse, page: Int)
-        throws
-        -> (url: String?, Void)?
-    {
-        guard let paging = request.paging else { return nil }
-        var address: String?
-        switch paging.next {
-        case .counter:
-            if body.records == 0 { return nil }
-        case .path(_, let written):
-            guard let found = body.nextPage, !found.isEmpty else { return nil }
-            guard let base = URL(string: response.url), let url = URL(string: found, relativeTo: base)?.absoluteURL,
-                url.scheme == base.scheme, url.host == base.host, url.port == base.port
-            else {
-                throw FetchError(
-                    .redirect,
-                    "\(request.url): '\(written)' leads from page \(page) to another origin, which is not followed")
-            }
-            address = url.absoluteString
-        }
-        guard page < paging.maxPages else {
-            throw FetchError(
-                .tooLarge,
-                "\(request.url): there are more than \(paging.maxPages) pages; raise max_pages if that is meant")
-        }
-        return (address, ())
-    }
-
-    /// The request as it is sent, with what earlier responses and the store say.
-    private func resolved(_ request: RequestDeclaration) throws -> RequestDeclaration {
-        guard !request.references.isEmpty else { return request }
-        var request = request
-        let isWhole = request.url.value.first == InterpolatedText.mark && request.url.references.count == 1
-        request.url = try request.url.resolved {
-            isWhole ? try value($0, request) : HTTPTarget.encoded(try value($0, request))
-        }
-        request.headers = try request.headers.mapValues { try $0.resolved { try value($0, request) } }
-        request.body = try request.body?.resolved { try value($0, request) }
-        // A parameter for which the store has nothing yet is left out.
-        request.parameters = try request.parameters.mapValues { try $0.resolved { try value($0, request) } }
-            .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
-        return request
-    }
-
-    private func value(_ reference: String, _ request: RequestDeclaration) throws -> String {
-        if reference.hasPrefix("capture:") {
-            let name = String(reference.dropFirst("capture:".count))
-            guard let value = captured[name] else {
-                throw FetchError(.status, "\(request.url): nothing was found to capture as '\(name)'")
-            }
-            return value
-        }
-        let expression = String(reference.dropFirst("last:".count))
-        guard let table = environment.registry.tables(of: request.content).first else {
-            throw FetchError(.status, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
-        }
-        try BodyParserFactory(request: request, environment: environment).prepareStore()
-        return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
-    }
-
-    /// What a body has brought.
-    private struct ParsedBody {
-        var tables: Set<String>
-        var records: Int
-        var digest: String?
-        var nextPage: String?
-    }
-
-    private func parse(
-        _ exchange: Exchange, _ request: RequestDeclaration, with factory: BodyParserFactory, index: Int
-    ) async throws -> ParsedBody {
-        try factory.prepareStore()
-        let context = try workerContext()
-        var parser = try factory.makeParser(exchange.response, context: context, index: index)
-        let mapped = parser as? MappingBodyParser
-        let captures = CaptureHandler(request.capturedPaths)
-        if !request.capturedPaths.isEmpty {
-            parser = TeeBodyParser(parser, StreamBodyParser(captures, charset: exchange.response.charset))
-        }
-        let digests = exchange.response.validators.isEmpty && !request.isUnconditional
-        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody, digests: digests)
-        self.reader = reader
-        defer {
-            results[index].report.bytes += reader.count
-            self.reader = nil
-        }
-        do {
-            try await exchange.forEachPiece { piece in
-                try self.reader?.read(piece)
-                tellProgress(index, exchange)
-            }
-        } catch {
-            throw FetchError.reading(error, request: request)
-        }
-        try reader.finish()
-        if notesUnused, let mapped {
-            unmatched.elements += mapped.handler.unmatchedElements(request: request.key)
-            unmatched.columns += mapped.handler.unmatchedColumns(request: request.key)
-        }
-        for (position, capture) in request.captures.enumerated() { captured[capture.name] = captures.values[position] }
-        return ParsedBody(
-            tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
-            records: context.insertedRows, digest: reader.digest, nextPage: captures.values[request.captures.count])
-    }
-
-    private func tellProgress(_ index: Int, _ exchange: Exchange) {
-        environment.onProgress(
-            RunProgress(
-                source: source.name, request: source.requests[index].key, requestNumber: index + 1,
-                requestCount: source.requests.count, bytes: reader?.received ?? 0, totalBytes: exchange.announcedBytes,
-                rows: context?.insertedRows ?? 0))
-    }
-
-    private func workerContext() throws -> WorkerContext {
-        if let context { return context }
-        let context = try environment.store.makeWorkerContext(source: source.name)
-        self.context = context
-        interruption.onRequest(context.interrupter)
-        return context
     }
 
     // MARK: - The end

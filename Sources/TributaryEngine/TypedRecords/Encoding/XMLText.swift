@@ -33,6 +33,16 @@ enum XMLText {
         }
     }
 
+    /// Text as content of an element or of an attribute; nil where XML has no way to write it.
+    static func escaped(_ text: String) -> String? {
+        guard forbidden(in: text) == nil else { return nil }
+        var writer = XMLWriter()
+        writer.attribute("", text.utf8)
+        // Between the quotes; `]]>` must not come about in an element.
+        return String(decoding: writer.bytes.dropFirst(3).dropLast(), as: UTF8.self)
+            .replacingOccurrences(of: ">", with: "&gt;")
+    }
+
     /// Whether a text is the name of an element or attribute, with a prefix or without (Namespaces in XML, production 7).
     static func isName(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+
+extension WorkerContext {
+    /// Rows of a query in which the schema `staged` holds what the run has staged so far, the last of several rows with one
+    /// key, and `main` what the main store holds. Every table of the store is in both.
+    ///
+    /// - Parameters:
+    ///   - query: a statement that reads only.
+    ///   - limit: rows returned at most.
+    /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
+    /// - Throws: ``StoreError`` where the query cannot be run.
+    package func rows(_ query: String, limit: Int) throws -> [[String: String?]] {
+        try flush()
+        let tables = try store.tables()
+        try database.writeWithoutTransaction { db in
+            try failure.check()
+            try db.exposeStagedRows(of: stagings.map(\.table), among: tables)
+        }
+        var configuration = Configuration()
+        configuration.label = "rows"
+        configuration.readonly = true
+        configuration.prepareDatabase { [path = database.path] db in
+            try db.execute(sql: "ATTACH DATABASE ? AS staged", arguments: [path])
+        }
+        do {
+            let reader = try DatabaseQueue(path: store.path, configuration: configuration)
+            return try reader.read { db in
+                let statement = try db.makeStatement(sql: query)
+                guard statement.isReadonly else {
+                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
+                }
+                let rows = try Row.fetchCursor(statement)
+                var found: [[String: String?]] = []
+                while found.count < limit, let row = try rows.next() {
+                    found.append(
+                        Dictionary(row.map { ($0.0.lowercased(), $0.1.text) }, uniquingKeysWith: { first, _ in first }))
+                }
+                return found
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)")
+        }
+    }
+
+    /// The columns that a query gives, in lower case.
+    ///
+    /// - Throws: ``StoreError`` where the query cannot be run.
+    package func columns(ofQuery query: String) throws -> [String] {
+        // A row of NULLs, where there is none, has the same columns.
+        let names = "SELECT q.* FROM (SELECT 1) LEFT JOIN (\(query)) q"
+        return try rows(names, limit: 1).first.map { Array($0.keys) } ?? []
+    }
+}
+
+extension Database {
+    /// Makes views of the staged rows, named as the tables for which they are.
+    fileprivate func exposeStagedRows(of stagings: [StagingTable], among tables: [StoreTable]) throws {
+        let stagings = Dictionary(grouping: stagings) { $0.table.name.lowercased() }
+        for table in tables {
+            let view = table.name.sqlIdentifier
+            var selects: [String] = []
+            let staged = stagings[table.name.lowercased()] ?? []
+            for (index, staging) in staged.enumerated() {
+                try execute(sql: staging.indexSQL(isUnique: false))
+                let values = table.columns.map(\.name).map { column in
+                    (staging.supplies(column) ? "s." + column.sqlIdentifier : "NULL") + " AS " + column.sqlIdentifier
+                }
+                let conditions =
+                    staged[(index + 1)...].map {
+                        "NOT EXISTS (SELECT 1 FROM \($0.name) l WHERE \($0.matches("l", "s")))"
+                    }
+                    + [staging.isLatest("s")].compactMap(\.self)
+                selects.append(
+                    "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s" + conditions.whereClause)
+            }
+            if selects.isEmpty {
+                let values = table.columns.map { "NULL AS " + $0.name.sqlIdentifier }
+                selects = ["SELECT \(values.joined(separator: ", ")) WHERE 0"]
+            }
+            try execute(
+                sql: "DROP VIEW IF EXISTS main.\(view); CREATE VIEW main.\(view) AS "
+                    + selects.joined(separator: " UNION ALL "))
+        }
+    }
+}
+
+extension DatabaseValue {
+    fileprivate var text: String? {
+        switch storage {
+        case .null: nil
+        case .int64(let number): String(number)
+        case .double(let number): String(number)
+        case .string(let text): text
+        case .blob(let data): data.map { String(format: "%02x", $0) }.joined()
+        }
+    }
+}

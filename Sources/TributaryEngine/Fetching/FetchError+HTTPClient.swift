@@ -1,0 +1,36 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension FetchError {
+    /// What the HTTP client threw, for the person who must act.
+    init(client error: any Error, request: RequestDeclaration) {
+        let subject = "\(request.method) \(request.url)"
+        switch error {
+        case let error as FetchError:
+            self = error
+        case let error as HTTPClientError where error == .connectTimeout:
+            self.init(.timeout, "\(subject): no connection within \(request.transport.connectTimeout)")
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+            self.init(.timeout, "\(subject): no response within \(request.timeout)")
+        case let error as HTTPClientError where error == .remoteConnectionClosed:
+            self.init(.truncated, "\(subject): the server closed the connection before its response was complete")
+        case is HTTPParserError:
+            self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
+        case let error as NIOConnectionError:
+            let why =
+                error.connectionErrors.first.map { "\($0.error)" } ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
+            self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+            self.init(
+                .connection,
+                "\(subject): no TLS connection: \(error); check the server's certificate, or the request's 'tls'")
+        case let error as IOError:
+            self.init(.connection, "\(subject): the connection broke: \(error.description)")
+        default:
+            self.init(.connection, "\(subject): \(error)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import FeedStore
+import Foundation
+import Synchronization
+
+/// The tokens that have been issued, each until it expires. One client asks for a token at most once at a time.
+final class TokenStore: Sendable {
+    struct Token: Sendable {
+        var value: String
+        /// Nil where the server did not say; it then lasts until it is refused.
+        var expires: Date?
+    }
+
+    /// A token that expires this soon is not used any more.
+    private static let margin: TimeInterval = 30
+
+    private let tokens = Mutex<[ClientCredentials: Token]>([:])
+    private let turns = HostLimiter(limit: 1)
+
+    /// - Returns: the token, and whether it has just been issued.
+    func token(
+        for client: ClientCredentials, now: @Sendable () -> Date, issue: () async throws -> Token
+    ) async throws -> (token: Token, isNew: Bool) {
+        try await turns.withPlace(at: client.tokenURL.value + " " + client.clientID.value) {
+            if let known = tokens.withLock({ $0[client] }), known.expires.map({ $0 > now() }) ?? true {
+                return (known, false)
+            }
+            var token = try await issue()
+            token.expires = token.expires?.addingTimeInterval(-Self.margin)
+            tokens.withLock { $0[client] = token }
+            return (token, true)
+        }
+    }
+
+    /// Forgets a token that was refused, unless another has taken its place.
+    func forget(_ token: Token, of client: ClientCredentials) {
+        tokens.withLock { if $0[client]?.value == token.value { $0[client] = nil } }
+    }
+}

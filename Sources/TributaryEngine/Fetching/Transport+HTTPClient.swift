@@ -1,0 +1,65 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOSSL
+
+extension Transport {
+    /// A client whose connections are made this way. HTTP/2 is spoken where a server offers it (ALPN, RFC 7301).
+    ///
+    /// - Throws: what a certificate or key cannot be loaded for.
+    func makeClient() throws -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout.connect = TimeAmount(connectTimeout)
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .disabled
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        configuration.tlsConfiguration = try tls?.configuration()
+        if let proxy { configuration.proxy = proxy.configuration }
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+}
+
+extension Transport.TLS {
+    fileprivate func configuration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        if let trustedCertificates {
+            configuration.additionalTrustRoots = [
+                .certificates(try NIOSSLCertificate.fromPEMFile(trustedCertificates))
+            ]
+        }
+        if let certificates, let key {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificates).map { .certificate($0) }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(pemFile: key, password: keyPassword?.value))
+        }
+        return configuration
+    }
+}
+
+extension NIOSSLPrivateKey {
+    /// - Parameter password: where the key is encrypted.
+    convenience init(pemFile: String, password: String?) throws {
+        if let password {
+            try self.init(file: pemFile, format: .pem) { $0(password.utf8) }
+        } else {
+            try self.init(file: pemFile, format: .pem)
+        }
+    }
+}
+
+extension Transport.Proxy {
+    fileprivate var configuration: HTTPClient.Configuration.Proxy {
+        switch kind {
+        case .socks5: return .socksServer(host: host, port: port)
+        case .http:
+            guard let user else { return .server(host: host, port: port) }
+            return .server(
+                host: host, port: port, authorization: .basic(username: user.value, password: password?.value ?? ""))
+        }
+    }
+}
+
+extension TimeAmount {
+    init(_ duration: Duration) {
+        self = .nanoseconds(
+            duration.components.seconds * 1_000_000_000 + duration.components.attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+extension PagingDeclaration {
+    /// The request for the first page.
+    func firstPage(of request: RequestDeclaration) -> RequestDeclaration { counted(1, request) }
+
+    /// The request for the page after the one that has been read; nil where that was the last.
+    ///
+    /// - Parameters:
+    ///   - page: the number of the one that has been read, from 1.
+    ///   - url: where it was.
+    ///   - records: how many it held.
+    ///   - address: what stood where the next page's address stands.
+    /// - Throws: ``FetchError`` where there are too many pages, or the address leads elsewhere.
+    func page(
+        after page: Int, of request: RequestDeclaration, at url: String, records: Int, address: String?
+    ) throws -> RequestDeclaration? {
+        var following = counted(page + 1, request)
+        switch next {
+        case .counter:
+            if records == 0 { return nil }
+        case .path(_, let written):
+            guard let address, !address.isEmpty else { return nil }
+            guard let base = URL(string: url), let target = URL(string: address, relativeTo: base)?.absoluteURL,
+                target.scheme == base.scheme, target.host == base.host, target.port == base.port
+            else {
+                throw FetchError(
+                    .redirect,
+                    "\(request.url): '\(written)' leads from page \(page) to another origin, which is not followed")
+            }
+            following.url = InterpolatedText(value: target.absoluteString, template: request.url.template)
+        }
+        guard page < maxPages else {
+            throw FetchError(
+                .tooLarge, "\(request.url): there are more than \(maxPages) pages; raise max_pages if that is meant")
+        }
+        return following
+    }
+
+    private func counted(_ page: Int, _ request: RequestDeclaration) -> RequestDeclaration {
+        guard case .counter(let parameter, let start, let step) = next else { return request }
+        var request = request
+        request.parameters[parameter] = InterpolatedText(String(start + (page - 1) * step))
+        return request
+    }
+}

@@ -1,0 +1,65 @@
+import FeedStore
+
+/// Puts what is known only when a request is sent in the place of its references: what earlier responses said, a row that
+/// has been staged, what the store holds.
+struct RequestResolver {
+    let environment: RunEnvironment
+    let captured: [String: String]
+    /// The row for which the request is sent, by column in lower case.
+    var row: [String: String?] = [:]
+
+    /// The request as it is sent.
+    ///
+    /// - Throws: ``FetchError`` where there is no value for a reference, and the store's errors.
+    func resolve(_ declared: RequestDeclaration) throws -> RequestDeclaration {
+        guard !declared.references.isEmpty else { return declared }
+        var request = declared
+        // A value is one part of an address, unless it is the whole.
+        let isWhole = declared.url.value.first == InterpolatedText.mark && declared.url.references.count == 1
+        request.url = try declared.url.resolved {
+            isWhole ? try value($0, declared) : HTTPTarget.encoded(try value($0, declared))
+        }
+        request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
+        for (name, value) in request.headers where value.value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
+            throw FetchError(.status, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
+        }
+        request.body = try declared.body?.resolved { try value($0, declared) }
+        // A parameter for which the store has nothing yet is left out.
+        request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
+            .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
+        return request
+    }
+
+    private func value(_ reference: String, _ request: RequestDeclaration) throws -> String {
+        let parts = reference.split(separator: ":", maxSplits: 1).map(String.init)
+        let name = parts.count > 1 ? parts[1] : ""
+        switch parts[0] {
+        case "capture":
+            guard let value = captured[name] else {
+                throw FetchError(.status, "\(request.url): nothing was found to capture as '\(name)'")
+            }
+            return value
+        case "row":
+            guard let value = row[name.lowercased()] else {
+                throw FetchError(
+                    .status,
+                    "\(request.url): the rows of for_each have no column '\(name)'; they have "
+                        + row.keys.sorted().joined(separator: ", "))
+            }
+            guard let value else {
+                throw FetchError(.status, "\(request.url): a row of for_each has no value in its column '\(name)'")
+            }
+            return value
+        default:
+            return try lastValue(name, request)
+        }
+    }
+
+    private func lastValue(_ expression: String, _ request: RequestDeclaration) throws -> String {
+        guard let table = environment.registry.tables(of: request.content).first else {
+            throw FetchError(.status, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
+        }
+        try BodyParserFactory(request: request, environment: environment).prepareStore()
+        return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
+    }
+}

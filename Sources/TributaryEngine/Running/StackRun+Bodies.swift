@@ -1,0 +1,123 @@
+import FeedStore
+import Foundation
+import XMLStream
+
+/// How the bodies of responses are taken: parsed into the worker context while they arrive, page after page.
+extension StackRun {
+    /// What bodies have brought.
+    struct ParsedBody: Sendable {
+        var tables: Set<String> = []
+        var records = 0
+        var digest: String?
+        var nextPage: String?
+    }
+
+    /// Takes a response's head into account, whatever becomes of it.
+    func note(_ exchange: Exchange, _ index: Int) {
+        results[index].report.status = exchange.response.status
+        advice.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
+        if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
+            environment.busyHosts.leaveAlone(exchange.origin, until: until)
+        }
+    }
+
+    /// Takes a response's body, and asks for and takes the pages that follow.
+    func takePages(_ first: Exchange, of request: RequestDeclaration, _ index: Int) async throws -> ParsedBody {
+        var request = request
+        var exchange = first
+        var total = ParsedBody()
+        var page = 1
+        while true {
+            try await refuseUnlessAccepted(exchange, request)
+            let body = try await take(exchange, of: request, index)
+            total.tables.formUnion(body.tables)
+            total.records += body.records
+            total.digest = body.digest
+            guard
+                let next = try request.paging?.page(
+                    after: page, of: request, at: exchange.response.url, records: body.records, address: body.nextPage)
+            else { return total }
+            page += 1
+            request = next
+            // A page after the first may well be empty.
+            request.allowsEmpty = true
+            exchange = try await environment.fetcher(for: request).fetch(
+                request, validators: Validators(), movedTo: nil)
+            note(exchange, index)
+        }
+    }
+
+    func refuseUnlessAccepted(_ exchange: Exchange, _ request: RequestDeclaration) async throws {
+        let status = exchange.response.status
+        guard !request.acceptStatus.contains(status) else { return }
+        // A fault comes with 500, or 400 (SOAP 1.1, section 6.2; SOAP 1.2 Part 2, section 7.5.2.2), and says more than that.
+        if request.soap != nil, let fault = try await fault(in: exchange) { throw fault }
+        throw FetchError(
+            [500, 502, 504].contains(status) ? .overloaded : .status,
+            "\(request.method) \(request.url): \(StackDecision.refusal(status))")
+    }
+
+    private func fault(in exchange: Exchange) async throws -> FetchError? {
+        let parser = StreamBodyParser(XMLStreamHandler(), exchange.response)
+        do {
+            let reader = try BodyReader(exchange.response, parser: parser, limit: 1 << 20)
+            try await exchange.forEachPiece { try reader.read($0) }
+            try reader.finish()
+        } catch let error as FetchError where error.code == .fault {
+            return error
+        } catch {
+            // The body says nothing of use; the status does.
+            try Task.checkCancellation()
+        }
+        return nil
+    }
+
+    private func take(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) async throws -> ParsedBody {
+        var factory = BodyParserFactory(request: request, environment: environment)
+        factory.notesUnused = notesUnused
+        try factory.prepareStore()
+        let context = try workerContext()
+        var parser = try factory.makeParser(exchange.response, context: context, index: index)
+        let mapped = parser as? MappingBodyParser
+        let captures = CaptureHandler(request.capturedPaths)
+        if !request.capturedPaths.isEmpty {
+            parser = TeeBodyParser(parser, StreamBodyParser(captures, exchange.response))
+        }
+        let digests = exchange.response.validators.isEmpty && !request.isUnconditional
+        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody, digests: digests)
+        defer { results[index].report.bytes += reader.count }
+        do {
+            try await exchange.forEachPiece { piece in
+                try reader.read(piece)
+                tellProgress(index, exchange, received: reader.received)
+            }
+        } catch {
+            throw FetchError.reading(error, request: request)
+        }
+        try reader.finish()
+        if notesUnused, let mapped {
+            unmatched.elements += mapped.handler.unmatchedElements(request: request.key)
+            unmatched.columns += mapped.handler.unmatchedColumns(request: request.key)
+        }
+        for (position, capture) in request.captures.enumerated() { captured[capture.name] = captures.values[position] }
+        return ParsedBody(
+            tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
+            records: context.insertedRows, digest: reader.digest, nextPage: captures.values[request.captures.count])
+    }
+
+    private func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
+        environment.onProgress(
+            RunProgress(
+                source: source.name, request: source.requests[index].key, requestNumber: index + 1,
+                requestCount: source.requests.count, bytes: received, totalBytes: exchange.announcedBytes,
+                rows: context?.insertedRows ?? 0))
+    }
+
+    func workerContext() throws -> WorkerContext {
+        if let context { return context }
+        let context = try environment.store.makeWorkerContext(source: source.name)
+        self.context = context
+        interruption.onRequest(context.interrupter)
+        return context
+    }
+}

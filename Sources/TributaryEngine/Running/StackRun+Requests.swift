@@ -1,0 +1,194 @@
+import FeedStore
+import Foundation
+
+/// How the requests of a stack are sent, one after another.
+extension StackRun {
+    func sendRequests() async throws {
+        // Rows behind a 304 are not staged, where a later request may ask for them.
+        let lastThatAsks = source.requests.lastIndex { $0.forEach != nil } ?? -1
+        for index in source.requests.indices {
+            try await send(index, conditionally: !mode.ignoresValidators && index > lastThatAsks)
+        }
+        // No deletion is decided on half of the data.
+        while let index = StackDecision.unchangedRequestToRepeat(source.requests, results) {
+            try await send(index, conditionally: false)
+        }
+    }
+
+    private func send(_ index: Int, conditionally: Bool) async throws {
+        let request = source.requests[index]
+        let began = ContinuousClock.now
+        defer { results[index].report.seconds += (ContinuousClock.now - began).seconds }
+        do {
+            try Task.checkCancellation()
+            results[index].report.bytes = 0
+            if let forEach = request.forEach { return try await sendForEachRow(index, forEach) }
+            // The time it takes until there is a place is not the request's.
+            let place = try await environment.hosts.place(at: HTTPTarget(resolver().resolve(request)).origin)
+            try await withinTimeout(of: request) {
+                try await self.repeating(request, undoing: index) {
+                    try await self.exchange(index, conditionally: conditionally)
+                }
+            }
+            withExtendedLifetime(place) {}
+        } catch {
+            results[index].report.outcome = "failed"
+            if Task.isCancelled { throw CancellationError() }
+            throw RunError(error, in: request)
+        }
+    }
+
+    func resolver(row: [String: String?] = [:]) -> RequestResolver {
+        RequestResolver(environment: environment, captured: captured, row: row)
+    }
+
+    func withinTimeout<Value: Sendable>(
+        of request: RequestDeclaration, _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withDeadline(request.timeout, clock: environment.clock) {
+            FetchError(
+                .timeout, "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
+        } _: {
+            try await operation()
+        }
+    }
+
+    /// Sends a request that broke off again, where the declaration says so and it is safe.
+    ///
+    /// - Parameter index: the request whose rows are forgotten first; nil where none can have been staged.
+    private func repeating<Value: Sendable>(
+        _ request: RequestDeclaration, undoing index: Int?, _ operation: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        var left = request.safeRetries
+        var pause = Duration.milliseconds(250)
+        while true {
+            do {
+                return try await operation()
+            } catch let error as FetchError where error.isWorthRepeating && left > 0 && !Task.isCancelled {
+                left -= 1
+                if let index { try context?.forgetRequest(index) }
+                try await environment.clock.sleep(for: pause * Double.random(in: 0.8...1.2))
+                pause = pause * 2
+            }
+        }
+    }
+
+    // MARK: - One request
+
+    private func exchange(_ index: Int, conditionally: Bool) async throws {
+        let declared = source.requests[index]
+        let request = try resolver().resolve(declared)
+        let fingerprint = try fingerprint(declared)
+        let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
+        let isConditional = conditionally && !declared.isUnconditional
+        let validators = isConditional ? stored?.validators ?? Validators() : Validators()
+        let former = known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil }
+        if let former { advice.moved[request.key] = former }
+        results[index].report.bytes = 0
+        let exchange = try await environment.fetcher(for: request).fetch(
+            declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
+        note(exchange, index)
+        if exchange.response.status == 304, !validators.isEmpty {
+            results[index].state = stored?.updated(by: exchange.response.validators)
+            results[index].state?.note(movedTo: exchange.movedTo, former: former)
+            results[index].report.outcome = "unchanged"
+            return
+        }
+        let body = try await takePages(exchange, of: request, index)
+        var state = newState(index, fingerprint, body)
+        state.validators = exchange.response.validators
+        state.digest = state.validators.isEmpty && !declared.isUnconditional ? body.digest : nil
+        state.movedTo = known[request.key]?.movedTo
+        state.movedTimes = known[request.key]?.movedTimes ?? 0
+        state.note(movedTo: exchange.movedTo, former: former)
+        results[index].state = state
+        if isConditional, let digest = state.digest, digest == stored?.digest {
+            // The same bytes as last time: their rows are in the store.
+            try context?.forgetRequest(index)
+            results[index].report.outcome = "unchanged"
+            return
+        }
+        try finish(index, records: body.records)
+    }
+
+    private func fingerprint(_ request: RequestDeclaration) throws -> String {
+        request.fingerprint(
+            parserVersion: try BodyParserFactory(request: request, environment: environment).version())
+    }
+
+    private func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {
+        let request = source.requests[index]
+        return RequestState(
+            key: request.key, validators: Validators(), fingerprint: fingerprint,
+            tables: body.tables.union(known[request.key]?.tables ?? []),
+            sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
+    }
+
+    private func finish(_ index: Int, records: Int) throws {
+        let request = source.requests[index]
+        if records == 0, request.mirrors, !request.allowsEmpty {
+            throw FetchError(
+                .status,
+                "\(request.url): the feed holds no record, and mirroring it would delete every row; "
+                    + "set allow_empty = true if that is meant")
+        }
+        results[index].report.outcome = "parsed"
+    }
+
+    // MARK: - A request for each row
+
+    /// Sends a request once for each row of its query: the heads of the next few responses are awaited while a body is
+    /// parsed, and bodies are parsed in the order of the rows.
+    private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration) async throws {
+        let declared = source.requests[index]
+        let rows = try workerContext().rows(forEach.query, limit: forEach.maxRequests + 1)
+        guard rows.count <= forEach.maxRequests else {
+            throw FetchError(
+                .tooLarge,
+                "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
+            )
+        }
+        let requests = try rows.map { try resolver(row: $0).resolve(declared) }
+        var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
+        try await withThrowingTaskGroup(of: (Int, HostLimiter.Place, Exchange).self) { group in
+            var sent = 0
+            var waiting: [Int: (HostLimiter.Place, Exchange)] = [:]
+            for number in requests.indices {
+                while sent < min(requests.count, number + forEach.concurrency) {
+                    group.addTask { [sent] in
+                        // Places are given in the order of asking, so an earlier row never waits for a later one's.
+                        let (place, exchange) = try await self.head(of: requests[sent], index)
+                        return (sent, place, exchange)
+                    }
+                    sent += 1
+                }
+                while waiting[number] == nil, let (other, place, exchange) = try await group.next() {
+                    waiting[other] = (place, exchange)
+                }
+                guard let (place, exchange) = waiting.removeValue(forKey: number) else { throw CancellationError() }
+                let body = try await withinTimeout(of: declared) {
+                    try await self.takePages(exchange, of: requests[number], index)
+                }
+                total.records += body.records
+                total.tables.formUnion(body.tables)
+                withExtendedLifetime(place) {}
+            }
+        }
+        results[index].state = newState(index, try fingerprint(declared), total)
+        try finish(index, records: total.records)
+    }
+
+    private func head(of request: RequestDeclaration, _ index: Int) async throws -> (HostLimiter.Place, Exchange) {
+        let place = try await environment.hosts.place(at: HTTPTarget(request).origin)
+        let exchange = try await withinTimeout(of: request) {
+            try await self.repeating(request, undoing: nil) {
+                let exchange = try await self.environment.fetcher(for: request).fetch(
+                    request.paging?.firstPage(of: request) ?? request, validators: Validators(), movedTo: nil)
+                await self.note(exchange, index)
+                try await self.refuseUnlessAccepted(exchange, request)
+                return exchange
+            }
+        }
+        return (place, exchange)
+    }
+}

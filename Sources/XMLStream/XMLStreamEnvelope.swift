@@ -1,0 +1,30 @@
+/// A handler that stands between a parser and the handler it was made for: it tells that one of the elements inside an
+/// envelope, such as a SOAP message, as if they were the document.
+open class XMLStreamEnvelope: XMLStreamHandler {
+    // Not retained: the document's handler owns the parser or outlives it, as the parser's own does.
+    fileprivate var inner: Unmanaged<XMLStreamHandler>?
+
+    /// What the envelope holds.
+    public final func tellStart(of stream: XMLStreamParser, within depth: Int) throws {
+        try inside(stream, depth) { try $0.didStartElement(in: stream) }
+    }
+
+    public final func tellEnd(of stream: XMLStreamParser, within depth: Int) throws {
+        try inside(stream, depth) { try $0.didEndElement(in: stream) }
+    }
+
+    private func inside(_ stream: XMLStreamParser, _ depth: Int, _ body: (XMLStreamHandler) throws -> Void) throws {
+        stream.outerDepth = depth
+        defer { stream.outerDepth = 0 }
+        try inner?._withUnsafeGuaranteedRef(body)
+    }
+}
+
+extension XMLStreamParser {
+    /// Puts an envelope around the document, before its first byte is read. The parser retains it.
+    public func open(_ envelope: XMLStreamEnvelope) {
+        envelope.inner = handler
+        handler = .passUnretained(envelope)
+        self.envelope = envelope
+    }
+}
