@@ -29,6 +29,28 @@ import Testing
         }
     }
 
+    @Test func bodiesFromFilesAndTables() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write("<ask key='${KEY}'/>\n", to: "ask.xml")
+            for path in ["/file", "/xml", "/json"] { fixture.server.document(path, EngineFixture.items(["1"])) }
+            try await fixture.sync(
+                EngineFixture.request("/file", "body = { file = \"ask.xml\" }")
+                    + EngineFixture.request(
+                        "/xml", "body = { xml = { q = { z = \"${KEY}\", a = [1, true], m = { \"@n\" = 2.5 } } } }")
+                    + EngineFixture.request("/json", "method = \"PUT\"\nbody = '{\"key\": \"${KEY}\"}'"),
+                environment: ["KEY": "a<'&"])
+            let file = try #require(fixture.server.requests("/file").first)
+            #expect(file.method == "POST" && file.headers["content-type"] == "application/xml; charset=utf-8")
+            #expect(file.body == "<ask key='a&lt;'&amp;'/>\n")
+            #expect(
+                fixture.server.requests("/xml").first?.body
+                    == "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<q><z>a&lt;'&amp;</z><a>1</a><a>true</a><m n=\"2.5\"></m></q>"
+            )
+            let json = try #require(fixture.server.requests("/json").first)
+            #expect(json.method == "PUT" && json.headers["content-type"] == "application/json")
+        }
+    }
+
     @Test func compressedBodies() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let gzip = Gzip.compressed(EngineFixture.items(["g"]))

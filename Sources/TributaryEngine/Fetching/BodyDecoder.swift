@@ -1,21 +1,16 @@
-import CZlib
-
-/// Undoes `gzip` and `deflate`, whether the transport declares them or the body is a `.gz` file, and counts what comes
-/// out against the limit: a small body may hold a large one.
+/// Undoes `gzip` and `deflate`, whether the transport declares them or the body is a `.gz` file, takes the file out of a ZIP
+/// archive, and counts what comes out against the limit: a small body may hold a large one.
 final class BodyDecoder {
     private enum Coding {
         case undecided([UInt8])
         case identity
-        case compressed
+        case compressed(Inflater)
+        case archive(ZipArchive)
     }
 
     private let limit: Int
     private let isDeflate: Bool
     private var coding = Coding.undecided([])
-    private var stream = z_stream()
-    private var isStreamOpen = false
-    private var isMemberComplete = false
-    private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
     /// Bytes that have come out so far.
     private(set) var count = 0
@@ -32,66 +27,61 @@ final class BodyDecoder {
         isDeflate = codings.first == "deflate"
     }
 
-    deinit {
-        if isStreamOpen { inflateEnd(&stream) }
-        output.deallocate()
-    }
-
     /// Hands on what the bytes decode to, in pieces.
     func decode(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch coding {
         case .identity:
             try deliver(bytes, body)
-        case .compressed:
-            try inflate(bytes, body)
+        case .compressed(let inflater):
+            try inflate(bytes, with: inflater, body)
+        case .archive(let archive):
+            try archive.read(bytes) { try deliver($0, body) }
         case .undecided(let start):
             let start = start + bytes
-            guard start.count >= 2 else { return coding = .undecided(start) }
-            try decide(start)
+            guard start.count >= 4 else { return coding = .undecided(start) }
+            coding = try decided(start)
             try start.withUnsafeBytes { try decode($0, body) }
         }
     }
 
     /// - Throws: ``FetchError`` where a compressed body has been cut off.
     func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        if case .undecided(let start) = coding { return try start.withUnsafeBytes { try deliver($0, body) } }
-        if case .compressed = coding, !isMemberComplete {
+        switch coding {
+        case .undecided(let start):
+            coding = try decided(start)
+            try start.withUnsafeBytes { try decode($0, body) }
+            try finish(body)
+        case .compressed(let inflater) where !inflater.isAtEnd:
             throw FetchError(.truncated, "the compressed body ended before its last byte")
+        case .archive(let archive):
+            try archive.finish()
+        case .identity, .compressed:
+            break
         }
     }
 
     /// A server may say gzip and send plain XML, or say nothing and send a `.gz` file: the first bytes decide.
-    private func decide(_ start: [UInt8]) throws {
+    private func decided(_ start: [UInt8]) throws -> Coding {
+        if ZipArchive.isArchive(start) { return .archive(ZipArchive()) }
+        guard start.count >= 2 else { return .identity }
         let isGzip = start[0] == 0x1F && start[1] == 0x8B
-        guard isGzip || isDeflate else { return coding = .identity }
+        if isGzip { return .compressed(try Inflater(.gzip, name: "gzip")) }
+        guard isDeflate else { return .identity }
+        // Some send the data without zlib's header (RFC 9110, section 8.4.1.2).
         let isZlib = start[0] & 0x0F == 8 && (Int(start[0]) << 8 | Int(start[1])) % 31 == 0
-        let code = isGzip || isZlib ? tributary_inflate_init(&stream) : tributary_inflate_init_raw(&stream)
-        guard code == Z_OK else { throw FetchError(.decoding, "the body cannot be decompressed: zlib error \(code)") }
-        isStreamOpen = true
-        coding = .compressed
+        return .compressed(try Inflater(isZlib ? .zlib : .raw, name: "deflate"))
     }
 
-    private func inflate(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        guard let base = bytes.baseAddress else { return }
-        // zlib declares its input as mutable and does not change it.
-        stream.next_in = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))
-        stream.avail_in = UInt32(bytes.count)
-        while stream.avail_in > 0 {
-            if isMemberComplete {
-                // A gzip file may be several, one behind the other (RFC 1952, section 2.2).
-                inflateReset(&stream)
-                isMemberComplete = false
-            }
-            stream.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            stream.avail_out = UInt32(output.count)
-            let code = CZlib.inflate(&stream, Z_NO_FLUSH)
-            guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
-                throw FetchError(
-                    .decoding, "the body is not valid \(isDeflate ? "deflate" : "gzip"): zlib error \(code)")
-            }
-            try deliver(UnsafeRawBufferPointer(rebasing: output[..<(output.count - Int(stream.avail_out))]), body)
-            isMemberComplete = code == Z_STREAM_END
-            if code == Z_BUF_ERROR { break }
+    private func inflate(
+        _ bytes: UnsafeRawBufferPointer, with inflater: Inflater, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            // A gzip file may be several, one behind the other (RFC 1952, section 2.2).
+            if inflater.isAtEnd { inflater.reset() }
+            let used = try inflater.inflate(rest) { try deliver($0, body) }
+            guard used > 0 else { throw FetchError(.decoding, "the body cannot be decompressed") }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(used))
         }
     }
 

@@ -197,8 +197,9 @@ final class MappingHandler: XMLStreamHandler {
         }
         if !allowsEmpty, plans.allSatisfy({ $0.records == 0 }) {
             let wanted = plans.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
+            let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")
             throw MappingError(
-                "no element of the document is \(wanted); it has \(elements.prefix(8).joined(separator: ", ")). "
+                "no element of the document is \(wanted); it has \(found). "
                     + "Mend 'element', or set allow_empty = true if a feed without records is meant")
         }
         for plan in plans where plan.mapping.matchesNames && plan.records > 0 { try plan.ignoreUnfound() }

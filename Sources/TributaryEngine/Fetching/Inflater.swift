@@ -1,0 +1,62 @@
+import CZlib
+
+/// zlib's `inflate` over pieces of a stream.
+final class Inflater {
+    enum Format {
+        /// RFC 1952.
+        case gzip
+        /// RFC 1950.
+        case zlib
+        /// RFC 1951, without header or checksum.
+        case raw
+    }
+
+    private var stream = z_stream()
+    private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    private let name: String
+
+    /// Whether the last byte of the compressed data has been read.
+    private(set) var isAtEnd = false
+
+    /// - Parameter name: what an error calls the data.
+    init(_ format: Format, name: String) throws {
+        self.name = name
+        let code = format == .raw ? tributary_inflate_init_raw(&stream) : tributary_inflate_init(&stream)
+        guard code == Z_OK else { throw FetchError(.decoding, "the body cannot be decompressed: zlib error \(code)") }
+    }
+
+    deinit {
+        inflateEnd(&stream)
+        output.deallocate()
+    }
+
+    /// Begins anew, for compressed data that follow others.
+    func reset() {
+        inflateReset(&stream)
+        isAtEnd = false
+    }
+
+    /// Hands on what the bytes decode to, until they are used up or the data end.
+    ///
+    /// - Returns: how many bytes were used.
+    func inflate(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Int {
+        guard let base = bytes.baseAddress, !isAtEnd else { return 0 }
+        // zlib declares its input as mutable and does not change it.
+        stream.next_in = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))
+        stream.avail_in = UInt32(bytes.count)
+        while !isAtEnd {
+            stream.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            stream.avail_out = UInt32(output.count)
+            let code = CZlib.inflate(&stream, Z_NO_FLUSH)
+            guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else {
+                throw FetchError(.decoding, "the body is not valid \(name): zlib error \(code)")
+            }
+            try body(UnsafeRawBufferPointer(rebasing: output[..<(output.count - Int(stream.avail_out))]))
+            isAtEnd = code == Z_STREAM_END
+            // Output that did not fit comes with the next call, even where no input is left.
+            if stream.avail_in == 0, stream.avail_out > 0 { break }
+            if code == Z_BUF_ERROR { break }
+        }
+        return bytes.count - Int(stream.avail_in)
+    }
+}

@@ -1,0 +1,210 @@
+import CZlib
+
+/// The one file of a ZIP archive, taken out as the archive arrives (PKWARE's APPNOTE.TXT 6.3, section 4.3).
+///
+/// Files may be stored or deflated, with their sizes before or behind the data, in ZIP64 or not; folders are passed over. The
+/// archive is read to its end record, which tells that it is whole. Of several files nobody could say which one is meant.
+final class ZipArchive {
+    private enum State {
+        case signature, fileHeader
+        case fileNames(FileHeader)
+        case stored(left: Int)
+        case deflated
+        case descriptorStart
+        case descriptor(hasSignature: Bool)
+        case directoryEntry, endSize
+        case skipping(Int)
+        case end
+    }
+
+    /// What precedes a file's data (section 4.3.7), without the signature.
+    private struct FileHeader {
+        var flags: Int
+        var method: Int
+        var checksum: Int
+        var compressedSize: Int
+        var nameLength: Int
+        var extraLength: Int
+
+        init(_ bytes: [UInt8]) {
+            flags = bytes.littleEndian(at: 2, count: 2)
+            method = bytes.littleEndian(at: 4, count: 2)
+            checksum = bytes.littleEndian(at: 10, count: 4)
+            compressedSize = bytes.littleEndian(at: 14, count: 4)
+            nameLength = bytes.littleEndian(at: 22, count: 2)
+            extraLength = bytes.littleEndian(at: 24, count: 2)
+        }
+
+        var isEncrypted: Bool { flags & 1 != 0 }
+        /// Whether checksum and sizes stand behind the data.
+        var hasDescriptor: Bool { flags & 8 != 0 }
+    }
+
+    private var state = State.signature
+    private var pending: [UInt8] = []
+    private var inflater: Inflater?
+    private var header: FileHeader?
+    private var isZip64 = false
+    private var hasFile = false
+    private var checksum: UInt = 0
+    /// What the archive says it is.
+    private var declaredChecksum = 0
+
+    /// Whether a body's first bytes are an archive's.
+    static func isArchive(_ start: [UInt8]) -> Bool { start.starts(with: [0x50, 0x4B, 0x03, 0x04]) }
+
+    /// Takes the archive's next bytes, and hands on what they hold of the file.
+    ///
+    /// - Throws: ``FetchError`` where the archive is not one, or not one of a single file.
+    func read(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let used: Int
+            switch state {
+            case .stored(let left):
+                let part = UnsafeRawBufferPointer(rebasing: rest.prefix(left))
+                try deliver(part, body)
+                used = part.count
+                state = .stored(left: left - used)
+                if used == left { try endFile() }
+            case .deflated:
+                guard let inflater else { return }
+                used = try inflater.inflate(rest) { try deliver($0, body) }
+                if inflater.isAtEnd { try endFile() }
+            case .skipping(let count):
+                used = min(count, rest.count)
+                state = used == count ? .signature : .skipping(count - used)
+            case .end:
+                return
+            default:
+                used = min(wanted - pending.count, rest.count)
+                pending += rest.prefix(used)
+                if pending.count == wanted {
+                    let record = pending
+                    pending = []
+                    try take(record)
+                }
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(used))
+        }
+    }
+
+    /// - Throws: ``FetchError`` where the archive has been cut off, or holds no file.
+    func finish() throws {
+        guard case .end = state else { throw FetchError(.truncated, "the ZIP archive ended before its last byte") }
+        guard hasFile else { throw FetchError(.decoding, "the ZIP archive holds no file") }
+    }
+
+    /// Bytes of the record that is read.
+    private var wanted: Int {
+        switch state {
+        case .fileHeader: 26
+        case .fileNames(let header): header.nameLength + header.extraLength
+        case .descriptor(let hasSignature): (isZip64 ? 16 : 8) + (hasSignature ? 4 : 0)
+        case .directoryEntry: 42
+        case .endSize: 8
+        default: 4
+        }
+    }
+
+    private func take(_ record: [UInt8]) throws {
+        switch state {
+        case .signature: try begin(record)
+        case .fileHeader: state = .fileNames(FileHeader(record))
+        case .fileNames(let header): try beginFile(header, record)
+        case .descriptorStart:
+            let hasSignature = record == [0x50, 0x4B, 0x07, 0x08]
+            if !hasSignature { declaredChecksum = record.littleEndian(at: 0, count: 4) }
+            state = .descriptor(hasSignature: hasSignature)
+        case .descriptor(let hasSignature):
+            if hasSignature { declaredChecksum = record.littleEndian(at: 0, count: 4) }
+            try checkFile()
+        case .directoryEntry:
+            // Name, extra field and comment (section 4.3.12).
+            state = .skipping([24, 26, 28].reduce(0) { $0 + record.littleEndian(at: $1, count: 2) })
+            if case .skipping(0) = state { state = .signature }
+        case .endSize: state = .skipping(max(1, record.littleEndian(at: 0, count: 8)))
+        default: break
+        }
+    }
+
+    private func begin(_ signature: [UInt8]) throws {
+        switch signature {
+        case [0x50, 0x4B, 0x03, 0x04]: state = .fileHeader
+        case [0x50, 0x4B, 0x01, 0x02]: state = .directoryEntry
+        case [0x50, 0x4B, 0x06, 0x06]: state = .endSize
+        case [0x50, 0x4B, 0x06, 0x07]: state = .skipping(16)
+        case [0x50, 0x4B, 0x05, 0x06]: state = .end
+        default: throw FetchError(.decoding, "the body is not a valid ZIP archive")
+        }
+    }
+
+    private func beginFile(_ header: FileHeader, _ names: [UInt8]) throws {
+        let name = String(decoding: names.prefix(header.nameLength), as: UTF8.self)
+        self.header = header
+        declaredChecksum = header.checksum
+        checksum = 0
+        let extra = Self.zip64Sizes(Array(names.dropFirst(header.nameLength)))
+        isZip64 = extra != nil
+        let size = header.compressedSize == 0xFFFF_FFFF ? extra?.last ?? 0 : header.compressedSize
+        if name.hasSuffix("/") {
+            state = size == 0 ? .signature : .skipping(size)
+            return
+        }
+        guard !hasFile else {
+            throw FetchError(.decoding, "the ZIP archive holds more than one file; '\(name)' is the second")
+        }
+        hasFile = true
+        switch (header.isEncrypted, header.method) {
+        case (true, _): throw FetchError(.decoding, "the file '\(name)' in the ZIP archive is encrypted")
+        case (_, 8):
+            inflater = try Inflater(.raw, name: "ZIP")
+            state = .deflated
+        case (_, 0) where !header.hasDescriptor:
+            state = .stored(left: size)
+            if size == 0 { try endFile() }
+        default:
+            throw FetchError(
+                .decoding,
+                "the file '\(name)' in the ZIP archive is neither deflated nor stored with its size before it")
+        }
+    }
+
+    /// The sizes in the extra field of ZIP64 (section 4.5.3): the file's, then the compressed one.
+    private static func zip64Sizes(_ extra: [UInt8]) -> [Int]? {
+        var rest = extra[...]
+        while rest.count >= 4 {
+            let bytes = Array(rest)
+            let length = bytes.littleEndian(at: 2, count: 2)
+            if bytes.littleEndian(at: 0, count: 2) == 1, bytes.count >= 4 + length {
+                return stride(from: 4, to: 4 + length - 7, by: 8).prefix(2).map { bytes.littleEndian(at: $0, count: 8) }
+            }
+            rest = rest.dropFirst(4 + length)
+        }
+        return nil
+    }
+
+    private func endFile() throws {
+        inflater = nil
+        if header?.hasDescriptor ?? false { state = .descriptorStart } else { try checkFile() }
+    }
+
+    private func checkFile() throws {
+        guard checksum == UInt(declaredChecksum) else {
+            throw FetchError(.decoding, "the file in the ZIP archive is damaged: its CRC-32 is another one")
+        }
+        state = .signature
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        checksum = crc32(checksum, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(bytes.count))
+        try body(bytes)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func littleEndian(at offset: Int, count: Int) -> Int {
+        // The topmost bit of a size of eight bytes would be more than any file; it must not trap.
+        Int(truncatingIfNeeded: (0..<count).reduce(UInt64(0)) { $0 | UInt64(self[offset + $1]) << (8 * UInt64($1)) })
+    }
+}

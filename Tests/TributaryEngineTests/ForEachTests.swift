@@ -1,0 +1,125 @@
+import FeedStore
+import Foundation
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Requests that are sent once for each row that the stack has staged.
+@Suite struct ForEachTests {
+    private func stack(_ options: String = "", query: String = "SELECT id FROM staged.company ORDER BY id") -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL/companies"
+        parser = "CompaniesParser"
+        sync = "mirror"
+        allow_empty = true
+        [[sources.s.requests]]
+        url = "URL/items/${row:id}"
+        parser = "ItemsParser"
+        sync = "mirror"
+        for_each = "\(query)"
+        parameters = { of = "${row:ID}" }
+        \(options)
+        """
+    }
+
+    private func companies(_ ids: [String]) -> String {
+        "<companies>" + ids.map { "<company id='\($0)' name='n'/>" }.joined() + "</companies>"
+    }
+
+    private func item(_ id: String, of company: String) -> String {
+        "<items><item id='\(id)' company='\(company)'/></items>"
+    }
+
+    private func sync(_ fixture: EngineFixture, _ stack: String, mode: RefreshMode = .force) async throws -> RunReport {
+        try #require(try await fixture.sync(stack, mode: mode).first)
+    }
+
+    @Test func oneRequestForEachStagedRow() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let ids = ["a", "b/c d", "e"]
+            fixture.server.document("/companies", companies(ids + ["a"]), etag: "\"1\"")
+            for (path, id) in [("a", "a"), ("b%2Fc%20d", "b/c d"), ("e", "e")] {
+                fixture.server.document("/items/\(path)", item("i-\(id)", of: id))
+            }
+            let report = try await sync(fixture, stack())
+            #expect(report.error == nil && report.counts.inserted == 6, "\(report)")
+            #expect(
+                try fixture.rows("SELECT id, company FROM item ORDER BY id") == ["i-a|a", "i-b/c d|b/c d", "i-e|e"])
+            #expect(fixture.server.requests().filter { $0.path.hasPrefix("/items") }.count == 3)
+            #expect(fixture.server.requests("/items/e").first?.query == "of=e")
+            // The companies' rows must be staged: their request is not conditional.
+            #expect(try await sync(fixture, stack()).counts.unchanged == 6)
+            #expect(fixture.server.requests("/companies").last?.headers["if-none-match"] == nil)
+            // A mirror deletes what no response had; a company that went takes its items along.
+            fixture.server.document("/companies", companies(["a"]))
+            #expect(try await sync(fixture, stack()).counts.deleted == 4)
+            #expect(try fixture.rows("SELECT id FROM item") == ["i-a"])
+        }
+    }
+
+    @Test func oneFailureDiscardsAll() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", companies((0..<9).map { "c\($0)" }))
+            for number in 0..<9 { fixture.server.document("/items/c\(number)", item("\(number)", of: "c\(number)")) }
+            #expect(try await sync(fixture, stack("concurrency = 3")).counts.inserted == 18)
+            let before = try fixture.rows("SELECT * FROM item")
+            fixture.server.document("/companies", companies((1..<9).map { "c\($0)" }))
+            fixture.server.route("/items/c7") { _ in StubServer.response(500, "") }
+            let failed = try await sync(fixture, stack("concurrency = 3"))
+            #expect(failed.outcome == .discarded && failed.error?.contains("500") == true)
+            fixture.server.route("/items/c7") { _ in
+                [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n<it".utf8)), .close]
+            }
+            #expect(try await sync(fixture, stack("concurrency = 3")).outcome == .discarded)
+            #expect(try await sync(fixture, stack("max_requests = 7")).error?.contains("more than 7 rows") == true)
+            #expect(try fixture.rows("SELECT * FROM item") == before)
+        }
+    }
+
+    @Test func theStoreCanBeAskedBesides() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", companies(["a", "b"]))
+            fixture.server.document("/items/a", item("1", of: "a"))
+            fixture.server.document("/items/b", item("2", of: "b"))
+            let new = "SELECT id FROM staged.company WHERE id NOT IN (SELECT company FROM main.item)"
+            let options = "allow_empty = true"
+            let upsert = stack(options, query: new).replacingOccurrences(of: "sync = \"mirror\"", with: "")
+            #expect(try await sync(fixture, upsert).counts.inserted == 4)
+            fixture.server.document("/companies", companies(["a", "b", "c"]))
+            fixture.server.document("/items/c", item("3", of: "c"))
+            #expect(try await sync(fixture, upsert).counts.inserted == 2)
+            #expect(fixture.server.requests("/items/a").count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("SELECT nope FROM staged.company", "no such column: nope"), ("DELETE FROM staged.company", "for_each"),
+        ("SELECT id FROM staged.companies", "no such table: staged.companies"),
+        ("SELECT name FROM staged.company", "no column 'id'"),
+        ("SELECT NULL AS id FROM staged.company", "no value in its column 'id'"),
+    ])
+    func wrongQueries(query: String, expected: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", companies(["a"]))
+            let report = try await sync(fixture, stack(query: query))
+            #expect(report.error?.contains(expected) == true, "\(report.error ?? "none")")
+        }
+    }
+
+    @Test(arguments: [
+        (EngineFixture.request("/${row:a}"), "only beside 'for_each'"),
+        (EngineFixture.request("/${row:a}", "for_each = \"SELECT 1\""), "no earlier request"),
+        (EngineFixture.request("/a") + EngineFixture.request("/b", "for_each = \"SELECT 1\""), "the same for each row"),
+        (EngineFixture.request("/a", "max_requests = 5"), "only beside 'for_each'"),
+    ])
+    func wrongDeclarations(requests: String, expected: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            #expect {
+                try fixture.configuration(requests)
+            } throws: { error in
+                "\(error)".contains(expected)
+            }
+        }
+    }
+}
