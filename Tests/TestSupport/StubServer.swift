@@ -59,8 +59,8 @@ package final class StubServer: Sendable {
             state.isStopped = true
             for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
         }
+        // From here on nobody can connect, and `accept` fails.
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     package var url: String { "http://127.0.0.1:\(port)" }
@@ -75,6 +75,8 @@ package final class StubServer: Sendable {
     }
 
     private func acceptConnections() {
+        // Closed by whoever accepts: else the number might be another server's listener by the next call.
+        defer { close(listener) }
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
