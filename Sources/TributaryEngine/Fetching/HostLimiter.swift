@@ -38,6 +38,16 @@ final class HostLimiter: Sendable {
         return Place(self, host)
     }
 
+    /// A place for whoever must not wait; nil where there is none.
+    func placeIfFree(at host: String) -> Place? {
+        let isFree = state.withLock { state in
+            guard state.active[host, default: 0] < limit else { return false }
+            state.active[host, default: 0] += 1
+            return true
+        }
+        return isFree ? Place(self, host) : nil
+    }
+
     /// - Throws: `CancellationError` where the task is cancelled while it waits.
     func withPlace<Value>(at host: String, _ body: () async throws -> Value) async throws -> Value {
         try await enter(host)

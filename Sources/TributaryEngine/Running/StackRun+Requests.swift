@@ -150,37 +150,40 @@ extension StackRun {
         }
         let requests = try rows.map { try resolver(row: $0).resolve(declared) }
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
-        try await withThrowingTaskGroup(of: (Int, HostLimiter.Place, Exchange).self) { group in
+        try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
             var sent = 0
-            var waiting: [Int: (HostLimiter.Place, Exchange)] = [:]
-            for number in requests.indices {
-                while sent < min(requests.count, number + forEach.concurrency) {
-                    group.addTask { [sent] in
-                        // Places are given in the order of asking, so an earlier row never waits for a later one's.
-                        let (place, exchange) = try await self.head(of: requests[sent], index)
-                        return (sent, place, exchange)
-                    }
+            var places: [HostLimiter.Place] = []
+            var heads: [Int: Exchange] = [:]
+            for (number, request) in requests.enumerated() {
+                while sent < min(requests.count, number + forEach.concurrency),
+                    let place = try await place(for: requests[sent], mayWait: sent == number)
+                {
+                    places.append(place)
+                    group.addTask { [sent] in (sent, try await self.head(of: requests[sent], index)) }
                     sent += 1
                 }
-                while waiting[number] == nil, let (other, place, exchange) = try await group.next() {
-                    waiting[other] = (place, exchange)
-                }
-                guard let (place, exchange) = waiting.removeValue(forKey: number) else { throw CancellationError() }
+                while heads[number] == nil, let (other, exchange) = try await group.next() { heads[other] = exchange }
+                guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
                 let body = try await withinTimeout(of: declared) {
-                    try await self.takePages(exchange, of: requests[number], index)
+                    try await self.takePages(exchange, of: request, index)
                 }
                 total.records += body.records
                 total.tables.formUnion(body.tables)
-                withExtendedLifetime(place) {}
+                places.removeFirst()
             }
         }
         results[index].state = newState(index, try fingerprint(declared), total)
         try finish(index, records: total.records)
     }
 
-    private func head(of request: RequestDeclaration, _ index: Int) async throws -> (HostLimiter.Place, Exchange) {
-        let place = try await environment.hosts.place(at: HTTPTarget(request).origin)
-        let exchange = try await withinTimeout(of: request) {
+    /// A place at a request's host. Who holds others must not wait for one more: everybody might.
+    private func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
+        let host = try HTTPTarget(request).origin
+        return mayWait ? try await environment.hosts.place(at: host) : environment.hosts.placeIfFree(at: host)
+    }
+
+    private func head(of request: RequestDeclaration, _ index: Int) async throws -> Exchange {
+        try await withinTimeout(of: request) {
             try await self.repeating(request, undoing: nil) {
                 let exchange = try await self.environment.fetcher(for: request).fetch(
                     request.paging?.firstPage(of: request) ?? request, validators: Validators(), movedTo: nil)
@@ -189,6 +192,5 @@ extension StackRun {
                 return exchange
             }
         }
-        return (place, exchange)
     }
 }
