@@ -87,9 +87,9 @@ import TestSupport
             #expect(found4 == due)
             let found5 = try store.sourceState("s").failures
             #expect(found5 == 3)
-            let found6 = try store.requestStates(of: "s")["k"]?.validators.etag
+            let found6 = try store.states(of: "s").requests["k"]?.validators.etag
             #expect(found6 == "W/\"é\"")
-            let found7 = try store.requestStates(of: "s")["k"]?.scope
+            let found7 = try store.states(of: "s").requests["k"]?.scope
             #expect(found7 == ["a": "b"])
             let found8 = try store.runs(limit: 1).first?.error
             #expect(found8 == "why")

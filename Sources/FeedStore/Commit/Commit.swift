@@ -8,8 +8,8 @@ package struct Commit: Sendable {
     package var state: SourceState
     /// Tables that requests mirror although they staged no row for them, with the scope.
     package var emptyMirrors: [(table: String, scope: [String: String])]
-    /// The keys of all requests of the stack.
-    package var stackKeys: [String]
+    /// The keys of requests that the stack no longer has.
+    package var forgottenKeys: [String]
     /// Told what other sources mirror, inside the transaction; throws where that cannot be.
     package var checkMirrors: @Sendable ([(source: String, state: RequestState)]) throws -> Void = { _ in }
     /// An origin that asked to be left alone, and until when.
@@ -19,13 +19,13 @@ package struct Commit: Sendable {
 
     package init(
         report: RunReport, requests: [RequestState], state: SourceState,
-        emptyMirrors: [(table: String, scope: [String: String])] = [], stackKeys: [String] = [], forgetBefore: Date
+        emptyMirrors: [(table: String, scope: [String: String])] = [], forgottenKeys: [String] = [], forgetBefore: Date
     ) {
         self.report = report
         self.requests = requests
         self.state = state
         self.emptyMirrors = emptyMirrors
-        self.stackKeys = stackKeys
+        self.forgottenKeys = forgottenKeys
         self.forgetBefore = forgetBefore
     }
 }

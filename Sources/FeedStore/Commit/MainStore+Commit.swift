@@ -32,7 +32,9 @@ extension MainStore {
                             let merge = Merge(
                                 db: db, run: max(last, lastJournaled) + 1, stack: stack,
                                 emptyMirrors: commit.emptyMirrors)
-                            try commit.checkMirrors(db.mirrors(exceptOf: report.source))
+                            if !merge.mirroredTables.isEmpty {
+                                try commit.checkMirrors(db.mirrors(exceptOf: report.source))
+                            }
                             report.counts = try merge.execute()
                             mirrored = merge.mirroredTables
                             try db.checkForeignKeys()
@@ -42,8 +44,8 @@ extension MainStore {
                         try commit.state.write(db)
                         if let host = commit.busyHost {
                             try db.execute(
-                                sql: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
-                                arguments: [host.origin, StoreDate.text(host.notBefore)])
+                                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
+                                [host.origin, StoreDate.text(host.notBefore)])
                         }
                         try db.writeRequests(commit, mirroredTables: report.counts.deleted > 0 ? mirrored : [])
                         let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
@@ -83,14 +85,8 @@ extension Database {
     /// requests that wrote a table from which this commit's mirrors have deleted: their next run is unconditional.
     fileprivate func writeRequests(_ commit: Commit, mirroredTables: Set<String>) throws {
         let source = commit.report.source
-        if commit.report.outcome.isGood {
-            let keys = Set(commit.stackKeys)
-            let stored = try String.fetchAll(
-                self, sql: "SELECT key FROM main.tributary_request WHERE source = ?", arguments: [source])
-            for key in stored where !keys.contains(key) {
-                try execute(
-                    sql: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", arguments: [source, key])
-            }
+        for key in commit.forgottenKeys {
+            try execute(cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [source, key])
         }
         for table in mirroredTables {
             try execute(
@@ -105,18 +101,18 @@ extension Database {
     /// Forgets old runs and their part of the journal, a bounded number each time.
     fileprivate func forgetRuns(before date: Date, changes: Int) throws {
         try execute(
-            sql: """
+            cached: """
                 DELETE FROM main.tributary_run WHERE id IN (
                     SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
-                """, arguments: [StoreDate.text(date)])
-        guard let first = try Int64.fetchOne(self, sql: "SELECT min(id) FROM main.tributary_run"),
-            let oldest = try Row.fetchOne(self, sql: "SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1"),
+                """, [StoreDate.text(date)])
+        guard let first = try Int64.fetchOne(cachedStatement(sql: "SELECT min(id) FROM main.tributary_run")),
+            let oldest = try Row.fetchOne(
+                cachedStatement(sql: "SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1")),
             (oldest["run"] as Int64) < first
         else { return }
         let start: Int64 = oldest["id"]
         try execute(
-            sql: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?",
-            arguments: [start + Int64(changes), first])
+            cached: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", [start + Int64(changes), first])
     }
 
     /// Foreign keys are deferred while a commit merges. Names the first that is broken.

@@ -62,9 +62,10 @@ struct Merge {
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS worker.difference;
-                CREATE TABLE worker.difference (id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL)
+                CREATE TABLE worker.difference (
+                    id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER)
                 """)
-        try db.execute(sql: "INSERT INTO worker.difference (row, is_new) " + differenceSQL(part))
+        try db.execute(sql: "INSERT INTO worker.difference (row, is_new, target) " + differenceSQL(part))
         let new = try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.difference WHERE is_new") ?? 0
         let differing = try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.difference WHERE NOT is_new") ?? 0
         if differing > 0 { counts.updated = try update(table) }
@@ -79,13 +80,13 @@ struct Merge {
         return counts
     }
 
-    /// The row ids of staged rows that are new or differ, and which of both.
+    /// The row ids of staged rows that are new or differ, which of both, and the row id of the store's row.
     private func differenceSQL(_ part: StagedStack.Part) -> String {
         let table = part.table
         guard case .key(let key, _) = table.identity else {
             // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
             return """
-                SELECT s.\(StagingTable.row), 1 FROM \(table.qualifiedName) s
+                SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
                 WHERE s.\(StagingTable.row) NOT IN (
                     SELECT k.\(StagingTable.row) FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
                 ) ORDER BY s.\(StagingTable.row)
@@ -99,7 +100,7 @@ struct Merge {
             }
         }
         return """
-            SELECT s.\(StagingTable.row), \(isNew) FROM \(table.qualifiedName) s
+            SELECT s.\(StagingTable.row), \(isNew), \(table.table.rowID.map { "m." + $0 } ?? "NULL") FROM \(table.qualifiedName) s
             LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
             WHERE \(differs.joined(separator: " OR ")) ORDER BY \(order(of: part))
             """
@@ -143,15 +144,31 @@ struct Merge {
         let rows =
             "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new"
         if onChange != nil { try tellUpdates(table, rows) }
-        // Not UPDATE … FROM, for which SQLite may scan the whole table once for each row that differs.
-        try db.execute(
-            sql: """
-                UPDATE \(table.qualifiedTable) AS m SET (\(columns.joined(separator: ", "))) = (
-                    SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) FROM \(table.qualifiedName) s
-                    WHERE \(table.matches("s", "m")))
-                WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
-                    SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
-                """)
+        let assignment =
+            "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
+        if let rowID = table.table.rowID {
+            // By row id, and from a table that is keyed by it: whatever the planner knows of the store's table, it need not
+            // scan it.
+            try db.execute(
+                sql: """
+                    DROP TABLE IF EXISTS worker.changed;
+                    CREATE TABLE worker.changed (target INTEGER PRIMARY KEY, row INTEGER NOT NULL);
+                    INSERT INTO worker.changed SELECT target, row FROM worker.difference WHERE NOT is_new ORDER BY target;
+                    UPDATE \(table.qualifiedTable) AS m \(assignment)
+                        FROM worker.changed c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
+                        WHERE c.target = m.\(rowID))
+                    WHERE m.\(rowID) IN (SELECT target FROM worker.changed)
+                    """)
+        } else {
+            // Without row ids the key is the primary key, and the columns compare as it does.
+            try db.execute(
+                sql: """
+                    UPDATE \(table.qualifiedTable) AS m \(assignment)
+                        FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
+                    WHERE (\(key.map { "m." + $0 }.joined(separator: ", "))) IN (
+                        SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
+                    """)
+        }
         let updated = db.changesCount
         try writeJournal(
             table.table.name, key: table.journalKey("s"), operation: "update", from: rows + " ORDER BY d.id")

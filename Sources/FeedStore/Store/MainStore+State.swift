@@ -11,21 +11,26 @@ extension MainStore {
         return Dictionary(uniqueKeysWithValues: states.map { ($0.source, $0) })
     }
 
-    public func sourceState(_ source: String) throws -> SourceState {
+    public func sourceState(_ source: String) throws -> SourceState { try pool.read { try $0.sourceState(source) } }
+
+    /// The states of a source and of its requests, the latter by key.
+    package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         try pool.read { db in
-            try Row.fetchOne(db, sql: "SELECT * FROM tributary_source WHERE source = ?", arguments: [source])
-                .map(SourceState.init)
-        } ?? SourceState(source: source)
+            let rows = try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT * FROM tributary_request WHERE source = ?"), arguments: [source])
+            let requests = rows.map { (key: $0["key"] as String, state: RequestState($0)) }
+            return (try db.sourceState(source), Dictionary(uniqueKeysWithValues: requests))
+        }
     }
 
     /// Says that a source is being asked now: a process that starts while the run has no end yet does not ask at once again.
     package func noteAttempt(_ source: String, notBefore: Date) throws {
         try pool.write { db in
             try db.execute(
-                sql: """
+                cached: """
                     INSERT INTO tributary_source (source, next_due, failures) VALUES (:source, :due, 0)
                     ON CONFLICT (source) DO UPDATE SET next_due = :due
-                    """, arguments: ["source": source, "due": StoreDate.text(notBefore)])
+                    """, ["source": source, "due": StoreDate.text(notBefore)])
         }
     }
 
@@ -65,15 +70,6 @@ extension MainStore {
         }
     }
 
-    /// The states of a source's requests, by key.
-    package func requestStates(of source: String) throws -> [String: RequestState] {
-        let states = try pool.read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM tributary_request WHERE source = ?", arguments: [source])
-                .map(RequestState.init)
-        }
-        return Dictionary(uniqueKeysWithValues: states.map { ($0.key, $0) })
-    }
-
     /// The last runs, the latest first; of one source or of all.
     public func runs(of source: String? = nil, limit: Int) throws -> [RunReport] {
         try pool.read { db in
@@ -88,6 +84,16 @@ extension MainStore {
 }
 
 extension Database {
+    fileprivate func sourceState(_ source: String) throws -> SourceState {
+        let statement = try cachedStatement(sql: "SELECT * FROM tributary_source WHERE source = ?")
+        return try Row.fetchOne(statement, arguments: [source]).map(SourceState.init) ?? SourceState(source: source)
+    }
+
+    /// Executes a statement that each connection prepares once.
+    func execute(cached sql: String, _ arguments: StatementArguments = StatementArguments()) throws {
+        try cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+
     /// What other sources mirror, as far as their last commits tell: source and request.
     func mirrors(exceptOf source: String) throws -> [(source: String, state: RequestState)] {
         try Row.fetchAll(
@@ -108,8 +114,8 @@ extension SourceState {
 
     func write(_ db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
+            cached: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
                 nextDue.map(StoreDate.text), failures, error, note, gone,
             ])
@@ -129,8 +135,8 @@ extension RequestState {
 
     func write(_ db: Database, source: String) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
+            cached: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
                 source, key, validators.etag, validators.lastModified, fingerprint,
                 try JSONText.encode(tables.sorted()), sync.rawValue, try JSONText.encode(scope),
                 digest, movedTo, movedTimes,
@@ -155,13 +161,13 @@ extension RunReport {
 
     func write(_ db: Database) throws {
         try db.execute(
-            sql: """
+            cached: """
                 INSERT INTO main.tributary_run
                 (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
                  seconds, error, requests)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-            arguments: [
+            [
                 source, StoreDate.text(startedAt), StoreDate.text(startedAt + seconds), outcome.rawValue,
                 counts.inserted, counts.updated, counts.deleted, counts.unchanged, counts.replaced, skipped, bytes,
                 seconds, error, try JSONText.encode(requests),
@@ -171,7 +177,7 @@ extension RunReport {
 
 /// Lists and dictionaries in the own tables' text columns.
 private enum JSONText {
-    static func encode(_ value: some Encodable) throws -> String {
+    static func encode(_ value: some Encodable & Collection) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)

@@ -9,6 +9,7 @@ public final class MainStore: Sendable {
     /// The file's path, made absolute.
     public let path: String
     let pool: DatabasePool
+    private let tableInfos = TableInfoCache()
 
     /// For queries and GRDB observations, which fire at every commit that changes what they watch.
     public var reader: any DatabaseReader { pool }
@@ -68,7 +69,7 @@ public final class MainStore: Sendable {
     public func close() throws { try pool.close() }
 
     func tableInfo(_ name: String) throws -> TableInfo {
-        guard let info = try pool.read({ try TableInfo($0, table: name, schema: "main") }) else {
+        guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {
             throw StoreError(
                 .schema,
                 "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration"

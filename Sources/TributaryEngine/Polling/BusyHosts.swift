@@ -7,6 +7,8 @@ final class BusyHosts: Sendable {
 
     init(_ known: [String: Date]) { until = Mutex(known) }
 
+    var isEmpty: Bool { until.withLock { $0.isEmpty } }
+
     /// Until when an origin is to be left alone; nil where it is not.
     func end(of origin: String, now: Date) -> Date? {
         until.withLock { until in

@@ -82,7 +82,7 @@ actor StackRun {
         defer { lock.unlock() }
         notesUnused = true
         results = source.requests.map { RequestResult(key: $0.key) }
-        known = try environment.store.requestStates(of: source.name)
+        known = try environment.store.states(of: source.name).requests
         defer { context?.remove() }
         for (key, path) in bodies {
             guard let index = source.requests.firstIndex(where: { $0.key == key }) else { continue }
@@ -110,14 +110,13 @@ actor StackRun {
         results = source.requests.map { RequestResult(key: $0.key) }
         let ending: Ending
         do {
-            state = try environment.store.sourceState(source.name)
+            (state, known) = try environment.store.states(of: source.name)
             if let due = try wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
             if !mode.ignoresDueTime {
                 try environment.store.noteAttempt(source.name, notBefore: startedAt + DueTime.firstRetry.seconds)
             }
-            known = try environment.store.requestStates(of: source.name)
             try await sendRequests()
             return try finish()
         } catch {
@@ -131,11 +130,14 @@ actor StackRun {
     /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
     /// asked to be left alone.
     private func wait() throws -> Date? {
-        let busy = try source.requests.compactMap { (request) -> Date? in
-            var probe = request
-            probe.url = InterpolatedText(request.url.probe)
-            return environment.busyHosts.end(of: try HTTPTarget(probe).origin, now: startedAt)
-        }.max()
+        let busy =
+            try environment.busyHosts.isEmpty
+            ? nil
+            : source.requests.compactMap { (request) -> Date? in
+                var probe = request
+                probe.url = InterpolatedText(request.url.probe)
+                return environment.busyHosts.end(of: try HTTPTarget(probe).origin, now: startedAt)
+            }.max()
         if let busy { return busy }
         guard !mode.ignoresDueTime else { return nil }
         let due = DueTime.start(source, state: state, now: startedAt)
@@ -211,11 +213,15 @@ actor StackRun {
             after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now,
             advice: advice)
         let forgetBefore = now - environment.configuration.history.seconds
-        let states = ending.outcome.isGood ? results.compactMap(\.state) : []
+        let isGood = ending.outcome.isGood
+        // What is as it was need not be written.
+        let states = isGood ? results.compactMap(\.state).filter { $0 != known[$0.key] } : []
+        let keys = Set(source.requests.map(\.key))
+        let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
         var report = report(ending)
         report.nextDue = next.nextDue
         var commit = Commit(
-            report: report, requests: states, state: next, stackKeys: source.requests.map(\.key),
+            report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)
         if let origin = advice.busyOrigin, let until = advice.retryAt { commit.busyHost = (origin, until) }
         return commit
