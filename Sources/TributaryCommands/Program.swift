@@ -1,4 +1,5 @@
 import ArgumentParser
+import CSQLite
 import Foundation
 package import GRDB
 import Logging
@@ -16,6 +17,8 @@ package struct Program: Sendable {
 
     /// Runs the command that the process's arguments name; exits with its status where that is not 0.
     package func main() async {
+        // Before the first connection. The process is ours; a server around a `SyncService` decides this for itself.
+        _ = tributary_disable_memory_statistics()
         do {
             var command = try RootCommand.parseAsRoot()
             if let command = command as? any ProgramCommand {
