@@ -105,4 +105,26 @@ import Testing
             ] { #expect(check.standardError.contains(expected), "\(expected) in \(check.standardError)") }
         }
     }
+
+    @Test func checkTriesTheQueriesOfForEach() async throws {
+        try await withProgram { (folder, program) async throws in
+            func check(_ query: String) async throws -> String {
+                try folder.write(
+                    """
+                    [[sources.s.requests]]
+                    url = "http://example.org/"
+                    tables = [{ table = "firm", element = "firm", key = ["id"], columns = { id = "@id" } }]
+                    [[sources.s.requests]]
+                    url = "http://example.org/${row:id}"
+                    for_each = "\(query)"
+                    tables = [{ table = "site", element = "site", key = ["id"], columns = { id = "@id" } }]
+                    """, to: "sources.toml")
+                return try await program.run("check").standardError
+            }
+            #expect(try await check("SELECT id FROM staged.firm").isEmpty)
+            #expect(
+                try await check("SELECT id AS number FROM staged.firm").contains("no column 'id'; they have number"))
+            #expect(try await check("SELECT id FROM staged.firms").contains("no such table: staged.firms"))
+        }
+    }
 }

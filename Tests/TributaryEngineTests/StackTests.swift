@@ -24,7 +24,6 @@ import Testing
             let requests = """
                 [[sources.s.requests]]
                 url = "URL/login"
-                parser = "ItemsParser"
                 capture = { token = "/login/token", user = "/login/user/@id" }
                 [[sources.s.requests]]
                 url = "URL/items/${capture:user}"
@@ -37,6 +36,7 @@ import Testing
             let sent = try #require(fixture.server.requests("/items/7").first)
             #expect(sent.headers["x-token"] == "a/b c" && sent.query == "t=a%2Fb%20c")
             fixture.server.document("/login", "<login/>")
+            #expect(report.requests.map(\.outcome) == ["captured", "parsed"])
             let nothing = try await sync(fixture, requests)
             #expect(nothing.error?.contains("nothing was found to capture as 'user'") == true, "\(nothing)")
             let misspelt = requests.replacingOccurrences(of: "capture:user", with: "capture:usr")

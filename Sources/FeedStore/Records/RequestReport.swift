@@ -3,7 +3,7 @@ public struct RequestReport: Sendable, Codable, Equatable {
     public var key: String
     /// The HTTP status, or nil where no response came.
     public var status: Int?
-    /// `parsed`, `unchanged` (304), `failed` or `skipped` (not sent, because an earlier one failed).
+    /// `parsed`, `captured` (nothing but values for other requests), `unchanged` (304, or the same bytes), `failed` or `skipped` (not sent, because an earlier one failed).
     public var outcome: String
     /// Bytes of the body, after decompression.
     public var bytes: Int

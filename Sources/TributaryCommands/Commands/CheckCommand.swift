@@ -70,6 +70,11 @@ struct CheckCommand: ProgramCommand {
                     from: MainStore(readingAt: configuration.storePath), file: configuration.file)
                 if !differences.isEmpty { return differences }
             }
+            do {
+                try request.checkForEach(store, source: source.name)
+            } catch let error as StoreError {
+                return ["\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"]
+            }
         } catch let error as StoreError {
             return [error.message]
         }

@@ -7,6 +7,9 @@ public enum BodyContent: Sendable, Hashable {
     /// Whatever of the document is named like the store's tables and columns: `parser = "mirrored"`.
     case mirrored
 
-    /// The reserved name of the last.
+    /// Nothing but what the request captures: a login, an index of addresses.
+    case captures
+
+    /// The reserved name of the mirrored schema.
     static let mirroredName = "mirrored"
 }

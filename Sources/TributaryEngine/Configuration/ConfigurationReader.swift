@@ -133,9 +133,12 @@ struct ConfigurationReader {
         if hasTables, table.has("parser") {
             table.report("parser", "a request has 'tables' or a 'parser', not both")
         }
-        if mapping == nil, options.parser == nil, !options.triedParser, !hasTables {
+        let hasParser = options.parser != nil || options.triedParser
+        if mapping == nil, !hasParser, !hasTables, !table.has("capture") {
             problems.report(
-                table.path, "nothing parses the request; declare 'tables', or name a registered 'parser'")
+                table.path,
+                "nothing parses the request; declare 'tables', name a registered 'parser', or 'capture' what others need"
+            )
         }
         if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, parsers[parser] == nil {
             let nearest = nearestName(to: parser, among: parsers.names)
@@ -148,6 +151,8 @@ struct ConfigurationReader {
             content = .mapping(mapping)
         } else if !hasTables, let parser = options.parser {
             content = parser == BodyContent.mirroredName ? .mirrored : .parser(parser)
+        } else if !hasTables, !hasParser, !captures.isEmpty {
+            content = .captures
         } else {
             return nil
         }

@@ -70,7 +70,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Whether the request deletes a table's rows that its feed does not have; within a parent's rows it decides nothing
     /// about those of others.
     func mirrors(_ table: String) -> Bool {
-        guard case .mapping(let mapping) = content else { return sync == .mirror }
+        guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
         return mapping.tables.contains {
             $0.table.lowercased() == table.lowercased() && $0.within == nil && sync(of: $0) == .mirror
         }
@@ -78,7 +78,7 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// Whether it mirrors any table.
     var mirrors: Bool {
-        guard case .mapping(let mapping) = content else { return sync == .mirror }
+        guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
         return mapping.tables.contains { mirrors($0.table) }
     }
 

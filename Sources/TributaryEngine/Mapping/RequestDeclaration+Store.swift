@@ -12,8 +12,25 @@ extension RequestDeclaration {
         case .mapping(let mapping):
             try store.prepareTables(mapping.definitions(file: file))
             try store.checkReferences(mapping.references(file: file))
-        case .mirrored:
+        case .mirrored, .captures:
             break
+        }
+    }
+
+    /// Tries the query of `for_each` on a store that has the stack's tables.
+    ///
+    /// - Throws: ``StoreError`` where the query cannot be run, or lacks a column that the request uses.
+    package func checkForEach(_ store: MainStore, source: String) throws {
+        guard let forEach else { return }
+        let context = try store.makeWorkerContext(source: source)
+        defer { context.remove() }
+        let columns = try context.columns(ofQuery: forEach.query)
+        for reference in references where reference.hasPrefix("row:") {
+            let name = reference.dropFirst("row:".count)
+            if columns.contains(name.lowercased()) { continue }
+            throw StoreError(
+                .schema,
+                "the rows of for_each have no column '\(name)'; they have \(columns.sorted().joined(separator: ", "))")
         }
     }
 

@@ -21,7 +21,7 @@ public struct ParserRegistry: Sendable {
         switch content {
         case .parser(let name): self[name]?.tables ?? []
         case .mapping(let mapping): mapping.tables.map(\.table)
-        case .mirrored: []
+        case .mirrored, .captures: []
         }
     }
 

@@ -34,6 +34,9 @@ struct BodyParserFactory {
             let handler = MappingHandler(
                 try compiler.plans(), context: context, root: mapping.root, notesUnused: notesUnused)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
+        case .captures:
+            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
+            return StreamBodyParser(XMLStreamHandler(), response)
         case .mirrored:
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MirroredCompiler(request: request, context: context)

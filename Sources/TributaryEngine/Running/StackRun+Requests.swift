@@ -132,7 +132,7 @@ extension StackRun {
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
-        results[index].report.outcome = "parsed"
+        results[index].report.outcome = request.content == .captures ? "captured" : "parsed"
     }
 
     // MARK: - A request for each row
