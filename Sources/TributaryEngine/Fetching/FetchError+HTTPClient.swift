@@ -23,6 +23,9 @@ extension FetchError {
             let why =
                 error.connectionErrors.first.map { "\($0.error)" } ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
             self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
+        case NIOSSLError.uncleanShutdown:
+            // A body that ends with its connection is whole only where TLS says so (RFC 9112, section 9.8).
+            self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(
                 .connection,
