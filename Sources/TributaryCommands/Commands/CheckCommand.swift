@@ -53,6 +53,7 @@ struct CheckCommand: ProgramCommand {
             defer { try? store.close() }
             return try configuration.sources.flatMap { source in
                 try source.requests.flatMap { try Self.problems($0, of: source, in: store, program, configuration) }
+                    .map(configuration.locating)
             }
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]

@@ -26,6 +26,17 @@ struct TOMLLineIndex {
         return 1
     }
 
+    /// The line of a key whose path is known as text, or of the nearest table around it; nil where there is none.
+    func line(of description: String) -> Int? {
+        let known = Dictionary(lines.map { ($0.key.description, $0.value) }) { first, _ in first }
+        var path = description[...]
+        while !path.isEmpty {
+            if let line = known[String(path)] { return line }
+            path = path.lastIndex { $0 == "." || $0 == "[" }.map { path[..<$0] } ?? ""
+        }
+        return nil
+    }
+
     /// Whether one key stands before another.
     func isBefore(_ left: TOMLKeyPath, _ right: TOMLKeyPath) -> Bool {
         order[left, default: .max] < order[right, default: .max]

@@ -25,6 +25,18 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     public subscript(source name: String) -> SourceDeclaration? { sourcesByName[name] }
 
+    /// A message about one of the file's keys, `FILE: KEY: …`, with the line on which the key stands.
+    package func locating(_ message: String) -> String {
+        let start = file + ": "
+        guard message.hasPrefix(start),
+            let end = message.range(
+                of: ": ", range: message.index(message.startIndex, offsetBy: start.count)..<message.endIndex),
+            let text = FileManager.default.contents(atPath: file).flatMap({ String(data: $0, encoding: .utf8) }),
+            let line = TOMLLineIndex(text).line(of: String(message[..<end.lowerBound].dropFirst(start.count)))
+        else { return message }
+        return "\(file):\(line): " + message.dropFirst(start.count)
+    }
+
     /// Reads a file.
     ///
     /// - Parameters:
