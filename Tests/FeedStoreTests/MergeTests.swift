@@ -167,6 +167,17 @@ import TestSupport
         }
     }
 
+    @Test func tablesWithoutRowIDsAndTheirKeysCollation() async throws {
+        let schema = "CREATE TABLE word (w TEXT, v TEXT, PRIMARY KEY (w COLLATE NOCASE)) WITHOUT ROWID"
+        try await StoreFixture.with(schema) { fixture in
+            for (word, value) in [("abc", "1"), ("ABC", "2")] {
+                _ = try fixture.commit { try $0.insert(into: "word", ["w": word, "v": value]) }
+            }
+            let rows = try fixture.rows("SELECT * FROM word")
+            #expect(rows == ["abc|2"])
+        }
+    }
+
     /// The key's own collation says which rows are the same; any difference in the bytes of a value is one.
     @Test func collationsAndTypes() async throws {
         let schema = "CREATE TABLE word (w TEXT COLLATE NOCASE PRIMARY KEY, v TEXT COLLATE NOCASE, n INTEGER, r REAL)"

@@ -152,6 +152,8 @@ import Testing
             "auth = { oauth2 = { token_url = \"x\", client_id = \"a\", client_secret = \"b\" } }",
             "is not an http: or https: URL"
         ),
+        ("auth = { bearer = \"${capture:a}\" }", "cannot stand here"),
+        ("auth = { bearer = \"a\\nb\" }", "no header can hold"),
         ("auth = { oauth = {} }", "did you mean 'oauth2'"), ("tls = { ca = \"none.pem\" }", "there is no file"),
         ("tls = { ca = \"schema.sql\" }", "holds no usable PEM"), ("tls = { key = \"schema.sql\" }", "needs both"),
         ("proxy = \"ftp://x\"", "is not a proxy"), ("proxy = \"socks5://a:b@x:1\"", "http: proxies only"),

@@ -44,6 +44,57 @@ import Testing
         }
     }
 
+    @Test func aCapturedAddressGetsNoSecretsOfOthers() async throws {
+        try await withStubServer { (other) async throws in
+            try await EngineFixture.with { (fixture) async throws in
+                other.document("/b", EngineFixture.items(["1"]))
+                fixture.server.document("/b", EngineFixture.items(["2"]))
+                func sync(to address: String, _ options: String = "") async throws -> RunReport {
+                    fixture.server.document("/index", "<index><at>\(address)</at></index>")
+                    return try await self.sync(
+                        fixture,
+                        """
+                        [[sources.s.requests]]
+                        url = "URL/index"
+                        capture = { at = "/index/at" }
+                        [[sources.s.requests]]
+                        url = "${capture:at}"
+                        headers = { X-Key = "secret" }
+                        auth = { bearer = "secret" }
+                        parser = "ItemsParser"
+                        \(options)
+                        """)
+                }
+                #expect(try await sync(to: other.url + "/b").counts.inserted == 1)
+                let elsewhere = try #require(other.requests("/b").first)
+                #expect(elsewhere.headers["authorization"] == nil && elsewhere.headers["x-key"] == nil)
+                #expect(try await sync(to: fixture.server.url + "/b").counts.inserted == 1)
+                #expect(fixture.server.requests("/b").first?.headers["x-key"] == "secret")
+                #expect(
+                    try await sync(to: "file:///etc/passwd").error?.contains("is not an http: or https: URL") == true)
+                #expect(try await sync(to: other.url, "body = \"x\"").error?.contains("POST is not sent there") == true)
+            }
+        }
+    }
+
+    @Test func aPageElsewhereGetsNoSecrets() async throws {
+        try await withStubServer { (other) async throws in
+            try await EngineFixture.with { (fixture) async throws in
+                fixture.server.route("/1") { _ in
+                    [StubServer.head(302, ["Location": other.url + "/1", "Content-Length": "0"])]
+                }
+                other.document("/1", "<items><item id='1'/><next href='/2?page=2'/></items>")
+                other.document("/2", EngineFixture.items(["2"]))
+                let options =
+                    "page = { next = \"/items/next/@href\" }\nauth = { bearer = \"t\" }\nparameters = { page = 1 }"
+                #expect(try await sync(fixture, EngineFixture.request("/1", options)).counts.inserted == 2)
+                #expect(fixture.server.requests("/1").first?.headers["authorization"] == "Bearer t")
+                let second = try #require(other.requests("/2").first)
+                #expect(second.headers["authorization"] == nil && second.query == "page=2")
+            }
+        }
+    }
+
     @Test func pagesAreOneRequest() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func page(_ id: String, next: String?) -> String {

@@ -160,12 +160,12 @@ struct Merge {
                     WHERE m.\(rowID) IN (SELECT target FROM worker.changed)
                     """)
         } else {
-            // Without row ids the key is the primary key, and the columns compare as it does.
+            // Without row ids, and under the key's own collations, SQLite scans the table.
             try db.execute(
                 sql: """
                     UPDATE \(table.qualifiedTable) AS m \(assignment)
                         FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
-                    WHERE (\(key.map { "m." + $0 }.joined(separator: ", "))) IN (
+                    WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
                         SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
                     """)
         }

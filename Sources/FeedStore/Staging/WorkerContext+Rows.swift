@@ -11,11 +11,36 @@ extension WorkerContext {
     /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
     /// - Throws: ``StoreError`` where the query cannot be run.
     package func rows(_ query: String, limit: Int) throws -> [[String: String?]] {
+        try withStatement(query) { statement in
+            let rows = try Row.fetchCursor(statement)
+            var found: [[String: String?]] = []
+            while found.count < limit, let row = try rows.next() {
+                found.append(
+                    Dictionary(row.map { ($0.0.lowercased(), $0.1.text) }, uniquingKeysWith: { first, _ in first }))
+            }
+            return found
+        }
+    }
+
+    /// The columns that a query gives, in lower case.
+    ///
+    /// - Throws: ``StoreError`` where the query cannot be run.
+    package func columns(ofQuery query: String) throws -> [String] {
+        try withStatement(query) { $0.columnNames.map { $0.lowercased() } }
+    }
+
+    private func withStatement<Value>(_ query: String, _ body: (Statement) throws -> Value) throws -> Value {
         try flush()
         let tables = try store.tables()
         try database.writeWithoutTransaction { db in
             try failure.check()
             try db.exposeStagedRows(of: stagings.map(\.table), among: tables)
+        }
+        defer {
+            // Their names are the merge's again. Where they stay, it says so.
+            try? database.writeWithoutTransaction { db in
+                for table in tables { try db.execute(sql: "DROP VIEW IF EXISTS main.\(table.name.sqlIdentifier)") }
+            }
         }
         var configuration = Configuration()
         configuration.label = "rows"
@@ -30,26 +55,11 @@ extension WorkerContext {
                 guard statement.isReadonly else {
                     throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
                 }
-                let rows = try Row.fetchCursor(statement)
-                var found: [[String: String?]] = []
-                while found.count < limit, let row = try rows.next() {
-                    found.append(
-                        Dictionary(row.map { ($0.0.lowercased(), $0.1.text) }, uniquingKeysWith: { first, _ in first }))
-                }
-                return found
+                return try body(statement)
             }
         } catch let error as DatabaseError {
             throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)")
         }
-    }
-
-    /// The columns that a query gives, in lower case.
-    ///
-    /// - Throws: ``StoreError`` where the query cannot be run.
-    package func columns(ofQuery query: String) throws -> [String] {
-        // A row of NULLs, where there is none, has the same columns.
-        let names = "SELECT q.* FROM (SELECT 1) LEFT JOIN (\(query)) q"
-        return try rows(names, limit: 1).first.map { Array($0.keys) } ?? []
     }
 }
 

@@ -127,7 +127,7 @@ struct ConfigurationReader {
         let forEach = optionsReader.forEach()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
-        if let url, !isUsable(url.probe) {
+        if let url, !url.isReference, !isUsable(url.probe) {
             table.report("url", "'\(url)' is not an http:, https: or file: URL")
         }
         if hasTables, table.has("parser") {

@@ -18,6 +18,9 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
     /// Whether part of it is known only when the request is sent.
     var isDynamic: Bool { value.contains(Self.mark) }
 
+    /// Whether it is nothing but one reference.
+    var isReference: Bool { value.first == Self.mark && value.last == Self.mark && references.count == 1 }
+
     /// The references that are resolved when the request is sent.
     var references: [String] {
         let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)

@@ -54,6 +54,20 @@ public struct RequestDeclaration: Sendable, Equatable {
         retriesUnsafe || ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) ? retries : 0
     }
 
+    /// What was declared for the source's own hosts does not go to one that a response has named.
+    ///
+    /// - Throws: ``FetchError`` where the request would be another one without.
+    mutating func dropSecrets() throws {
+        guard body == nil, method == "GET" || method == "HEAD" else {
+            throw FetchError(
+                .redirect, "\(url) leads to a host that the source does not name; a \(method) is not sent there")
+        }
+        let kept: Set = ["accept", "accept-language", "user-agent"]
+        headers = headers.filter { kept.contains($0.key.lowercased()) }
+        parameters = [:]
+        authentication = nil
+    }
+
     func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
 
     /// Makes the request a call of a SOAP operation.
@@ -89,7 +103,7 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
         let parts = [
             url.value, method, list(headers), list(parameters), body?.text.value ?? "",
-            authentication.map { "\($0)" } ?? "", forEach?.query ?? "", "\(content)", String(parserVersion),
+            authentication?.identity ?? "", forEach?.query ?? "", "\(content)", String(parserVersion),
             "\(captures)", "\(paging.map { "\($0)" } ?? "")",
             sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]

@@ -22,10 +22,16 @@ struct TransportReader {
             if user.value.contains(":") {
                 basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
             }
-            return .basic(user: user, password: password)
+            return usable(.basic(user: user, password: password), auth)
         }
-        if let bearer { return .bearer(bearer) }
-        return oauth2.flatMap(credentials).map { .oauth2($0) }
+        if let bearer { return usable(.bearer(bearer), auth) }
+        return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
+    }
+
+    private func usable(_ authentication: Authentication, _ table: TableReader) -> Authentication? {
+        guard let problem = authentication.problem else { return authentication }
+        table.problems.report(table.path, problem)
+        return nil
     }
 
     private func credentials(_ oauth2: TableReader) -> ClientCredentials? {

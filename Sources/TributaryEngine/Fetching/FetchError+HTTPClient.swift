@@ -17,6 +17,9 @@ extension FetchError {
             self.init(.timeout, "\(subject): no response within \(request.timeout)")
         case let error as HTTPClientError where error == .remoteConnectionClosed:
             self.init(.truncated, "\(subject): the server closed the connection before its response was complete")
+        case let error as HTTPClientError where error.shortDescription.contains("header field"):
+            // Its description would show the header's value.
+            self.init(.connection, "\(subject): \(error.shortDescription)")
         case is HTTPParserError:
             self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
         case let error as NIOConnectionError:

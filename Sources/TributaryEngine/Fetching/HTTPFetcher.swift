@@ -68,7 +68,9 @@ final class HTTPFetcher: Fetcher {
         // What moved for good is asked where it is; what may be sent there was decided when it moved.
         if let movedTo, let url = URL(string: movedTo) {
             target.url = url
-            if target.origin != declared.origin { target.dropSecrets() }
+            if target.origin != declared.origin {
+                if target.body == nil { target.dropSecrets() } else { target = declared }
+            }
         }
         var headers = target.headers(validators)
         if let authorization, target.origin == declared.origin {
@@ -85,7 +87,8 @@ final class HTTPFetcher: Fetcher {
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
                 var exchange = exchange(response, to: request, from: target)
                 exchange.response.isSOAP = request.soap != nil
-                let isMoved = isPermanent && target.url != declared.url
+                // A POST that has become a GET is not the same request.
+                let isMoved = isPermanent && target.url != declared.url && target.method == declared.method
                 exchange.movedTo = isMoved ? target.url.absoluteString : nil
                 exchange.origin = target.origin
                 return exchange

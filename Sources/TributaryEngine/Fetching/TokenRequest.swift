@@ -79,6 +79,9 @@ struct TokenRequest {
         guard let answer, let value = answer.access_token, !value.isEmpty else {
             throw FetchError(.decoding, "\(subject) answered without an 'access_token' in JSON")
         }
+        guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw FetchError(.decoding, "\(subject) issued a token with characters that no header can hold")
+        }
         guard answer.token_type.map({ $0.lowercased() == "bearer" }) ?? true else {
             throw FetchError(.decoding, "\(subject) issued a token that is not of the type Bearer")
         }

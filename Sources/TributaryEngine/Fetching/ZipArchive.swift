@@ -46,6 +46,7 @@ final class ZipArchive {
     private var header: FileHeader?
     private var isZip64 = false
     private var hasFile = false
+    private var isFolder = false
     private var checksum: UInt = 0
     /// What the archive says it is.
     private var declaredChecksum = 0
@@ -147,14 +148,12 @@ final class ZipArchive {
         let extra = Self.zip64Sizes(Array(names.dropFirst(header.nameLength)))
         isZip64 = extra != nil
         let size = header.compressedSize == 0xFFFF_FFFF ? extra?.last ?? 0 : header.compressedSize
-        if name.hasSuffix("/") {
-            state = size == 0 ? .signature : .skipping(size)
-            return
-        }
-        guard !hasFile else {
+        guard size >= 0 else { throw FetchError(.decoding, "the body is not a valid ZIP archive") }
+        isFolder = name.hasSuffix("/")
+        guard isFolder || !hasFile else {
             throw FetchError(.decoding, "the ZIP archive holds more than one file; '\(name)' is the second")
         }
-        hasFile = true
+        if !isFolder { hasFile = true }
         switch (header.isEncrypted, header.method) {
         case (true, _): throw FetchError(.decoding, "the file '\(name)' in the ZIP archive is encrypted")
         case (_, 8):
@@ -198,7 +197,7 @@ final class ZipArchive {
 
     private func deliver(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         checksum = crc32(checksum, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(bytes.count))
-        try body(bytes)
+        if !isFolder { try body(bytes) }
     }
 }
 

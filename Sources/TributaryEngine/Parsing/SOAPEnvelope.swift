@@ -56,7 +56,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             throw FetchError(
                 .fault, "the server answered with a SOAP fault, \(code): \(reason ?? "no reason is given")")
         case "faultcode", "Code/Value", "Code/Subcode/Value", "Code/Subcode/Subcode/Value":
-            codes.append(String(text.prefix(200)))
+            if codes.count < 4 { codes.append(String(text.prefix(200))) }
         case "faultstring", "Reason/Text":
             // The first language of several.
             if reason == nil { reason = String(text.prefix(1000)) }

@@ -29,6 +29,11 @@ extension PagingDeclaration {
                     "\(request.url): '\(written)' leads from page \(page) to another origin, which is not followed")
             }
             following.url = InterpolatedText(value: target.absoluteString, template: request.url.template)
+            // What the address says already is not said twice.
+            let said = Set(URLComponents(url: target, resolvingAgainstBaseURL: true)?.queryItems?.map(\.name) ?? [])
+            following.parameters = following.parameters.filter { !said.contains($0.key) }
+            // The first page may have been redirected to another origin, and nothing secret followed it there.
+            if try HTTPTarget(following).origin != HTTPTarget(request).origin { try following.dropSecrets() }
         }
         guard page < maxPages else {
             throw FetchError(

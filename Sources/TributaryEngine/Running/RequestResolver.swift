@@ -1,10 +1,13 @@
 import FeedStore
+import Foundation
 
 /// Puts what is known only when a request is sent in the place of its references: what earlier responses said, a row that
 /// has been staged, what the store holds.
 struct RequestResolver {
     let environment: RunEnvironment
     let captured: [String: String]
+    /// Those of the source's requests whose hosts the declaration names.
+    let trustedOrigins: Set<String>
     /// The row for which the request is sent, by column in lower case.
     var row: [String: String?] = [:]
 
@@ -15,7 +18,7 @@ struct RequestResolver {
         guard !declared.references.isEmpty else { return declared }
         var request = declared
         // A value is one part of an address, unless it is the whole.
-        let isWhole = declared.url.value.first == InterpolatedText.mark && declared.url.references.count == 1
+        let isWhole = declared.url.isReference
         request.url = try declared.url.resolved {
             isWhole ? try value($0, declared) : HTTPTarget.encoded(try value($0, declared))
         }
@@ -27,7 +30,26 @@ struct RequestResolver {
         // A parameter for which the store has nothing yet is left out.
         request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
             .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
+        if try hasForeignOrigin(declared, request) { try request.dropSecrets() }
         return request
+    }
+
+    /// Whether a response or a row has decided which host is asked.
+    private func hasForeignOrigin(_ declared: RequestDeclaration, _ resolved: RequestDeclaration) throws -> Bool {
+        guard declared.url.isDynamic else { return false }
+        guard let scheme = URL(string: resolved.url.value)?.scheme?.lowercased(), ["http", "https"].contains(scheme)
+        else {
+            throw FetchError(.redirect, "\(declared.url): what it stands for is not an http: or https: URL")
+        }
+        func origin(_ replacement: String) -> String? {
+            var probe = declared
+            probe.url = declared.url.resolved { _ in replacement }
+            return try? HTTPTarget(probe).origin
+        }
+        let actual = try HTTPTarget(resolved).origin
+        // The same whatever the references stand for, or that of another request of the source.
+        if origin("x") == actual, origin("y") == actual { return false }
+        return !trustedOrigins.contains(actual)
     }
 
     private func value(_ reference: String, _ request: RequestDeclaration) throws -> String {

@@ -99,7 +99,9 @@ extension StackRun {
             unmatched.elements += mapped.handler.unmatchedElements(request: request.key)
             unmatched.columns += mapped.handler.unmatchedColumns(request: request.key)
         }
-        for (position, capture) in request.captures.enumerated() { captured[capture.name] = captures.values[position] }
+        for (position, capture) in request.captures.enumerated() {
+            if let value = captures.values[position] { captured[capture.name] = value }
+        }
         return ParsedBody(
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
             records: context.insertedRows, digest: reader.digest, nextPage: captures.values[request.captures.count])

@@ -38,8 +38,12 @@ extension StackRun {
         }
     }
 
+    private var trustedOrigins: Set<String> {
+        Set(source.requests.filter { !$0.url.isDynamic }.compactMap { try? HTTPTarget($0).origin })
+    }
+
     func resolver(row: [String: String?] = [:]) -> RequestResolver {
-        RequestResolver(environment: environment, captured: captured, row: row)
+        RequestResolver(environment: environment, captured: captured, trustedOrigins: trustedOrigins, row: row)
     }
 
     func withinTimeout<Value: Sendable>(
@@ -82,11 +86,19 @@ extension StackRun {
         let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
         let isConditional = conditionally && !declared.isUnconditional
         let validators = isConditional ? stored?.validators ?? Validators() : Validators()
-        let former = known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil }
+        let former =
+            declared.references.isEmpty
+            ? known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil } : nil
         if let former { advice.moved[request.key] = former }
         results[index].report.bytes = 0
-        let exchange = try await environment.fetcher(for: request).fetch(
+        var exchange = try await environment.fetcher(for: request).fetch(
             declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
+        // An address with a secret in it is not kept, nor one that answers for other values.
+        if let movedTo = exchange.movedTo,
+            !declared.references.isEmpty || environment.configuration.redactor.redact(movedTo) != movedTo
+        {
+            exchange.movedTo = nil
+        }
         note(exchange, index)
         if exchange.response.status == 304, !validators.isEmpty {
             results[index].state = stored?.updated(by: exchange.response.validators)
@@ -148,7 +160,12 @@ extension StackRun {
                 "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
             )
         }
-        let requests = try rows.map { try resolver(row: $0).resolve(declared) }
+        // One row's response may well be empty; all of them are looked at together.
+        let requests = try rows.map { row in
+            var request = try resolver(row: row).resolve(declared)
+            request.allowsEmpty = true
+            return request
+        }
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
         try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
             var sent = 0
@@ -171,6 +188,12 @@ extension StackRun {
                 total.tables.formUnion(body.tables)
                 places.removeFirst()
             }
+        }
+        if case .mapping = declared.content, total.records == 0, !requests.isEmpty, !declared.allowsEmpty {
+            throw FetchError(
+                .status,
+                "\(declared.url): none of \(requests.count) responses held a record; mend the mapping, or set "
+                    + "allow_empty = true if that is meant")
         }
         results[index].state = newState(index, try fingerprint(declared), total)
         try finish(index, records: total.records)

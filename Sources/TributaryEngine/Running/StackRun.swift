@@ -89,6 +89,8 @@ actor StackRun {
             source.requests[index].url = InterpolatedText(path)
             source.requests[index].method = "GET"
             source.requests[index].parameters = [:]
+            source.requests[index].headers = [:]
+            source.requests[index].body = nil
             source.requests[index].paging = nil
             source.requests[index].forEach = nil
             known[key] = nil
