@@ -12,6 +12,9 @@ final class BodyDecoder {
     private let isDeflate: Bool
     private var coding = Coding.undecided([])
 
+    /// Bytes of an archive, its folders and directory included.
+    private var passed = 0
+
     /// Bytes that have come out so far.
     private(set) var count = 0
 
@@ -35,6 +38,9 @@ final class BodyDecoder {
         case .compressed(let inflater):
             try inflate(bytes, with: inflater, body)
         case .archive(let archive):
+            // What is passed over counts, too.
+            passed += bytes.count
+            guard passed <= limit else { throw tooLarge }
             try archive.read(bytes) { try deliver($0, body) }
         case .undecided(let start):
             let start = start + bytes
@@ -87,9 +93,11 @@ final class BodyDecoder {
 
     private func deliver(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         count += bytes.count
-        guard count <= limit else {
-            throw FetchError(.tooLarge, "the body is larger than max_body, \(ByteSize.text(limit))")
-        }
+        guard count <= limit else { throw tooLarge }
         try body(bytes)
+    }
+
+    private var tooLarge: FetchError {
+        FetchError(.tooLarge, "the body is larger than max_body, \(ByteSize.text(limit))")
     }
 }

@@ -171,14 +171,15 @@ final class ZipArchive {
 
     /// The sizes in the extra field of ZIP64 (section 4.5.3): the file's, then the compressed one.
     private static func zip64Sizes(_ extra: [UInt8]) -> [Int]? {
-        var rest = extra[...]
-        while rest.count >= 4 {
-            let bytes = Array(rest)
-            let length = bytes.littleEndian(at: 2, count: 2)
-            if bytes.littleEndian(at: 0, count: 2) == 1, bytes.count >= 4 + length {
-                return stride(from: 4, to: 4 + length - 7, by: 8).prefix(2).map { bytes.littleEndian(at: $0, count: 8) }
+        var offset = 0
+        while offset + 4 <= extra.count {
+            let length = extra.littleEndian(at: offset + 2, count: 2)
+            if extra.littleEndian(at: offset, count: 2) == 1, offset + 4 + length <= extra.count {
+                return stride(from: offset + 4, to: offset + length - 3, by: 8).prefix(2).map {
+                    extra.littleEndian(at: $0, count: 8)
+                }
             }
-            rest = rest.dropFirst(4 + length)
+            offset += 4 + length
         }
         return nil
     }
