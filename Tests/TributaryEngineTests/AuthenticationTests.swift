@@ -159,12 +159,6 @@ import Testing
         ("proxy = \"ftp://x\"", "is not a proxy"), ("proxy = \"socks5://a:b@x:1\"", "http: proxies only"),
     ])
     func wrongDeclarations(options: String, expected: String) async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            #expect {
-                try fixture.configuration(EngineFixture.request("/a", options))
-            } throws: { error in
-                "\(error)".contains(expected)
-            }
-        }
+        try await EngineFixture.expectMistake(EngineFixture.request("/a", options), expected)
     }
 }

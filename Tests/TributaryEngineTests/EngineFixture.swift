@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Logging
 import TestSupport
+import Testing
 @testable import TributaryEngine
 
 /// A server, a store in a temporary folder, and syncs of what a `sources.toml` says, each with a service of its own.
@@ -52,6 +53,19 @@ struct EngineFixture {
         let reports = try await service.sync(names, mode: mode)
         try service.store.close()
         return reports.sorted { $0.source < $1.source }
+    }
+
+    /// Expects that a file with these sources is refused, with this in the message.
+    static func expectMistake(
+        _ sources: String, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await with { (fixture) async throws in
+            #expect(sourceLocation: sourceLocation) {
+                try fixture.configuration(sources)
+            } throws: { error in
+                "\(error)".contains(expected)
+            }
+        }
     }
 
     func rows(_ sql: String) throws -> [String] {

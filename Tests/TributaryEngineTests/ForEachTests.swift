@@ -114,12 +114,6 @@ import Testing
         (EngineFixture.request("/a", "max_requests = 5"), "only beside 'for_each'"),
     ])
     func wrongDeclarations(requests: String, expected: String) async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            #expect {
-                try fixture.configuration(requests)
-            } throws: { error in
-                "\(error)".contains(expected)
-            }
-        }
+        try await EngineFixture.expectMistake(requests, expected)
     }
 }

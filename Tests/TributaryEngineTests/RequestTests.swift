@@ -124,24 +124,23 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
                     group.addTask {
-                        try await limiter.withPlace(at: index % 2 == 0 ? "a" : "b") {
-                            active.enter()
-                            await Task.yield()
-                            active.leave()
-                        }
+                        let place = try await limiter.place(at: index % 2 == 0 ? "a" : "b")
+                        active.enter()
+                        await Task.yield()
+                        active.leave()
+                        withExtendedLifetime(place) {}
                     }
                 }
                 try await group.waitForAll()
             }
             #expect(active.most <= 4)
-            let waiting = Task {
-                try await limiter.withPlace(at: "c") {
-                    try await limiter.withPlace(at: "c") { try await limiter.withPlace(at: "c") {} }
-                }
-            }
+            var places = [try await limiter.place(at: "c"), try await limiter.place(at: "c")]
+            #expect(limiter.placeIfFree(at: "c") == nil && places.count == 2)
+            let waiting = Task { try await limiter.place(at: "c") }
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
-            try await limiter.withPlace(at: "c") {}
+            places = []
+            #expect(limiter.placeIfFree(at: "c") != nil)
         }
     }
 }

@@ -104,12 +104,6 @@ import Testing
         ("body = { file = \"nowhere\" }", "there is no file"), ("body = { xml = { a = 2020-01-01 } }", "found a date"),
     ])
     func wrongDeclarations(options: String, expected: String) async throws {
-        try await EngineFixture.with { (fixture) async throws in
-            #expect {
-                try fixture.configuration(EngineFixture.request("/a", options))
-            } throws: { error in
-                "\(error)".contains(expected)
-            }
-        }
+        try await EngineFixture.expectMistake(EngineFixture.request("/a", options), expected)
     }
 }

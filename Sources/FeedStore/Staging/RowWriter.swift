@@ -31,11 +31,6 @@ package final class RowWriter {
     /// Forgets the row that has been begun.
     package func cancelRow() { staging.batch.cancelRow() }
 
-    /// The types that the table's columns are declared with, by name in lower case.
-    package var declaredTypes: [String: String] {
-        Dictionary(staging.table.table.columns.map { ($0.name.lowercased(), $0.declaredType) }) { first, _ in first }
-    }
-
     /// Says, once the document has ended, which columns no record had: they are left as they are in the store.
     ///
     /// - Parameter key: the columns that identify a row, where that is not the table's primary key.

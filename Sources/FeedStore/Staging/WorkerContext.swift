@@ -15,16 +15,16 @@ public final class WorkerContext {
 
     let store: MainStore
     let database: DatabaseQueue
-    private let path: String
+    let path: String
     let failure = FirstError()
-    private let inFlight = DispatchSemaphore(value: 2)
-    private let spareBatches = BatchPool()
+    let inFlight = DispatchSemaphore(value: 2)
+    let spareBatches = BatchPool()
 
     // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and touched for every row.
     private var rule = MergeRule()
     private var requestIndex = 0
     private var tables: [String: TableInfo] = [:]
-    @exclusivity(unchecked) private(set) var stagings: [Staging] = []
+    @exclusivity(unchecked) var stagings: [Staging] = []
     private var stagingsByShape: [Shape: Staging] = [:]
     @exclusivity(unchecked) private var writers: [ObjectIdentifier: Writer] = [:]
     @exclusivity(unchecked) private var lastType: ObjectIdentifier?
@@ -35,7 +35,7 @@ public final class WorkerContext {
     var viewsAreCurrent = false
 
     /// Rows inserted so far by the request under way.
-    @exclusivity(unchecked) public private(set) var insertedRows = 0
+    @exclusivity(unchecked) public internal(set) var insertedRows = 0
     /// Records that the run's declarations said to drop.
     package var skippedRows = 0
     private var recordCount: Int64 = 0
@@ -244,88 +244,5 @@ public final class WorkerContext {
 
     private func mergeShape(of table: TableInfo, _ rule: MergeRule) -> MergeRule {
         MergeRule(sync: rule.sync, scope: rule.scope, keys: rule.keys.filter { $0.key == table.name })
-    }
-
-    /// Forgets the rows that a request has staged: it is sent once more.
-    package func forgetRequest(_ index: Int) throws {
-        try flush()
-        let first = Int64(index) << 40
-        for staging in stagings where staging.request == index {
-            let name = staging.table.name
-            let counts = staging.counts
-            try database.writeWithoutTransaction { db in
-                try failure.check()
-                try db.execute(
-                    sql: "DELETE FROM \(name) WHERE \(StagingTable.row) BETWEEN ? AND ?",
-                    arguments: [first, first + (1 << 40) - 1])
-                counts.rows -= db.changesCount
-            }
-            // Obtained anew by whoever stages next.
-            staging.request = -1
-        }
-        insertedRows = 0
-    }
-
-    // MARK: - To the scratch database
-
-    /// Hands every batch to the scratch database's queue; waits only while two are under way there.
-    func flush(isFull: Bool = false) throws {
-        for staging in stagings where !staging.batch.rows.isEmpty {
-            inFlight.wait()
-            let batch = staging.takeBatch(spareBatches.take())
-            let firstRow = staging.nextRow
-            staging.nextRow += Int64(batch.rows.count)
-            let table = staging.table
-            let counts = staging.counts
-            if isFull, table.sortColumn != nil { staging.isSorted = true }
-            let sorts = staging.isSorted
-            database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
-                defer {
-                    spareBatches.put(batch)
-                    inFlight.signal()
-                }
-                guard !failure.isSet else { return }
-                do {
-                    if sorts { batch.sortByKey() }
-                    try db.inTransaction {
-                        try db.write(batch, into: table, firstRow: firstRow, counts: counts)
-                        return .commit
-                    }
-                } catch {
-                    failure.set(error)
-                }
-            }
-        }
-        try failure.check()
-    }
-
-    /// Writes what is still in memory, finds rows that share a key, and closes the scratch database.
-    ///
-    /// - Returns: what there is to merge, in the order of the stack.
-    package func finish() throws -> StagedStack {
-        try flush()
-        try database.writeWithoutTransaction { db in
-            try failure.check()
-            for staging in stagings { try db.prepareForMerge(staging.table, counts: staging.counts) }
-        }
-        try database.close()
-        // The merge needs its memory for itself.
-        for staging in stagings { staging.batch = RowBatch(keyColumn: nil) }
-        spareBatches.removeAll()
-        return StagedStack(
-            path: path,
-            parts: stagings.map { StagedStack.Part(table: $0.table, counts: $0.counts, isSorted: $0.isSorted) })
-    }
-
-    /// Closes the scratch database and removes it. Always called, whatever became of the run.
-    package func remove() {
-        // Closing fails only if it is closed already, by `finish`; a file that stays is removed by the next run.
-        try? database.close()
-        store.removeScratch(at: path)
-    }
-
-    /// Stops what the scratch database is doing, from any thread.
-    package var interrupter: @Sendable () -> Void {
-        { [database] in database.interrupt() }
     }
 }

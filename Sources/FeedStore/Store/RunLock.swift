@@ -58,8 +58,8 @@ package final class RunLock: Sendable {
         private static let waitForLock: Int32 = 91
     #endif
 
-    /// 64-bit FNV-1a, which is the same in every process, without its top two bits: file offsets are signed.
+    /// The same in every process, and without the top two bits: file offsets are signed.
     private static func position(of source: String) -> UInt64 {
-        source.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 } >> 2
+        Fingerprint.hash(source) >> 2
     }
 }

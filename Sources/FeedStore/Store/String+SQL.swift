@@ -2,8 +2,8 @@ import Foundation
 
 extension String {
     /// As a string literal of SQL.
-    var sqlLiteral: String { "'" + replacingOccurrences(of: "'", with: "''") + "'" }
+    package var sqlLiteral: String { "'" + replacingOccurrences(of: "'", with: "''") + "'" }
 
     /// As an identifier of SQL, whatever characters it has. (GRDB's own quoting leaves quotes inside as they are.)
-    var sqlIdentifier: String { "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+    package var sqlIdentifier: String { "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
 }

@@ -42,7 +42,7 @@ struct RequestDefaults {
         }
         parameters = outer.parameters.merging(table.texts("parameters") ?? [:]) { $1 }
         // Each takes the place of the other, too.
-        body = table.requestBody("body") ?? (table.has("soap") ? nil : outer.body)
+        body = RequestBodyReader(table: table).read() ?? (table.has("soap") ? nil : outer.body)
         soap = table.table("soap").map { SOAPReader(table: $0).read() } ?? (table.has("body") ? nil : outer.soap)
         if table.has("body"), table.has("soap") {
             table.report("soap", "a request has a 'body' or calls 'soap', not both")

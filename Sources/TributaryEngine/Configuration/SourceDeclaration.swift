@@ -1,3 +1,5 @@
+import FeedStore
+
 /// A named stack of requests, as `sources.toml` declares it.
 public struct SourceDeclaration: Sendable, Equatable {
     public var name: String

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
 /// by ``finish()``, with the nearest name that somebody did.
 final class TableReader {
@@ -90,38 +88,6 @@ final class TableReader {
             report(key, error.message)
             return nil
         }
-    }
-
-    /// What a request sends: a string, a file, or a table as XML.
-    func requestBody(_ key: String) -> RequestBody? {
-        guard let body = table(key, orTextFor: "text") else { return nil }
-        defer { body.finish() }
-        let file = body.file("file")
-        let xml = body.table("xml")
-        guard ["text", "file", "xml"].count(where: body.has) == 1 else {
-            body.problems.report(body.path, "give a string, a 'file', or 'xml'")
-            return nil
-        }
-        if let xml {
-            if xml.keys.count != 1 || xml.keys[0].hasPrefix("@") || xml.keys[0] == "." {
-                xml.problems.report(
-                    xml.path, "an XML document has one element at its root, found \(xml.keys.count) keys")
-            }
-            var text = InterpolatedText("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
-            text.append(XMLTableReader(table: xml).content())
-            return RequestBody(text: text, isXML: true, contentType: "application/xml; charset=utf-8")
-        }
-        var template = body.value("text", "a string", { if case .string(let text) = $0 { text } else { nil } })
-        if let file {
-            template = FileManager.default.contents(atPath: file).flatMap { String(data: $0, encoding: .utf8) }
-            if template == nil { body.report("file", "the file \(file) cannot be read as UTF-8 text") }
-        }
-        guard let template else { return nil }
-        let start = template.first { !$0.isWhitespace }
-        let isXML = start == "<"
-        let text = interpolate(template, at: body.path) { isXML ? XMLText.escaped($0) : $0 }
-        let type = isXML ? "application/xml; charset=utf-8" : start == "{" || start == "[" ? "application/json" : nil
-        return text.map { RequestBody(text: $0, isXML: isXML, contentType: type) }
     }
 
     func boolean(_ key: String) -> Bool? {
@@ -285,7 +251,7 @@ final class TableReader {
         TableReader(nodes, at: path, problems: problems, interpolation: interpolation)
     }
 
-    private func interpolate(
+    func interpolate(
         _ template: String, at path: TOMLKeyPath, escape: (String) -> String? = { $0 }
     ) -> InterpolatedText? {
         do {

@@ -19,6 +19,19 @@ final class ExportElement {
         attributes.map(\.field) + [text, markup].compactMap(\.self) + children.flatMap(\.fields)
     }
 
+    /// Gives the fields of the element and of all below it their positions among a row's values, from `next` on.
+    func numberFields(_ next: inout Int) {
+        for index in attributes.indices {
+            attributes[index].field.index = next
+            next += 1
+        }
+        for field in [\ExportElement.text, \.markup] where self[keyPath: field] != nil {
+            self[keyPath: field]?.index = next
+            next += 1
+        }
+        for child in children { child.numberFields(&next) }
+    }
+
     /// The child with this name and these attributes, made where there is none.
     func child(_ name: String, fixed: [(name: String, value: String)]) -> ExportElement {
         if let known = children.first(where: { $0.name == name && $0.fixed.elementsEqual(fixed, by: ==) }) {

@@ -77,7 +77,7 @@ struct ExportPlanner {
                 let outer = tables.first(where: { $0.mapping.table.lowercased() == parent.lowercased() }),
                 let key = try primaryKey(parent).first
             else { continue }
-            table.join = [(column.name, "m.\(quoted(key))")]
+            table.join = [(column.name, "m.\(key.sqlIdentifier)")]
             if outer !== table { shorten(table, within: outer) }
             return outer
         }
@@ -90,9 +90,9 @@ struct ExportPlanner {
                 path.ups -= below
                 return outer.mapping.columns.first { candidate in
                     if case .path(path, _) = candidate.origin { true } else { false }
-                }.map { (column.name, "m.\(quoted($0.name))") }
+                }.map { (column.name, "m.\($0.name.sqlIdentifier)") }
             }
-            let key = outer.mapping.key.map { "m.\(quoted($0))" }
+            let key = outer.mapping.key.map { "m.\($0.sqlIdentifier)" }
             guard !key.isEmpty, key.allSatisfy({ column in pairs.contains { $0.outer == column } }) else { continue }
             table.join = pairs
             shorten(table, within: outer)
@@ -178,16 +178,16 @@ struct ExportPlanner {
         var path = path
         if path.isAbsolute { path.steps.removeFirst() }
         let value = field.sql.replacingOccurrences(of: "m.", with: "c0.")
-        var source = "store.\(quoted(table.mapping.table)) c0"
+        var source = "store.\(table.mapping.table.sqlIdentifier) c0"
         var conditions = ["\(value) IS NOT NULL"]
         // From the inner table outwards, each joined to the one around it.
         let way = [table] + owners.dropFirst().reversed()
         for (index, inner) in way.enumerated() where !owners.isEmpty {
             let isLast = index == way.count - 1
             let outer = isLast ? "m." : "c\(index + 1)."
-            if !isLast { source += ", store.\(quoted(way[index + 1].mapping.table)) c\(index + 1)" }
+            if !isLast { source += ", store.\(way[index + 1].mapping.table.sqlIdentifier) c\(index + 1)" }
             conditions += inner.join.map {
-                "c\(index).\(quoted($0.column)) = \($0.outer.replacingOccurrences(of: "m.", with: outer))"
+                "c\(index).\($0.column.sqlIdentifier) = \(outer + $0.outer.dropFirst(2))"
             }
         }
         var field = field
@@ -246,14 +246,14 @@ struct ExportPlanner {
                 (
                     path,
                     ExportField(
-                        sql: "m.\(quoted(column.name))", column: column, table: table.table,
+                        sql: "m.\(column.name.sqlIdentifier)", column: column, table: table.table,
                         encryptionKey: encryptionKey)
                 )
             ]
         }
         let key = try primaryKey(reference.table).first ?? "rowid"
         func other(_ name: String) -> String {
-            "(SELECT t.\(quoted(name)) FROM store.\(quoted(reference.table)) t WHERE t.\(quoted(key)) = m.\(quoted(column.name)))"
+            "(SELECT t.\(name.sqlIdentifier) FROM store.\(reference.table.sqlIdentifier) t WHERE t.\(key.sqlIdentifier) = m.\(column.name.sqlIdentifier))"
         }
         var fields = [(path, ExportField(sql: other(reference.column), column: column, table: table.table))]
         guard reference.updates || mapping.expandsReferences else { return fields }
@@ -268,25 +268,7 @@ struct ExportPlanner {
     /// Gives every field its position among the values selected for a row.
     private func number(_ table: ExportTable) {
         var next = 0
-        func visit(_ element: ExportElement) {
-            for index in element.attributes.indices {
-                element.attributes[index].field.index = next
-                next += 1
-            }
-            if element.text != nil {
-                element.text?.index = next
-                next += 1
-            }
-            if element.markup != nil {
-                element.markup?.index = next
-                next += 1
-            }
-            element.children.forEach(visit)
-        }
-        table.levels.forEach(visit)
+        for level in table.levels { level.numberFields(&next) }
         for inner in table.nested { number(inner) }
     }
 }
-
-/// An identifier of SQL, whatever characters it has.
-func quoted(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }

@@ -1,3 +1,4 @@
+import FeedStore
 import GRDB
 import XMLStream
 
@@ -52,26 +53,10 @@ final class ExportSession {
         let fields = root.fields
         guard !fields.isEmpty else { return }
         var next = 0
-        number(root, &next)
+        root.numberFields(&next)
         if let row = try Row.fetchOne(db, sql: "SELECT \(fields.map(\.sql).joined(separator: ", "))") {
             try writeContent(of: root, row)
         }
-    }
-
-    private func number(_ element: ExportElement, _ next: inout Int) {
-        for index in element.attributes.indices {
-            element.attributes[index].field.index = next
-            next += 1
-        }
-        if element.text != nil {
-            element.text?.index = next
-            next += 1
-        }
-        if element.markup != nil {
-            element.markup?.index = next
-            next += 1
-        }
-        for child in element.children { number(child, &next) }
     }
 
     // MARK: - Rows
@@ -157,17 +142,17 @@ final class ExportSession {
     }
 
     private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
-        let name = "store." + quoted(table.mapping.table)
+        let name = "store." + table.mapping.table.sqlIdentifier
         var conditions =
             table.mapping.columns.isEmpty
             ? []
             : scope.sorted { $0.key < $1.key }.map {
-                "m.\(quoted($0.key)) = '\($0.value.replacing("'", with: "''"))'"
+                "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
             }
         // A table that is mapped from several elements is told apart by its constants.
         conditions += table.mapping.columns.compactMap { column in
             guard case .constant(let constant) = column.origin else { return nil }
-            return "m.\(quoted(column.name)) = \(literal(constant))"
+            return "m.\(column.name.sqlIdentifier) = \(literal(constant))"
         }
         var source = "\(name) m"
         if isInner {
@@ -175,13 +160,13 @@ final class ExportSession {
                 source = "\(index) i CROSS JOIN \(name) m ON m.rowid = i.id"
                 conditions += table.join.indices.map { "i.v\($0) = ?" }
             } else {
-                conditions += table.join.map { "m.\(quoted($0.column)) = ?" }
+                conditions += table.join.map { "m.\($0.column.sqlIdentifier) = ?" }
             }
         } else if table.isRecursive {
-            conditions += table.join.map { "m.\(quoted($0.column)) IS NULL" }
+            conditions += table.join.map { "m.\($0.column.sqlIdentifier) IS NULL" }
         }
         let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
-        let positions = table.mapping.columns.filter { $0.origin == .ordinal }.map { "m.\(quoted($0.name))" }
+        let positions = table.mapping.columns.filter { $0.origin == .ordinal }.map { "m.\($0.name.sqlIdentifier)" }
         let order = try wrappers + positions + (hasRowID(table.mapping.table) ? ["m.rowid"] : [])
         let selection = table.selection
         return "SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(source)"
@@ -219,8 +204,8 @@ final class ExportSession {
         try db.execute(
             sql: """
                 CREATE TABLE \(index) (\(values.joined(separator: ", ")), id INTEGER, PRIMARY KEY (\((values + ["id"]).joined(separator: ", ")))) WITHOUT ROWID;
-                INSERT INTO \(index) SELECT \(columns.map(quoted).joined(separator: ", ")), rowid FROM store.\(quoted(name))
-                WHERE \(columns.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " AND "))
+                INSERT INTO \(index) SELECT \(columns.map(\.sqlIdentifier).joined(separator: ", ")), rowid FROM store.\(name.sqlIdentifier)
+                WHERE \(columns.map { "\($0.sqlIdentifier) IS NOT NULL" }.joined(separator: " AND "))
                 """)
         indexed[id] = index
         return index

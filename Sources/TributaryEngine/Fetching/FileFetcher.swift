@@ -20,11 +20,10 @@ struct FileFetcher: Fetcher {
             let current = Validators(
                 etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
             let isUnchanged = !validators.isEmpty && validators == current
-            var response = FeedResponse(
+            let response = FeedResponse(
                 requestedURL: request.url.template, url: request.url.value, status: isUnchanged ? 304 : 200,
                 headers: [], fetchedAt: now(),
                 validators: current)
-            response.isSOAP = request.soap != nil
             return isUnchanged ? .withoutBody(response) : .file(response, handle, size: Int(status.st_size))
         } catch let error as FetchError {
             throw error

@@ -86,7 +86,6 @@ final class HTTPFetcher: Fetcher {
             let response = try await send(message, with: client, for: request)
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
                 var exchange = exchange(response, to: request, from: target)
-                exchange.response.isSOAP = request.soap != nil
                 // A POST that has become a GET is not the same request.
                 let isMoved = isPermanent && target.url != declared.url && target.method == declared.method
                 exchange.movedTo = isMoved ? target.url.absoluteString : nil

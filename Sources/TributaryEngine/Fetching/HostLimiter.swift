@@ -48,13 +48,6 @@ final class HostLimiter: Sendable {
         return isFree ? Place(self, host) : nil
     }
 
-    /// - Throws: `CancellationError` where the task is cancelled while it waits.
-    func withPlace<Value>(at host: String, _ body: () async throws -> Value) async throws -> Value {
-        try await enter(host)
-        defer { leave(host) }
-        return try await body()
-    }
-
     private func enter(_ host: String) async throws {
         let id = state.withLock { state in
             state.nextID += 1

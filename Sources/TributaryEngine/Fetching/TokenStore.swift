@@ -20,15 +20,15 @@ final class TokenStore: Sendable {
     func token(
         for client: ClientCredentials, now: @Sendable () -> Date, issue: () async throws -> Token
     ) async throws -> (token: Token, isNew: Bool) {
-        try await turns.withPlace(at: client.tokenURL.value + " " + client.clientID.value) {
-            if let known = tokens.withLock({ $0[client] }), known.expires.map({ $0 > now() }) ?? true {
-                return (known, false)
-            }
-            var token = try await issue()
-            token.expires = token.expires?.addingTimeInterval(-Self.margin)
-            tokens.withLock { $0[client] = token }
-            return (token, true)
+        let turn = try await turns.place(at: client.tokenURL.value + " " + client.clientID.value)
+        defer { withExtendedLifetime(turn) {} }
+        if let known = tokens.withLock({ $0[client] }), known.expires.map({ $0 > now() }) ?? true {
+            return (known, false)
         }
+        var token = try await issue()
+        token.expires = token.expires?.addingTimeInterval(-Self.margin)
+        tokens.withLock { $0[client] = token }
+        return (token, true)
     }
 
     /// Forgets a token that was refused, unless another has taken its place.

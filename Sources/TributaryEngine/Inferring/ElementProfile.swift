@@ -19,7 +19,6 @@ package final class ElementProfile {
     /// Whether elements of this name were met below one another, and are all profiled here.
     var isRecursive = false
 
-    var fewest = Int.max
     private var byQualifiedName: [String: ElementProfile] = [:]
     private var instance = -1
     private var occurrences = 0
@@ -31,12 +30,6 @@ package final class ElementProfile {
     init(name: XMLName, parent: ElementProfile?) {
         self.name = name
         self.parent = parent
-    }
-
-    /// The fewest of them in one parent; 0 where a parent has none.
-    package var minimum: Int {
-        guard let parent else { return 1 }
-        return parents < parent.count ? 0 : min(fewest, occurrences)
     }
 
     // MARK: - Profiling
@@ -59,7 +52,6 @@ package final class ElementProfile {
         childrenNow = 0
         guard let parent else { return maximum = 1 }
         if parent.count != instance {
-            if occurrences > 0 { fewest = min(fewest, occurrences) }
             instance = parent.count
             occurrences = 0
             parents += 1
@@ -126,8 +118,6 @@ package final class ElementProfile {
         count = other.count
         maximum = other.maximum
         parents = other.parents
-        fewest = min(other.fewest, other.occurrences)
-        occurrences = fewest
         instancesWithChildren = other.instancesWithChildren
         instancesWithProse = other.instancesWithProse
         children = other.children.map { ElementProfile(copying: $0, parent: self) }
@@ -138,8 +128,6 @@ package final class ElementProfile {
         count += other.count
         maximum = max(maximum, other.maximum)
         parents += other.parents
-        fewest = min(fewest, other.fewest)
-        occurrences = fewest
         instancesWithChildren += other.instancesWithChildren
         instancesWithProse += other.instancesWithProse
         text.merge(other.text)

@@ -12,7 +12,7 @@ final class MappingHandler: XMLStreamHandler {
     static let pathLimit = 50_000
 
     /// What belongs to the open element at a depth, where anything does.
-    private final class Level {
+    final class Level {
         var positions: [Int: Int] = [:]
         var inherited: [Key: [UInt8]] = [:]
         var waiting: [Waiting] = []
@@ -28,31 +28,31 @@ final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    private let plans: [RecordPlan]
-    private let planner: PathPlanner
-    private let context: WorkerContext
+    let plans: [RecordPlan]
+    let planner: PathPlanner
+    let context: WorkerContext
     private let expectedRoot: String?
     /// Whether what nothing takes is counted.
-    private let notesUnused: Bool
+    let notesUnused: Bool
     /// Whether elements that match nothing count as skipped.
     private let countsUnused: Bool
     let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
 
     // `@exclusivity(unchecked)`: the run's executor only, several times an element.
-    @exclusivity(unchecked) private var current: Unmanaged<PathNode>
-    @exclusivity(unchecked) private var instances: [RecordInstance] = [] {
+    @exclusivity(unchecked) var current: Unmanaged<PathNode>
+    @exclusivity(unchecked) var instances: [RecordInstance] = [] {
         didSet { innermost = instances.last.map { .passUnretained($0) } }
     }
     /// The last of `instances`, without a reference count.
-    @exclusivity(unchecked) private var innermost: Unmanaged<RecordInstance>?
+    @exclusivity(unchecked) var innermost: Unmanaged<RecordInstance>?
     /// How many levels hold anything.
-    @exclusivity(unchecked) private var hasLevels = 0
-    @exclusivity(unchecked) private var levels: [Level?] = [nil]
-    @exclusivity(unchecked) private var collectors: [ElementCollector] = []
+    @exclusivity(unchecked) var hasLevels = 0
+    @exclusivity(unchecked) var levels: [Level?] = [nil]
+    @exclusivity(unchecked) var collectors: [ElementCollector] = []
     /// How much of each open element's own text the collectors have.
-    private var collected: [Int] = []
+    var collected: [Int] = []
     private var isWatching: Bool { !collectors.isEmpty || notesUnused }
-    private var waitingBytes = 0
+    var waitingBytes = 0
     private var paths = 0
 
     init(
@@ -206,33 +206,14 @@ final class MappingHandler: XMLStreamHandler {
         if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }
     }
 
-    /// The outermost elements that neither are records nor give a value, nor hold anything that does.
-    var unused: [PathNode] {
-        func find(_ node: PathNode) -> [PathNode] {
-            node.isUsed ? node.children.flatMap(find) : [node]
-        }
-        return root.children.flatMap(find)
-    }
-
-    /// The paths of the document's elements, the first that came first.
-    private var elements: [String] {
-        var paths: [String] = []
-        func add(_ node: PathNode) {
-            paths.append(node.path)
-            if paths.count < 8 { node.children.forEach(add) }
-        }
-        root.children.forEach(add)
-        return paths
-    }
-
     // MARK: - Values
 
-    private func isMet(_ conditions: [PathNode.Condition], _ stream: XMLStreamParser) -> Bool {
+    func isMet(_ conditions: [PathNode.Condition], _ stream: XMLStreamParser) -> Bool {
         conditions.isEmpty || conditions.allSatisfy { stream.attributes(atDepth: $0.depth).satisfy($0.predicates) }
     }
 
     @inline(__always)
-    private func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
+    func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
         if capture.isInherited { return keep(bytes, capture) }
         for instance in instances.reversed() where instance.depth <= capture.depth {
             guard instance.depth == capture.depth else { return }
@@ -243,7 +224,7 @@ final class MappingHandler: XMLStreamHandler {
     }
 
     /// Keeps a value for the records below the open element at the capture's depth.
-    private func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
+    func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
         let key = Level.Key(plan: capture.record.index, slot: capture.slot)
         let level = level(capture.depth)
         guard let known = level.inherited[key] else { return level.inherited[key] = Array(bytes) }
@@ -266,7 +247,7 @@ final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    private func count(_ instance: RecordInstance, of plan: RecordPlan, in level: Level) {
+    func count(_ instance: RecordInstance, of plan: RecordPlan, in level: Level) {
         let position = level.positions[plan.index, default: 0] + 1
         level.positions[plan.index] = position
         for (slot, description) in plan.slots.enumerated() {
@@ -276,201 +257,11 @@ final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    private func level(_ depth: Int) -> Level {
+    func level(_ depth: Int) -> Level {
         if let level = levels[depth] { return level }
         let level = Level()
         levels[depth] = level
         hasLevels += 1
         return level
-    }
-
-    // MARK: - Values from above
-
-    /// Fills what comes from enclosing elements; the slots that have to wait until those end.
-    private func inherit(_ instance: RecordInstance, _ stream: XMLStreamParser) -> [Int] {
-        let plan = instance.plan
-        return plan.inherited.filter { slot in
-            guard let base = self.base(of: slot, for: instance) else { return false }
-            switch plan.slots[slot].source {
-            case .path(let path):
-                if path.steps.isEmpty, !path.isAbsolute, case .attribute(let test) = path.target {
-                    stream.attributes(atDepth: base).withValue(of: test) { instance.take($0, slot) }
-                    return false
-                }
-                guard plan.slots[slot].column.repetition == .first,
-                    let value = levels[base]?.inherited[.init(plan: plan.index, slot: slot)]
-                else { return true }
-                value.withUnsafeBufferPointer { instance.take($0, slot) }
-                return false
-            case .parent(let parent, let key):
-                guard let enclosing = instances.last(where: { $0.plan === parent && $0.depth == base }),
-                    parent.slots[key].column.repetition == .first, let value = enclosing[key]
-                else { return true }
-                instance.take(value, slot)
-                return false
-            case .relation(let index):
-                let relation = plan.relations[index]
-                if !instance.has(relation.slot),
-                    let enclosing = instances.last(where: { $0.plan === relation.target && $0.depth == base })
-                {
-                    refer(instance, relation.recordSlot, to: enclosing)
-                }
-                return false
-            case .record(let parent):
-                if let enclosing = instances.last(where: { $0.plan === parent && $0.depth == base }) {
-                    refer(instance, slot, to: enclosing)
-                }
-                return false
-            case .name, .ordinal:
-                return false
-            }
-        }
-    }
-
-    private func refer(_ instance: RecordInstance, _ slot: Int, to other: RecordInstance) {
-        var number = String(other.record)
-        number.withUTF8 { instance.set($0, slot) }
-    }
-
-    /// A record within another one whose table refers to it: the nearest.
-    private func relateOutwards(_ instance: RecordInstance) {
-        for outer in instances.reversed() where outer !== instance {
-            guard let relation = outer.plan.relations.first(where: { $0.target === instance.plan }) else { continue }
-            if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
-                outer.forget(relation.slot)
-                refer(outer, relation.recordSlot, to: instance)
-            }
-            return
-        }
-    }
-
-    /// The depth of the element from which, or below which, a slot's value comes; nil where there is none.
-    private func base(of slot: Int, for instance: RecordInstance) -> Int? {
-        switch instance.plan.slots[slot].source {
-        case .path(let path):
-            let depth = path.isAbsolute ? 0 : instance.depth - path.ups
-            return depth >= (path.isAbsolute ? 0 : 1) ? depth : nil
-        case .parent(let parent, _):
-            return instances.last { $0.plan === parent && $0.depth < instance.depth }?.depth
-        case .relation(let index):
-            let target = instance.plan.relations[index].target
-            return instances.last { $0.plan === target && $0.depth < instance.depth }?.depth
-        case .record(let parent):
-            return instances.last { $0.plan === parent && $0.depth < instance.depth }?.depth
-        case .name, .ordinal:
-            return nil
-        }
-    }
-
-    /// Stages a record that has ended, or lets it wait for the values that may still come.
-    private func finish(_ instance: RecordInstance, _ missing: [Int]) throws {
-        guard let depth = missing.compactMap({ base(of: $0, for: instance) }).max() else {
-            try instance.plan.stage(instance, context: context)
-            instance.plan.recycle(instance)
-            return
-        }
-        waitingBytes += instance.count + 64
-        guard waitingBytes <= Self.waitingLimit else {
-            let plan = instance.plan
-            throw MappingError(
-                "more than \(ByteSize.text(Self.waitingLimit)) of records of table '\(plan.mapping.table)' wait for "
-                    + "'\(plan.slots[missing[0]].column.writtenPath)', which comes after them in the document")
-        }
-        level(depth).waiting.append(.init(instance: instance, slots: missing))
-    }
-
-    /// The element at a depth has ended, and with it the time to wait for what is in it.
-    private func settle(_ waiting: Level.Waiting, at depth: Int, inherited: [Level.Key: [UInt8]]) throws {
-        let instance = waiting.instance
-        let plan = instance.plan
-        waitingBytes -= instance.count + 64
-        var missing: [Int] = []
-        for slot in waiting.slots {
-            guard base(of: slot, for: instance) == depth else {
-                missing.append(slot)
-                continue
-            }
-            if case .parent(let parent, let key) = plan.slots[slot].source {
-                if let value = instances.last(where: { $0.plan === parent && $0.depth == depth })?[key] {
-                    instance.take(value, slot)
-                }
-            } else if let value = inherited[.init(plan: plan.index, slot: slot)] {
-                value.withUnsafeBufferPointer { instance.take($0, slot) }
-            }
-        }
-        try finish(instance, missing)
-    }
-
-    // MARK: - Whole elements
-
-    private func collectStart(_ stream: XMLStreamParser, depth: Int) {
-        collectText(stream.textBytes(atDepth: depth - 1), depth: depth - 1)
-        while collected.count <= depth { collected.append(0) }
-        collected[depth] = 0
-        for index in collectors.indices { collectors[index].start(stream) }
-    }
-
-    private func collectEnd(_ stream: XMLStreamParser, depth: Int) {
-        collectText(stream.textBytes, depth: depth)
-        for index in collectors.indices { collectors[index].end(stream.qualifiedName) }
-    }
-
-    private func collectText(_ text: UnsafeBufferPointer<UInt8>, depth: Int) {
-        guard text.count > collected[depth] else { return }
-        let new = UnsafeBufferPointer(rebasing: text[collected[depth]...])
-        for index in collectors.indices { collectors[index].append(new) }
-        collected[depth] = text.count
-    }
-
-    // MARK: - What nothing takes
-
-    /// Elements and attributes that no record is, and no column takes.
-    func unmatchedElements(request: String) -> [StackPlan.Unmatched] {
-        var found: [StackPlan.Unmatched] = []
-        func visit(_ node: PathNode) {
-            if node.isWithinCollected { return }
-            if !node.isUsed { found.append(.init(request: request, path: node.path, count: node.count)) }
-            for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
-                found.append(.init(request: request, path: node.path + "/@" + name, count: count))
-            }
-            if node.isUsed { node.children.forEach(visit) }
-        }
-        root.children.forEach(visit)
-        return found
-    }
-
-    /// Columns of tables with records for which no record had a value.
-    func unmatchedColumns(request: String) -> [StackPlan.Unmatched] {
-        plans.filter { $0.records > 0 }.flatMap { plan in
-            plan.slots.indices.filter { slot in
-                let column = plan.slots[slot].column.name
-                return !plan.slots.indices.contains { plan.found[$0] && plan.slots[$0].column.name == column }
-            }.map {
-                .init(
-                    request: request, path: "\(plan.mapping.table).\(plan.slots[$0].column.name)", count: plan.records)
-            }
-        }
-    }
-
-    private func noteAttributes(of node: PathNode, _ stream: XMLStreamParser) {
-        stream.attributesOfElement.forEach { _, name, _ in
-            let isTaken = node.atStart.contains { capture in
-                switch capture.what {
-                case .attribute(let test): test.matches(name)
-                case .attributesByName: capture.record.slot(named: XMLName.folded(name.local)) != nil
-                default: false
-                }
-            }
-            let isInherited = plans.contains { plan in
-                plan.slots.contains { slot in
-                    if case .path(let path) = slot.source, path.steps.isEmpty, case .attribute(let test) = path.target {
-                        path.ups > 0 && test.matches(name)
-                    } else {
-                        false
-                    }
-                }
-            }
-            if !isTaken, !isInherited { node.ignoredAttributes[name.qualified, default: 0] += 1 }
-        }
     }
 }

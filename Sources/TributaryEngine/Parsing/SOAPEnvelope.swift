@@ -48,7 +48,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
     }
 
     private func takeFault(_ stream: XMLStreamParser) throws {
-        let path = (4...max(4, stream.depth)).map { $0 <= stream.depth ? stream.name(atDepth: $0).local : "" }
+        let path = (4..<stream.depth + 1).map { stream.name(atDepth: $0).local }
         let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
         switch path.joined(separator: "/") {
         case "":

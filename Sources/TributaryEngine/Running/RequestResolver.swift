@@ -6,8 +6,8 @@ import Foundation
 struct RequestResolver {
     let environment: RunEnvironment
     let captured: [String: String]
-    /// Those of the source's requests whose hosts the declaration names.
-    let trustedOrigins: Set<String>
+    /// The source's requests: the hosts that they name may be told what is declared for them.
+    let stack: [RequestDeclaration]
     /// The row for which the request is sent, by column in lower case.
     var row: [String: String?] = [:]
 
@@ -49,7 +49,7 @@ struct RequestResolver {
         let actual = try HTTPTarget(resolved).origin
         // The same whatever the references stand for, or that of another request of the source.
         if origin("x") == actual, origin("y") == actual { return false }
-        return !trustedOrigins.contains(actual)
+        return !stack.contains { !$0.url.isDynamic && (try? HTTPTarget($0).origin) == actual }
     }
 
     private func value(_ reference: String, _ request: RequestDeclaration) throws -> String {

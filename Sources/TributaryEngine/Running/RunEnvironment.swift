@@ -14,7 +14,16 @@ struct RunEnvironment: Sendable {
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
 
-    func fetcher(for request: RequestDeclaration) -> any Fetcher {
-        request.url.value.lowercased().hasPrefix("file:") ? FileFetcher(now: { clock.now() }) : http
+    /// Sends a request, to whatever its URL's scheme asks.
+    ///
+    /// - Throws: ``FetchError``, or `CancellationError`.
+    func fetch(
+        _ request: RequestDeclaration, validators: Validators = Validators(), movedTo: String? = nil
+    ) async throws -> Exchange {
+        let isFile = request.url.value.lowercased().hasPrefix("file:")
+        let fetcher: any Fetcher = isFile ? FileFetcher(now: { clock.now() }) : http
+        var exchange = try await fetcher.fetch(request, validators: validators, movedTo: movedTo)
+        exchange.response.isSOAP = request.soap != nil
+        return exchange
     }
 }

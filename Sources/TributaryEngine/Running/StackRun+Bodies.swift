@@ -41,8 +41,7 @@ extension StackRun {
             request = next
             // A page after the first may well be empty.
             request.allowsEmpty = true
-            exchange = try await environment.fetcher(for: request).fetch(
-                request, validators: Validators(), movedTo: nil)
+            exchange = try await environment.fetch(request)
             note(exchange, index)
         }
     }

@@ -23,11 +23,12 @@ extension StackRun {
             try Task.checkCancellation()
             results[index].report.bytes = 0
             if let forEach = request.forEach { return try await sendForEachRow(index, forEach) }
+            let resolved = try resolver().resolve(request)
             // The time it takes until there is a place is not the request's.
-            let place = try await environment.hosts.place(at: HTTPTarget(resolver().resolve(request)).origin)
+            let place = try await environment.hosts.place(at: HTTPTarget(resolved).origin)
             try await withinTimeout(of: request) {
                 try await self.repeating(request, undoing: index) {
-                    try await self.exchange(index, conditionally: conditionally)
+                    try await self.exchange(resolved, index, conditionally: conditionally)
                 }
             }
             withExtendedLifetime(place) {}
@@ -38,12 +39,8 @@ extension StackRun {
         }
     }
 
-    private var trustedOrigins: Set<String> {
-        Set(source.requests.filter { !$0.url.isDynamic }.compactMap { try? HTTPTarget($0).origin })
-    }
-
     func resolver(row: [String: String?] = [:]) -> RequestResolver {
-        RequestResolver(environment: environment, captured: captured, trustedOrigins: trustedOrigins, row: row)
+        RequestResolver(environment: environment, captured: captured, stack: source.requests, row: row)
     }
 
     func withinTimeout<Value: Sendable>(
@@ -79,9 +76,9 @@ extension StackRun {
 
     // MARK: - One request
 
-    private func exchange(_ index: Int, conditionally: Bool) async throws {
+    /// - Parameter request: as it is sent.
+    private func exchange(_ request: RequestDeclaration, _ index: Int, conditionally: Bool) async throws {
         let declared = source.requests[index]
-        let request = try resolver().resolve(declared)
         let fingerprint = try fingerprint(declared)
         let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
         let isConditional = conditionally && !declared.isUnconditional
@@ -91,7 +88,7 @@ extension StackRun {
             ? known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil } : nil
         if let former { advice.moved[request.key] = former }
         results[index].report.bytes = 0
-        var exchange = try await environment.fetcher(for: request).fetch(
+        var exchange = try await environment.fetch(
             declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
         // An address with a secret in it is not kept, nor one that answers for other values.
         if let movedTo = exchange.movedTo,
@@ -208,8 +205,7 @@ extension StackRun {
     private func head(of request: RequestDeclaration, _ index: Int) async throws -> Exchange {
         try await withinTimeout(of: request) {
             try await self.repeating(request, undoing: nil) {
-                let exchange = try await self.environment.fetcher(for: request).fetch(
-                    request.paging?.firstPage(of: request) ?? request, validators: Validators(), movedTo: nil)
+                let exchange = try await self.environment.fetch(request.paging?.firstPage(of: request) ?? request)
                 await self.note(exchange, index)
                 try await self.refuseUnlessAccepted(exchange, request)
                 return exchange

@@ -1,10 +1,10 @@
 /// A short name for a long text, the same in every process: 64-bit FNV-1a. Not for keeping secrets, nor against attack.
-enum Fingerprint {
-    static func hash(_ text: String) -> UInt64 {
+package enum Fingerprint {
+    package static func hash(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 
-    static func hexadecimal(_ text: String) -> String {
+    package static func hexadecimal(_ text: String) -> String {
         let digits = String(hash(text), radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
     }

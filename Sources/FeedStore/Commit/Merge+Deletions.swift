@@ -1,0 +1,74 @@
+import GRDB
+
+/// Rows that the feed no longer has.
+extension Merge {
+    func deleteMissingRows() throws -> Int {
+        struct Mirror: Hashable {
+            var table: String
+            var scope: [String: String]
+            var within: RowShape.Within?
+        }
+        var mirrors: [(mirror: Mirror, info: TableInfo)] = []
+        var seen: Set<Mirror> = []
+        for part in stack.parts where part.table.sync == .mirror {
+            let mirror = Mirror(
+                table: part.table.table.name, scope: part.table.scope, within: part.table.within)
+            if seen.insert(mirror).inserted { mirrors.append((mirror, part.table.table)) }
+        }
+        for empty in emptyMirrors {
+            guard let info = try TableInfo(db, table: empty.table, schema: "main"),
+                seen.insert(Mirror(table: info.name, scope: empty.scope)).inserted
+            else { continue }
+            let mirror = Mirror(table: info.name, scope: empty.scope)
+            mirrors.append((mirror, info))
+        }
+        // A child mirrored within its parents goes before them.
+        return try mirrors.reversed().reduce(0) {
+            try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope, within: $1.mirror.within)
+        }
+    }
+
+    private func deleteMissingRows(
+        of table: TableInfo, scope: [String: String], within: RowShape.Within?
+    ) throws -> Int {
+        let name = "main.\(table.name.sqlIdentifier)"
+        let locator = table.rowID.map { [$0] } ?? table.primaryKey.map(\.sqlIdentifier)
+        let located = locator.indices.map { "k\($0)" }
+        // Every row staged for the table is one that the feed has, whatever request it came with.
+        let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
+            "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
+        }
+        let conditions =
+            scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
+            + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS worker.missing;
+                CREATE TABLE worker.missing (\(located.joined(separator: ", ")), key);
+                INSERT INTO worker.missing SELECT \(locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
+                FROM \(name) m \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+                """)
+        guard try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.missing") ?? 0 > 0 else { return 0 }
+        if let onChange {
+            let gone = try Row.fetchCursor(
+                db,
+                sql: """
+                    SELECT * FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
+                        SELECT \(located.joined(separator: ", ")) FROM worker.missing)
+                    """)
+            while let row = try gone.next() {
+                try onChange(
+                    PlannedChange(
+                        table: table.name, operation: .delete, row: row.map { ($0.0, $0.1) }, key: table.primaryKey))
+            }
+        }
+        try db.execute(
+            sql: """
+                DELETE FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
+                    SELECT \(located.joined(separator: ", ")) FROM worker.missing)
+                """)
+        let deleted = db.changesCount
+        try writeJournal(table.name, key: "g.key", operation: "delete", from: "worker.missing g ORDER BY g.rowid")
+        return deleted
+    }
+}
