@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -23,8 +24,10 @@ extension FetchError {
         case is HTTPParserError:
             self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
         case let error as NIOConnectionError:
+            let first = error.connectionErrors.first?.error
             let why =
-                error.connectionErrors.first.map { "\($0.error)" } ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
+                (first as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? first.map { "\($0)" }
+                ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
             self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
         case NIOSSLError.uncleanShutdown:
             // A body that ends with its connection is whole only where TLS says so (RFC 9112, section 9.8).
@@ -33,8 +36,10 @@ extension FetchError {
             self.init(
                 .connection,
                 "\(subject): no TLS connection: \(error); check the server's certificate, or the request's 'tls'")
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            self.init(.connection, "\(subject): nobody listens there (connection refused); is the server running?")
         case let error as IOError:
-            self.init(.connection, "\(subject): the connection broke: \(error.description)")
+            self.init(.connection, "\(subject): the connection broke: \(String(cString: strerror(error.errnoCode)))")
         default:
             self.init(.connection, "\(subject): \(error)")
         }
