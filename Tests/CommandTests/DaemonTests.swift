@@ -120,7 +120,7 @@ import Testing
             #expect(
                 try await sqlite(fixture.storePath, "SELECT outcome FROM tributary_run ORDER BY id DESC") == "cancelled"
             )
-            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.storePath + "-work").isEmpty)
+            #expect(try files(in: fixture.storePath + "-work").isEmpty)
         }
     }
 

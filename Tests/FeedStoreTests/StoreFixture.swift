@@ -1,9 +1,12 @@
-import FeedStore
+@testable import FeedStore
 import Foundation
 import GRDB
 import TestSupport
+import Testing
 
 /// A store in a temporary folder, and one-request stacks to commit to it.
+///
+/// Every stack is committed twice: from memory, and by way of a scratch database to a copy of the store. Both must end alike.
 struct StoreFixture {
     let store: MainStore
     let folder: TemporaryFolder
@@ -22,12 +25,35 @@ struct StoreFixture {
         source: String = "source", _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
         emptyMirrors: [(table: String, scope: [String: String])] = []
     ) throws -> MergeCounts {
-        let context = try store.makeWorkerContext(source: source)
+        try store.copy(to: folder.file("twin.sqlite"))
+        let twin = try MainStore(path: folder.file("twin.sqlite"))
+        defer {
+            try? twin.close()
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: twin.path + suffix) }
+        }
+        let twinCounts = Result { try commit(to: twin, usesScratch: true, source, requests, emptyMirrors) }
+        let counts = Result { try commit(to: store, usesScratch: false, source, requests, emptyMirrors) }
+        switch (counts, twinCounts) {
+        case (.success(let ours), .success(let theirs)): #expect(ours == theirs)
+        case (.failure(let ours), .failure(let theirs)): #expect("\(ours)" == "\(theirs)")
+        default: Issue.record("from memory: \(counts); from a scratch database: \(twinCounts)")
+        }
+        #expect(try contents(of: store) == contents(of: twin))
+        return try counts.get()
+    }
+
+    private func commit(
+        to store: MainStore, usesScratch: Bool, _ source: String,
+        _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
+        _ emptyMirrors: [(table: String, scope: [String: String])]
+    ) throws -> MergeCounts {
+        let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
         for (index, request) in requests.enumerated() {
             context.beginRequest(index, rule: request.rule)
             try request.stage(context)
         }
+        if usesScratch { try context.flush() }
         let stack = try context.finish()
         let report = RunReport(source: source, outcome: .committed, startedAt: Date())
         let commit = Commit(
@@ -39,6 +65,22 @@ struct StoreFixture {
     @discardableResult
     func commit(_ rule: MergeRule = MergeRule(), _ stage: (WorkerContext) throws -> Void) throws -> MergeCounts {
         try withoutActuallyEscaping(stage) { try commit([(rule, $0)]) }
+    }
+
+    /// Every table's rows but those of runs, which hold the time.
+    private func contents(of store: MainStore) throws -> [String: [Row]] {
+        try store.reader.read { db in
+            let tables = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('tributary_run', 'sqlite_sequence')
+                    ORDER BY name
+                    """)
+            return try Dictionary(
+                uniqueKeysWithValues: tables.map { table in
+                    (table, try Row.fetchAll(db, sql: "SELECT * FROM \(table.sqlIdentifier)"))
+                })
+        }
     }
 
     func rows(_ sql: String) throws -> [String] {

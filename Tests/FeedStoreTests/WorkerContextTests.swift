@@ -1,4 +1,4 @@
-import FeedStore
+@testable import FeedStore
 import Foundation
 import GRDB
 import Testing
@@ -133,11 +133,28 @@ import TestSupport
 
     @Test func scratchIsRemoved() async throws {
         try await StoreFixture.with(schema) { fixture in
+            let folder = fixture.store.workFolder
             try fixture.commit { try $0.insert(Item(id: "a")) }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder).isEmpty)
-            _ = try fixture.store.makeWorkerContext(source: "crashed/source")
+            #expect(try files(in: folder).isEmpty)
+            let crashed = fixture.store.makeWorkerContext(source: "crashed/source")
+            try crashed.insert(Item(id: "a"))
+            try crashed.flush()
+            #expect(try files(in: folder).contains("crashed%2Fsource.scratch"))
             try fixture.store.removeAbandonedScratch()
-            #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder).isEmpty)
+            #expect(try files(in: folder).isEmpty)
+        }
+    }
+
+    @Test func smallStacksStayInMemory() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let small = fixture.store.makeWorkerContext(source: "small")
+            try small.insert(Item(id: "a"))
+            #expect(try small.finish().path == nil)
+            let large = fixture.store.makeWorkerContext(source: "large")
+            defer { large.remove() }
+            let name = String(repeating: "x", count: 1000)
+            for number in 0..<3000 { try large.insert(Item(id: "\(number)", name: name)) }
+            #expect(try large.finish().path != nil)
         }
     }
 }

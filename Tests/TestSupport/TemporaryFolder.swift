@@ -13,6 +13,12 @@ package struct TemporaryFolder: Sendable {
     }
 }
 
+/// The files of a folder; none where there is no such folder.
+package func files(in folder: String) throws -> [String] {
+    guard FileManager.default.fileExists(atPath: folder) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: folder)
+}
+
 package func withTemporaryFolder<Value>(_ body: (TemporaryFolder) async throws -> Value) async throws -> Value {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-test-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -62,7 +62,7 @@ import Testing
                 try? FileManager.default.removeItem(atPath: store.path + suffix)
             }
         }
-        let context = try store.makeWorkerContext(source: "s")
+        let context = store.makeWorkerContext(source: "s")
         defer { context.remove() }
         let response = FeedResponse(
             requestedURL: "u", url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators())

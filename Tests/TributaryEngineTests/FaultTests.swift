@@ -27,7 +27,7 @@ import Testing
         #expect(run == ["discarded|\(report.error ?? "")"])
         let due = try fixture.rows("SELECT failures, next_due > last_run FROM tributary_source")
         #expect(due == ["1|1"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.storePath + "-work").isEmpty)
+        #expect(try files(in: fixture.storePath + "-work").isEmpty)
     }
 
     @Test(arguments: Fault.all)

@@ -410,7 +410,7 @@ import XMLStream
                 CREATE TABLE drink (id INTEGER PRIMARY KEY, litres REAL);
                 """
             let store = try MainStore(path: folder.file("store.sqlite"), schema: schema)
-            let context = try store.makeWorkerContext(source: "s")
+            let context = store.makeWorkerContext(source: "s")
             defer { context.remove() }
             context.beginRequest(0, rule: MergeRule())
             let stream = parser._makeStream(context: context)

@@ -17,23 +17,18 @@ extension MainStore {
         seconds: () -> Double
     ) throws -> RunReport {
         try pool.writeWithoutTransaction { db in
-            if let stack { try db.attachWorker(stack.path) }
-            defer { if stack != nil { db.detachWorker() } }
+            let stack = try stack.map { try attach($0, to: db) }
+            defer { if stack?.path != nil { db.detachWorker() } }
             return try interruption.whileInterruptible(db) {
                 do {
                     var report = commit.report
                     var mirrored: Set<String> = []
                     try db.inTransaction(.immediate) {
                         if let stack {
-                            let last = try Int64.fetchOne(db, sql: "SELECT max(id) FROM tributary_run") ?? 0
-                            let lastJournaled =
-                                try Int64.fetchOne(
-                                    db, sql: "SELECT run FROM tributary_change ORDER BY id DESC LIMIT 1") ?? 0
                             let merge = Merge(
-                                db: db, run: max(last, lastJournaled) + 1, stack: stack,
-                                emptyMirrors: commit.emptyMirrors)
-                            if !merge.mirroredTables.isEmpty {
-                                try commit.checkMirrors(db.mirrors(exceptOf: report.source))
+                                db: db, run: try db.nextRun(), stack: stack, emptyMirrors: commit.emptyMirrors)
+                            if !merge.mirroredTables.isEmpty, let checkMirrors = commit.checkMirrors {
+                                try checkMirrors(db.mirrors(exceptOf: report.source))
                             }
                             report.counts = try merge.execute()
                             mirrored = merge.mirroredTables
@@ -61,8 +56,25 @@ extension MainStore {
     }
 }
 
+extension MainStore {
+    /// Makes what a stack has staged readable on the writing connection, before the transaction that merges it.
+    func attach(_ stack: StagedStack, to db: Database) throws -> StagedStack {
+        if let path = stack.path { try db.attachWorker(path) }
+        return try memory.makeTables(for: stack, db)
+    }
+}
+
 extension Database {
-    func attachWorker(_ path: String) throws {
+    /// The number of the run that is about to be recorded.
+    fileprivate func nextRun() throws -> Int64 {
+        let last = try Int64.fetchOne(cachedStatement(sql: "SELECT max(id) FROM main.tributary_run")) ?? 0
+        let lastJournaled =
+            try Int64.fetchOne(
+                cachedStatement(sql: "SELECT run FROM main.tributary_change ORDER BY id DESC LIMIT 1")) ?? 0
+        return max(last, lastJournaled) + 1
+    }
+
+    fileprivate func attachWorker(_ path: String) throws {
         try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
         try execute(
             sql:

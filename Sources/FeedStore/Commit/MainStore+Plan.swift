@@ -11,8 +11,8 @@ extension MainStore {
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
-            try db.attachWorker(stack.path)
-            defer { db.detachWorker() }
+            let stack = try attach(stack, to: db)
+            defer { if stack.path != nil { db.detachWorker() } }
             var counts = MergeCounts()
             do {
                 try db.inTransaction(.immediate) {

@@ -16,7 +16,8 @@ extension Merge {
             if seen.insert(mirror).inserted { mirrors.append((mirror, part.table.table)) }
         }
         for empty in emptyMirrors {
-            guard let info = try TableInfo(db, table: empty.table, schema: "main"),
+            let staged = stack.parts.first { $0.table.table.name == empty.table }?.table.table
+            guard let info = try staged ?? TableInfo(db, table: empty.table, schema: "main"),
                 seen.insert(Mirror(table: info.name, scope: empty.scope)).inserted
             else { continue }
             let mirror = Mirror(table: info.name, scope: empty.scope)
@@ -38,23 +39,23 @@ extension Merge {
         let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
             "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
         }
+        let scope = scope.sorted { $0.key < $1.key }
         let conditions =
-            scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
-            + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
+            scope.map { "m.\($0.key.sqlIdentifier) = ?" } + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
+        let missing = try workTable(
+            "missing_\(located.count)", "\(located.joined(separator: ", ")), key")
         try db.execute(
-            sql: """
-                DROP TABLE IF EXISTS worker.missing;
-                CREATE TABLE worker.missing (\(located.joined(separator: ", ")), key);
-                INSERT INTO worker.missing SELECT \(locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
-                FROM \(name) m \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
-                """)
-        guard try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.missing") ?? 0 > 0 else { return 0 }
+            cached: """
+                INSERT INTO \(missing) SELECT \(locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
+                FROM \(name) m\(conditions.whereClause)
+                """, StatementArguments(scope.map(\.value)))
+        guard db.changesCount > 0 else { return 0 }
         if let onChange {
             let gone = try Row.fetchCursor(
                 db,
                 sql: """
                     SELECT * FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
-                        SELECT \(located.joined(separator: ", ")) FROM worker.missing)
+                        SELECT \(located.joined(separator: ", ")) FROM \(missing))
                     """)
             while let row = try gone.next() {
                 try onChange(
@@ -63,12 +64,12 @@ extension Merge {
             }
         }
         try db.execute(
-            sql: """
+            cached: """
                 DELETE FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
-                    SELECT \(located.joined(separator: ", ")) FROM worker.missing)
+                    SELECT \(located.joined(separator: ", ")) FROM \(missing))
                 """)
         let deleted = db.changesCount
-        try writeJournal(table.name, key: "g.key", operation: "delete", from: "worker.missing g ORDER BY g.rowid")
+        try writeJournal(table.name, key: "g.key", operation: "delete", from: "\(missing) g ORDER BY g.rowid")
         return deleted
     }
 }

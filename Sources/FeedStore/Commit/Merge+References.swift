@@ -7,11 +7,11 @@ import GRDB
 extension Merge {
     /// Looks up what the store already has.
     func prepareReferences(_ part: StagedStack.Part) throws {
-        if part.table.isIdentifiedByReference {
+        if part.table.isIdentifiedByReference, !part.table.isIndexed {
             // Deletions ask which rows are staged.
             try db.execute(
                 sql: """
-                    CREATE INDEX IF NOT EXISTS worker.\(part.table.name)_reference
+                    CREATE INDEX \(stack.schema).\(part.table.name)_reference
                     ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
                     """)
         }
@@ -25,7 +25,7 @@ extension Merge {
             try lookUp(reference, of: part)
             if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
         }
-        if part.table.isIdentifiedByReference { try db.indexKey(of: part.table, counts: part.counts, in: "worker") }
+        if part.table.isIdentifiedByReference { try db.indexKey(of: part.table, counts: part.counts) }
     }
 
     /// References to rows that have been merged only after the row that refers to them: to its own table, or around a
@@ -38,7 +38,7 @@ extension Merge {
             let column = reference.column.name.sqlIdentifier
             // Rows that this run has written without it; the journal names them already.
             try db.execute(
-                sql: """
+                cached: """
                     UPDATE \(part.table.qualifiedTable) AS m SET \(column) = (
                         SELECT s.\(column) FROM \(part.table.qualifiedName) s WHERE \(part.table.matches("s", "m")))
                     WHERE m.\(column) IS NULL AND EXISTS (
@@ -70,29 +70,25 @@ extension Merge {
         let stage = part.table.qualifiedName
         let column = reference.column.name.sqlIdentifier
         let target = "main.\(reference.target.name.sqlIdentifier)"
-        let isIndexed = reference.target.uniqueIndexes.contains { index in
-            index.first.map { first in reference.lookups.contains { $0.column == first.name } } ?? false
-        }
         var source = target
         var names = reference.lookups.compactMap { $0.column?.sqlIdentifier }
         var key = reference.targetKey.sqlIdentifier
-        if !isIndexed {
-            // Without an index, each look-up would read the whole table.
-            source = "worker.lookup"
+        if reference.copiesTarget {
+            source = "\(stack.schema).lookup"
             let found = names.joined(separator: ", ")
             names = names.indices.map { "v\($0)" }
             try db.execute(
                 sql: """
-                    DROP TABLE IF EXISTS worker.lookup;
-                    CREATE TABLE worker.lookup (id, \(names.joined(separator: ", ")));
-                    INSERT INTO worker.lookup SELECT \(key), \(found) FROM \(target) ORDER BY \(key) DESC;
-                    CREATE INDEX worker.lookup_values ON lookup (\(names.joined(separator: ", ")))
+                    DROP TABLE IF EXISTS \(source);
+                    CREATE TABLE \(source) (id, \(names.joined(separator: ", ")));
+                    INSERT INTO \(source) SELECT \(key), \(found) FROM \(target) ORDER BY \(key) DESC;
+                    CREATE INDEX \(source)_values ON lookup (\(names.joined(separator: ", ")))
                     """)
             key = "id"
         }
         let condition = zip(names, reference.lookups).map { "t.\($0) = s.\($1.staged.sqlIdentifier)" }
         try db.execute(
-            sql: """
+            cached: """
                 UPDATE \(stage) AS s SET \(column) = (
                     SELECT t.\(key) FROM \(source) t WHERE \(condition.joined(separator: " AND ")) LIMIT 1)
                 WHERE s.\(column) IS NULL AND s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
@@ -101,14 +97,13 @@ extension Merge {
 
     /// Gives rows that refer to records of the same run the primary keys under which those are in the store.
     private func link(_ reference: StagedReference, of part: StagedStack.Part) throws {
-        try db.execute(
-            sql: "DROP TABLE IF EXISTS worker.link; CREATE TABLE worker.link (record INTEGER PRIMARY KEY, id)")
+        let link = try workTable("link", "record INTEGER PRIMARY KEY, id")
         for other in stack.parts
         where other.table.table.name == reference.target.name && other.table.numbersRecords && other.counts.rows > 0 {
             let table = other.table
-            let hasTwins = try db.tableExists("same_\(table.name)", in: "worker")
+            let hasTwins = other.counts.hasTwins
             let record = hasTwins ? "t.record" : "s.\(StagingTable.record)"
-            let twins = hasTwins ? " JOIN worker.same_\(table.name) t ON t.row = s.\(StagingTable.row)" : ""
+            let twins = hasTwins ? " JOIN \(table.twins) t ON t.row = s.\(StagingTable.row)" : ""
             let key = reference.targetKey.sqlIdentifier
             let rows: String
             if case .key = table.identity {
@@ -123,17 +118,17 @@ extension Merge {
                 }
             }
             try db.execute(
-                sql: """
-                    INSERT INTO worker.link SELECT \(record), min(m.\(key)) FROM \(rows)\(twins)
+                cached: """
+                    INSERT INTO \(link) SELECT \(record), min(m.\(key)) FROM \(rows)\(twins)
                     \(open.isEmpty ? "" : "WHERE " + open.joined(separator: " AND ")) GROUP BY \(record)
                     """)
         }
         let column = reference.column.name.sqlIdentifier
         let staged = "s.\(reference.lookups[0].staged.sqlIdentifier)"
         try db.execute(
-            sql: """
+            cached: """
                 UPDATE \(part.table.qualifiedName) AS s SET \(column) = (
-                    SELECT id FROM worker.link WHERE record = \(staged))
+                    SELECT id FROM \(link) WHERE record = \(staged))
                 WHERE s.\(column) IS NULL AND \(staged) IS NOT NULL
                 """)
     }
@@ -144,11 +139,11 @@ extension Merge {
         let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
         guard
             let row = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT \(staged.joined(separator: ", ")) FROM \(part.table.qualifiedName) s
-                    WHERE s.\(column) IS NULL AND \(staged[0]) IS NOT NULL LIMIT 1
-                    """)
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(staged.joined(separator: ", ")) FROM \(part.table.qualifiedName) s
+                        WHERE s.\(column) IS NULL AND \(staged[0]) IS NOT NULL LIMIT 1
+                        """))
         else { return }
         let values = zip(reference.lookups, row.databaseValues).map { "\($0.column ?? "number") = \($1)" }
         throw StoreError(

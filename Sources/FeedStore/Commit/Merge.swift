@@ -2,11 +2,13 @@ import Foundation
 import GRDB
 
 /// Brings the main store's tables to what a run has staged: a few set-wise statements a table, inside the caller's
-/// transaction, with the scratch database attached as `worker`.
+/// transaction. The rows are in another database on the same connection: the run's scratch file, or memory.
 ///
 /// First deletions, from the last table to the first, so that a row which makes room for another does; then, from the
-/// first table to the last, what is new or differs. Which rows those are is found in one pass a table and kept in
-/// `worker.difference`, from which they are written to the table and to the journal.
+/// first table to the last, what is new or differs. Which rows those are is found in one pass a table and kept in the
+/// table `difference`, from which they are written to the store's table and to the journal.
+///
+/// What changes from run to run is bound, so that the statements are the same for every stack of the same shape.
 struct Merge {
     let db: Database
     let run: Int64
@@ -23,7 +25,8 @@ struct Merge {
 
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
-        try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+        try stack.writeBatches(db)
+        try db.execute(cached: "PRAGMA defer_foreign_keys = ON")
         let parts = stack.partsByReference
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
@@ -41,6 +44,7 @@ struct Merge {
             counts += merged
         }
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
+        try stack.removeBatches(db)
         return counts
     }
 
@@ -54,28 +58,20 @@ struct Merge {
             return counts
         }
         if case .key = table.identity,
-            try !Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))")!
+            try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
         {
             counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
             return counts
         }
-        try db.execute(
-            sql: """
-                DROP TABLE IF EXISTS worker.difference;
-                CREATE TABLE worker.difference (
-                    id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER)
-                """)
-        try db.execute(sql: "INSERT INTO worker.difference (row, is_new, target) " + differenceSQL(part))
-        let new = try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.difference WHERE is_new") ?? 0
-        let differing = try Int.fetchOne(db, sql: "SELECT count(*) FROM worker.difference WHERE NOT is_new") ?? 0
-        if differing > 0 { counts.updated = try update(table) }
-        if new > 0 {
-            counts.inserted = try insert(
-                table,
-                from:
-                    "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE d.is_new ORDER BY d.id"
-            )
-        }
+        let difference = try workTable(
+            "difference",
+            "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER")
+        try db.execute(cached: "INSERT INTO \(difference) (row, is_new, target) " + differenceSQL(part))
+        let differing = db.changesCount
+        let new = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(difference) WHERE is_new")) ?? 0
+        let rows = "\(difference) d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row"
+        if differing > new { counts.updated = try update(table, difference, from: rows + " WHERE NOT d.is_new") }
+        if new > 0 { counts.inserted = try insert(table, from: rows + " WHERE d.is_new ORDER BY d.id") }
         counts.unchanged = part.counts.rows - counts.inserted - counts.updated
         return counts
     }
@@ -114,55 +110,56 @@ struct Merge {
 
     private func insert(_ table: StagingTable, from rows: String) throws -> Int {
         let names = table.allColumns.map(\.name.sqlIdentifier)
-        let journalKey: String
-        let journalRows: String
+        let values = names.map { "s." + $0 }.joined(separator: ", ")
+        try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
+        let insertion = """
+            INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", "))) SELECT \(values) FROM \(rows)
+            """
         if case .key = table.identity {
-            journalKey = table.journalKey("s")
-            journalRows = rows
-        } else {
-            // Keys that the store generates are known by what lies behind the last row id.
-            let rowID = table.table.rowID ?? "rowid"
-            let last = try Int64.fetchOne(db, sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)") ?? 0
-            journalKey = "m.\(rowID)"
-            journalRows = "\(table.qualifiedTable) m WHERE m.\(rowID) > \(last) ORDER BY m.\(rowID)"
+            try db.execute(cached: insertion)
+            let inserted = db.changesCount
+            try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
+            return inserted
         }
-        try tell(
-            table, .insert, sql: "SELECT \(names.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows)")
-        try db.execute(
-            sql: """
-                INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", ")))
-                SELECT \(names.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows)
-                """)
+        // Keys that the store generates are known by what lies behind the last row id.
+        let rowID = table.table.rowID ?? "rowid"
+        let last =
+            try Int64.fetchOne(
+                db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
+        try db.execute(cached: insertion)
         let inserted = db.changesCount
-        try writeJournal(table.table.name, key: journalKey, operation: "insert", from: journalRows)
+        try writeJournal(
+            table.table.name, key: "m.\(rowID)", operation: "insert",
+            from: "\(table.qualifiedTable) m WHERE m.\(rowID) > ? ORDER BY m.\(rowID)", [last])
         return inserted
     }
 
-    private func update(_ table: StagingTable) throws -> Int {
+    /// - Parameter rows: those of `difference` to be updated, as `d`, with the staged rows as `s`.
+    private func update(_ table: StagingTable, _ difference: String, from rows: String) throws -> Int {
         let columns = table.valueColumns.map(\.sqlIdentifier)
         let key = table.identityColumns.map(\.sqlIdentifier)
-        let rows =
-            "worker.difference d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row WHERE NOT d.is_new"
         if onChange != nil { try tellUpdates(table, rows) }
         let assignment =
             "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
         if let rowID = table.table.rowID {
             // By row id, and from a table that is keyed by it: whatever the planner knows of the store's table, it need not
             // scan it.
+            let changed = try workTable(
+                "changed", "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
             try db.execute(
-                sql: """
-                    DROP TABLE IF EXISTS worker.changed;
-                    CREATE TABLE worker.changed (target INTEGER PRIMARY KEY, row INTEGER NOT NULL);
-                    INSERT INTO worker.changed SELECT target, row FROM worker.difference WHERE NOT is_new ORDER BY target;
+                cached:
+                    "INSERT INTO \(changed) SELECT target, row FROM \(difference) WHERE NOT is_new ORDER BY target")
+            try db.execute(
+                cached: """
                     UPDATE \(table.qualifiedTable) AS m \(assignment)
-                        FROM worker.changed c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
+                        FROM \(changed) c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
                         WHERE c.target = m.\(rowID))
-                    WHERE m.\(rowID) IN (SELECT target FROM worker.changed)
+                    WHERE m.\(rowID) IN (SELECT target FROM \(changed))
                     """)
         } else {
             // Without row ids, and under the key's own collations, SQLite scans the table.
             try db.execute(
-                sql: """
+                cached: """
                     UPDATE \(table.qualifiedTable) AS m \(assignment)
                         FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
                     WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
@@ -175,14 +172,28 @@ struct Merge {
         return updated
     }
 
+    /// A table beside the staged rows, made where there is none of this name, and empty.
+    func workTable(_ name: String, _ columns: String) throws -> String {
+        let table = "\(stack.schema).\(name)"
+        let known = try db.cachedStatement(sql: "SELECT 1 FROM \(stack.schema).sqlite_master WHERE name = ?")
+        if try Bool.fetchOne(known, arguments: [name]) ?? false {
+            try db.execute(cached: "DELETE FROM \(table)")
+        } else {
+            try db.execute(sql: "CREATE TABLE \(table) (\(columns))")
+        }
+        return table
+    }
+
     // MARK: - The journal
 
-    func writeJournal(_ table: String, key: String, operation: String, from rows: String) throws {
+    func writeJournal(
+        _ table: String, key: String, operation: String, from rows: String, _ arguments: StatementArguments = []
+    ) throws {
         try db.execute(
-            sql: """
+            cached: """
                 INSERT INTO main.tributary_change (run, "table", key, operation)
-                SELECT \(run), \(table.sqlLiteral), \(key), \(operation.sqlLiteral) FROM \(rows)
-                """)
+                SELECT ?, \(table.sqlLiteral), \(key), \(operation.sqlLiteral) FROM \(rows)
+                """, [run] + arguments)
     }
 }
 

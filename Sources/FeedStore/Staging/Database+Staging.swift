@@ -2,10 +2,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// What is done in a scratch database, on its own queue.
+/// Tells SQLite to copy what is bound.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+/// What is done in the database in which rows are staged, on its own queue.
 extension Database {
-    /// Writes a batch's rows under the row ids that follow `firstRow`.
-    func write(_ batch: RowBatch, into table: StagingTable, firstRow: Int64, counts: StagedCounts) throws {
+    /// Writes a batch's rows under their numbers.
+    func write(_ batch: StagedBatch, into table: StagingTable, counts: StagedCounts) throws {
         let statement = try cachedStatement(sql: table.insertionSQL).sqliteStatement
         defer {
             sqlite3_reset(statement)
@@ -13,10 +16,14 @@ extension Database {
         }
         let columns = table.boundNames.count
         if counts.nulls.isEmpty { counts.nulls = Array(repeating: 0, count: columns) }
-        var rowID = firstRow
-        for row in batch.rows {
+        for (index, constant) in table.constants.enumerated() {
+            let text = constant.value
+            sqlite3_bind_text(statement, Int32(columns + 2 + index), text, Int32(text.utf8.count), transient)
+        }
+        var rowID = batch.firstRow
+        for row in batch.rows.rows {
             sqlite3_bind_int64(statement, 1, rowID)
-            var value = UnsafeRawPointer(batch.bytes + row.offset)
+            var value = UnsafeRawPointer(batch.rows.bytes + row.offset)
             for column in 0..<columns {
                 let index = Int32(column + 2)
                 let tag = RowBatch.Tag(rawValue: value.load(as: UInt8.self))
@@ -49,7 +56,7 @@ extension Database {
             sqlite3_reset(statement)
             rowID += 1
         }
-        counts.rows += batch.rows.count
+        counts.rows += batch.rows.rows.count
     }
 
     /// Refuses rows that the main store would refuse for a missing value, lets the last of several rows with one key
@@ -60,50 +67,55 @@ extension Database {
     }
 
     /// As ``prepareForMerge(_:counts:)``; inside the commit for a key with references in it.
-    func indexKey(of table: StagingTable, counts: StagedCounts, in schema: String = "main") throws {
+    func indexKey(of table: StagingTable, counts: StagedCounts) throws {
         let identity = table.identityColumns
         for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && table.mustHave(column) {
             let isKey = table.isKey(column.name)
             if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
-                try checkMissingValue(of: column.name, isKey: isKey, in: table, schema)
+                try checkMissingValue(of: column.name, isKey: isKey, in: table)
             }
         }
         guard !identity.isEmpty else { return }
         let total = counts.rows
-        if case .key = table.identity {
-            do {
-                return try execute(sql: table.indexSQL(isUnique: true, in: schema))
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        if !table.isIndexed {
+            if case .key = table.identity {
+                do {
+                    return try execute(sql: table.indexSQL(isUnique: true))
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                }
             }
+            try execute(sql: table.indexSQL(isUnique: false))
+            if table.numbersRecords { try execute(sql: table.twinsCreationSQL) }
         }
-        try execute(sql: table.indexSQL(isUnique: false, in: schema))
-        let name = "\(schema).\(table.name)"
+        let name = table.qualifiedName
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
-        let distinct = try Int.fetchOne(self, sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))") ?? 0
+        let distinct =
+            try Int.fetchOne(cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))")) ?? 0
         guard distinct < total else { return }
         if table.numbersRecords {
             // Rows that refer to a record which another replaces refer to that one.
             try execute(
-                sql: """
-                    CREATE TABLE \(schema).same_\(table.name) AS SELECT \(StagingTable.record) AS record,
-                    max(\(StagingTable.row)) OVER (PARTITION BY \(key)) AS row FROM \(name)
+                cached: """
+                    INSERT INTO \(table.twins) SELECT \(StagingTable.record),
+                    max(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
                     """)
         }
         try execute(
-            sql:
+            cached:
                 "DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))"
         )
         counts.rows = distinct
         counts.replaced = total - distinct
+        counts.hasTwins = table.numbersRecords
     }
 
     /// A row without a value may have been forgotten again.
-    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable, _ schema: String) throws {
+    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
         guard
             let row = try Row.fetchOne(
                 self,
                 sql: """
-                    SELECT \(table.columnList) FROM \(schema).\(table.name) WHERE \(column.sqlIdentifier) IS NULL LIMIT 1
+                    SELECT \(table.columnList) FROM \(table.qualifiedName) WHERE \(column.sqlIdentifier) IS NULL LIMIT 1
                     """)
         else { return }
         let what =
@@ -193,7 +205,9 @@ extension StagingTable {
             "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
     }
 
-    func indexSQL(isUnique: Bool, in schema: String = "main") -> String {
+    var twinsCreationSQL: String { "CREATE TABLE \(twins) (record INTEGER, row INTEGER)" }
+
+    func indexSQL(isUnique: Bool) -> String {
         guard !identityColumns.isEmpty else { return "" }
         let columns = identityColumns.map(\.sqlIdentifier).joined(separator: ", ")
         return

@@ -13,7 +13,7 @@ final class RowBatch: @unchecked Sendable {
     // `@exclusivity(unchecked)`: one thread at a time has a batch, and these are touched for every value of every row.
     @exclusivity(unchecked) private(set) var bytes: UnsafeMutableRawPointer
     @exclusivity(unchecked) private(set) var count = 0
-    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private(set) var capacity: Int
     @exclusivity(unchecked) private(set) var rows: [RowStart] = []
     private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0

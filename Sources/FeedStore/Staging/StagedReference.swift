@@ -11,6 +11,14 @@ struct StagedReference: Sendable {
     /// Whether it refers to a record of the same run by its number.
     var isByRecord: Bool { lookups.contains { $0.column == nil } }
 
+    /// Whether the other table is copied for the look-ups. Without an index, each would read the whole table.
+    var copiesTarget: Bool {
+        !isByRecord
+            && !target.uniqueIndexes.contains { index in
+                index.first.map { first in lookups.contains { $0.column == first.name } } ?? false
+            }
+    }
+
     var column: TableInfo.Column
     var target: TableInfo
     var targetKey: String

@@ -5,20 +5,28 @@ package struct StagedStack: Sendable {
         var counts: StagedCounts
         /// Whether the rows are merged in the order of their key rather than of the feed.
         var isSorted: Bool
+        /// Rows that have stayed in memory.
+        var batches: [StagedBatch]
     }
 
-    /// The scratch database's file.
-    var path: String
+    /// The scratch database's file; nil where all rows have stayed in memory.
+    var path: String?
     /// In the order in which the stack staged them.
     var parts: [Part]
+
+    /// The name of the database in which the rows are, on the connection that merges them.
+    var schema: String { path == nil ? StagingMemory.schema : "worker" }
 }
 
 /// What was counted while rows were written to a staging table.
 ///
-/// `@unchecked Sendable`: changed only on the scratch database's queue, read only once that is closed.
+/// `@unchecked Sendable`: changed only on the queue of the database in which the rows are staged: the scratch database's,
+/// and once that is closed the store's.
 final class StagedCounts: @unchecked Sendable {
     /// Distinct rows, once the stack has been prepared for the merge.
     var rows = 0
+    /// Whether numbered records have given way to later ones with the same key.
+    var hasTwins = false
     /// Rows that a later row with the same key replaced.
     var replaced = 0
     /// NULLs in each column, by its position.

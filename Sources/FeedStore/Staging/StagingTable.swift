@@ -12,8 +12,11 @@ struct StagingTable: Sendable {
     /// The column that holds the number by which rows of other tables refer to a record.
     static let record = "tributary_record"
 
-    /// Its name in the scratch database.
+    /// Its name in the database in which the rows are staged, and that database's name on the connection in use.
     var name: String
+    var schema = "main"
+    /// Whether the columns that identify a row have an index from the start.
+    var isIndexed = false
     var table: TableInfo
     /// Columns that every row supplies, in the order in which they are bound.
     var columns: [TableInfo.Column]
@@ -97,11 +100,17 @@ struct StagingTable: Sendable {
         return ["CHAR", "CLOB", "TEXT"].contains { type.contains($0) } ? index : nil
     }
 
-    var qualifiedName: String { "worker.\(name)" }
+    var qualifiedName: String { "\(schema).\(name)" }
     var qualifiedTable: String { "main.\(table.name.sqlIdentifier)" }
 
+    /// The table in which records that have given way to later ones are noted, with the row that replaced them.
+    var twins: String { "\(schema).same_\(name)" }
+
     /// The same affinities as in the main store, so that values compare as they will be stored; no constraints.
-    var creationSQL: String {
+    var creationSQL: String { "CREATE TABLE \(qualifiedName) (\(definition))" }
+
+    /// What tables that hold the same rows have in common.
+    var definition: String {
         var definitions = storedColumns.map { column in
             var definition = "\(column.name.sqlIdentifier) \(column.declaredType)"
             if case .key(let key, let collations) = identity,
@@ -109,22 +118,21 @@ struct StagingTable: Sendable {
             {
                 definition += " COLLATE \(collations[index])"
             }
-            if let constant = constants.first(where: { $0.column.name == column.name }) {
-                definition += " DEFAULT \(constant.value.sqlLiteral)"
-            }
             return definition
         }
         for lookup in references.flatMap(\.lookups) {
             definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.declaredType)")
         }
         if numbersRecords { definitions.append("\(Self.record) INTEGER") }
-        return "CREATE TABLE \(name) (\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", ")))"
+        return "\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", "))"
     }
 
+    /// Binds the row's number, its values, and the constants.
     var insertionSQL: String {
-        let names = [Self.row] + boundNames.map(\.sqlIdentifier)
+        let names = [Self.row] + boundNames.map(\.sqlIdentifier) + constants.map(\.column.name.sqlIdentifier)
         let marks = Array(repeating: "?", count: names.count)
-        return "INSERT INTO \(name) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
+        return
+            "INSERT INTO \(qualifiedName) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
     }
 }
 

@@ -66,7 +66,7 @@ extension WorkerContext {
     /// Reads after everything staged so far has been written.
     private func read<Value>(_ value: (Database) throws -> Value) throws -> Value {
         try flush()
-        return try database.writeWithoutTransaction { db in
+        return try openScratch().writeWithoutTransaction { db in
             try failure.check()
             if !isStoreAttached {
                 try db.execute(sql: "ATTACH DATABASE ? AS store", arguments: [store.path])

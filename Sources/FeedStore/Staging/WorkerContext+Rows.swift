@@ -31,6 +31,7 @@ extension WorkerContext {
 
     private func withStatement<Value>(_ query: String, _ body: (Statement) throws -> Value) throws -> Value {
         try flush()
+        let database = try openScratch()
         let tables = try store.tables()
         try database.writeWithoutTransaction { db in
             try failure.check()

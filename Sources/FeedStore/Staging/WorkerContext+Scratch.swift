@@ -1,86 +1,116 @@
 import Dispatch
 import GRDB
 
-/// How staged rows reach the scratch database, and what becomes of it.
+/// Where staged rows wait for the merge: in memory, or in the scratch database.
 extension WorkerContext {
+    /// Ends every batch that is being filled; the rows that follow have other numbers.
+    func endBatches() throws {
+        for staging in stagings { endedBytes += staging.endBatch(spareBatches.take()) }
+        if database != nil || endedBytes > Self.batchCapacity { try flush() }
+    }
+
+    /// The scratch database, made when it is first asked for, with a table for each shape of rows.
+    func openScratch() throws -> DatabaseQueue {
+        if let database { return database }
+        let new = try scratch.open()
+        let statements = stagings.map(\.table.creationSQL)
+        try new.writeWithoutTransaction { db in for sql in statements { try db.execute(sql: sql) } }
+        database = new
+        return new
+    }
+
     /// Forgets the rows that a request has staged: it is sent once more.
     package func forgetRequest(_ index: Int) throws {
-        try flush()
-        let first = Int64(index) << 40
+        try endBatches()
+        let rows = Staging.rows(ofRequest: index)
         for staging in stagings where staging.request == index {
+            staging.forget(request: index)
             let name = staging.table.name
             let counts = staging.counts
-            try database.writeWithoutTransaction { db in
+            try database?.writeWithoutTransaction { db in
                 try failure.check()
                 try db.execute(
                     sql: "DELETE FROM \(name) WHERE \(StagingTable.row) BETWEEN ? AND ?",
-                    arguments: [first, first + (1 << 40) - 1])
+                    arguments: [rows.lowerBound, rows.upperBound])
                 counts.rows -= db.changesCount
             }
-            // Obtained anew by whoever stages next.
-            staging.request = -1
         }
         insertedRows = 0
     }
 
     /// Hands every batch to the scratch database's queue; waits only while two are under way there.
     func flush(isFull: Bool = false) throws {
-        for staging in stagings where !staging.batch.rows.isEmpty {
-            inFlight.wait()
-            let batch = staging.takeBatch(spareBatches.take())
-            let firstRow = staging.nextRow
-            staging.nextRow += Int64(batch.rows.count)
-            let table = staging.table
-            let counts = staging.counts
-            if isFull, table.sortColumn != nil { staging.isSorted = true }
-            let sorts = staging.isSorted
-            database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
-                defer {
-                    spareBatches.put(batch)
-                    inFlight.signal()
-                }
-                guard !failure.isSet else { return }
-                do {
-                    if sorts { batch.sortByKey() }
-                    try db.inTransaction {
-                        try db.write(batch, into: table, firstRow: firstRow, counts: counts)
-                        return .commit
-                    }
-                } catch {
-                    failure.set(error)
-                }
+        let database = try openScratch()
+        for staging in stagings {
+            if isFull, staging.table.sortColumn != nil { staging.isSorted = true }
+            while !staging.isEmpty {
+                // Waits first: a batch that has been written is then the spare one.
+                inFlight.wait()
+                write(staging.takeBatch(spareBatches.take()), of: staging, to: database)
             }
         }
+        endedBytes = 0
         try failure.check()
     }
 
-    /// Writes what is still in memory, finds rows that share a key, and closes the scratch database.
+    private func write(_ batch: StagedBatch, of staging: Staging, to database: DatabaseQueue) {
+        let table = staging.table
+        let counts = staging.counts
+        let sorts = staging.isSorted
+        database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
+            defer {
+                spareBatches.put(batch.rows)
+                inFlight.signal()
+            }
+            guard !failure.isSet else { return }
+            do {
+                if sorts { batch.rows.sortByKey() }
+                try db.inTransaction {
+                    try db.write(batch, into: table, counts: counts)
+                    return .commit
+                }
+            } catch {
+                failure.set(error)
+            }
+        }
+    }
+
+    /// Leaves the rows of a small stack where they are, for the merge; of another, writes what is still in memory, finds
+    /// rows that share a key, and closes the scratch database.
     ///
     /// - Returns: what there is to merge, in the order of the stack.
     package func finish() throws -> StagedStack {
-        try flush()
-        try database.writeWithoutTransaction { db in
-            try failure.check()
-            for staging in stagings { try db.prepareForMerge(staging.table, counts: staging.counts) }
+        try endBatches()
+        // A table that is copied for look-ups may be of any size.
+        if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) { try flush() }
+        if let database {
+            try database.writeWithoutTransaction { db in
+                try failure.check()
+                for staging in stagings { try db.prepareForMerge(staging.table, counts: staging.counts) }
+            }
+            try database.close()
         }
-        try database.close()
         // The merge needs its memory for itself.
-        for staging in stagings { staging.batch = RowBatch(keyColumn: nil) }
+        for staging in stagings { staging.releaseBatch() }
         spareBatches.removeAll()
-        return StagedStack(
-            path: path,
-            parts: stagings.map { StagedStack.Part(table: $0.table, counts: $0.counts, isSorted: $0.isSorted) })
+        var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: [])
+        stack.parts = stagings.map { staging in
+            var table = staging.table
+            table.schema = stack.schema
+            return StagedStack.Part(
+                table: table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())
+        }
+        return stack
     }
 
-    /// Closes the scratch database and removes it. Always called, whatever became of the run.
+    /// Removes the scratch database. Always called, whatever became of the run.
     package func remove() {
-        // Closing fails only if it is closed already, by `finish`; a file that stays is removed by the next run.
-        try? database.close()
-        store.removeScratch(at: path)
+        database = nil
+        scratch.remove()
     }
 
     /// Stops what the scratch database is doing, from any thread.
     package var interrupter: @Sendable () -> Void {
-        { [database] in database.interrupt() }
+        { [scratch] in scratch.interrupt() }
     }
 }

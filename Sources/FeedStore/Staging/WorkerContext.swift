@@ -1,21 +1,25 @@
 import Foundation
 public import GRDB
 
-/// The private scratch database into which one run of one source writes, and what its parsers see of the store.
+/// What one run of one source has staged, and what its parsers see of the store.
 ///
-/// Rows are gathered in memory and written by the scratch database's own queue, while the parser goes on. Nothing
-/// reaches the main store before the whole stack has been parsed; then the context is finished and merged.
+/// Rows are gathered in memory. Those of a small stack stay there until they are merged; of a larger one they are written
+/// to a private scratch database by that database's own queue, while the parser goes on. Nothing reaches the main store
+/// before the whole stack has been parsed; then the context is finished and merged.
 ///
 /// Not `Sendable`: used from the run's executor only. Its methods block that executor while the scratch database is
 /// behind, or while a `fetch` is answered; never the cooperative pool.
 public final class WorkerContext {
-    /// What a batch holds before it goes to the scratch database. Together with the two batches that may be under way
-    /// this bounds a run's memory, whatever the size of its feeds.
+    /// What a run keeps in memory before it goes to the scratch database. Together with the two batches that may be under
+    /// way this bounds a run's memory, whatever the size of its feeds.
     static let batchCapacity = 2 << 20
 
     let store: MainStore
-    let database: DatabaseQueue
-    let path: String
+    let scratch: ScratchDatabase
+    /// The scratch database, once it has been needed.
+    var database: DatabaseQueue?
+    /// The memory of batches that have ended and are not in the scratch database.
+    var endedBytes = 0
     let failure = FirstError()
     let inFlight = DispatchSemaphore(value: 2)
     let spareBatches = BatchPool()
@@ -53,21 +57,9 @@ public final class WorkerContext {
         init(_ encoder: RowEncoder?) { self.encoder = encoder }
     }
 
-    init(store: MainStore, path: String) throws {
+    init(store: MainStore, path: String) {
         self.store = store
-        self.path = path
-        var configuration = Configuration()
-        configuration.label = "worker"
-        configuration.foreignKeysEnabled = false
-        configuration.readonly = false
-        configuration.prepareDatabase { db in
-            try db.execute(
-                sql: """
-                    PRAGMA page_size = 8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-                    PRAGMA cache_size = -4096
-                    """)
-        }
-        database = try DatabaseQueue(path: path, configuration: configuration)
+        scratch = ScratchDatabase(path: path)
     }
 
     // MARK: - Requests
@@ -178,7 +170,7 @@ public final class WorkerContext {
     }
 
     private func flushIfFull() throws {
-        if stagings.reduce(0, { $0 + $1.batch.count }) > Self.batchCapacity - (64 << 10) { try flush(isFull: true) }
+        if stagings.reduce(endedBytes, { $0 + $1.count }) > Self.batchCapacity - (64 << 10) { try flush(isFull: true) }
     }
 
     func tableInfo(_ table: String) throws -> TableInfo {
@@ -226,17 +218,15 @@ public final class WorkerContext {
             new.insertOnly = Set(rows.insertOnly.map { $0.lowercased() })
             new.within = rows.within
             new.numbersRecords = rows.numbersRecords
-            try database.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
+            try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)
             stagings.append(staging)
             stagingsByShape[shape] = staging
             viewsAreCurrent = false
         }
         if staging.request != requestIndex {
-            try flush()
-            staging.request = requestIndex
-            // Rows of a later request overrule those of an earlier one, in whichever order they come.
-            staging.nextRow = Int64(requestIndex) << 40 + 1
+            try endBatches()
+            staging.begin(request: requestIndex)
             tablesOfRequest[requestIndex, default: []].insert(table.name)
         }
         return staging

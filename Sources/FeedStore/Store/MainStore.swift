@@ -9,6 +9,7 @@ public final class MainStore: Sendable {
     /// The file's path, made absolute.
     public let path: String
     let pool: DatabasePool
+    let memory = StagingMemory()
     private let tableInfos = TableInfoCache()
 
     /// For queries and GRDB observations, which fire at every commit that changes what they watch.
@@ -32,6 +33,7 @@ public final class MainStore: Sendable {
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: "PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864")
+            if !db.configuration.readonly { try StagingMemory.attach(to: db) }
         }
         do {
             pool = try DatabasePool(path: self.path, configuration: configuration)
@@ -88,28 +90,14 @@ public final class MainStore: Sendable {
     /// Scratch databases and hand-over files lie beside the store, on the same file system.
     package var workFolder: String { path + "-work" }
 
-    /// Makes the scratch database of a source's run. Only the holder of the source's ``RunLock`` may.
-    package func makeWorkerContext(source: String) throws -> WorkerContext {
-        do {
-            try FileManager.default.createDirectory(atPath: workFolder, withIntermediateDirectories: true)
-            let path = scratchPath(source)
-            removeScratch(at: path)
-            return try WorkerContext(store: self, path: path)
-        } catch let error as DatabaseError {
-            throw StoreError(scratch: error)
-        }
+    /// What a source's run is to stage its rows in. Only the holder of the source's ``RunLock`` may make one.
+    package func makeWorkerContext(source: String) -> WorkerContext {
+        WorkerContext(store: self, path: scratchPath(source))
     }
 
     func scratchPath(_ source: String) -> String {
         let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
         return workFolder + "/" + name + ".scratch"
-    }
-
-    func removeScratch(at path: String) {
-        for suffix in ["", "-journal", "-wal", "-shm"] {
-            // It is usually not there, which is as it should be.
-            try? FileManager.default.removeItem(atPath: path + suffix)
-        }
     }
 
     /// Removes the scratch databases that runs cut off by a crash have left. Those of running sources are kept.
@@ -121,7 +109,7 @@ public final class MainStore: Sendable {
             guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
                 let lock = try RunLock(store: self, source: source)
             else { continue }
-            removeScratch(at: scratchPath(source))
+            ScratchDatabase.removeFile(at: scratchPath(source))
             lock.unlock()
         }
     }

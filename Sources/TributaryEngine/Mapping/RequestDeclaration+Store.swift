@@ -22,7 +22,7 @@ extension RequestDeclaration {
     /// - Throws: ``StoreError`` where the query cannot be run, or lacks a column that the request uses.
     package func checkForEach(_ store: MainStore, source: String) throws {
         guard let forEach else { return }
-        let context = try store.makeWorkerContext(source: source)
+        let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
         let columns = try context.columns(ofQuery: forEach.query)
         for reference in references where reference.hasPrefix("row:") {

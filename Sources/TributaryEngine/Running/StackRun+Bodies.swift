@@ -116,7 +116,7 @@ extension StackRun {
 
     func workerContext() throws -> WorkerContext {
         if let context { return context }
-        let context = try environment.store.makeWorkerContext(source: source.name)
+        let context = environment.store.makeWorkerContext(source: source.name)
         self.context = context
         interruption.onRequest(context.interrupter)
         return context

@@ -1,0 +1,22 @@
+import GRDB
+
+/// Rows that have stayed in memory until they are merged.
+extension StagedStack {
+    /// Writes them to their staging tables, and prepares those as a scratch database's were prepared when it was closed.
+    func writeBatches(_ db: Database) throws {
+        guard path == nil else { return }
+        for part in parts {
+            for batch in part.batches { try db.write(batch, into: part.table, counts: part.counts) }
+            try db.prepareForMerge(part.table, counts: part.counts)
+        }
+    }
+
+    /// Leaves the staging tables empty for the next stack.
+    func removeBatches(_ db: Database) throws {
+        guard path == nil else { return }
+        for part in parts {
+            try db.execute(cached: "DELETE FROM \(part.table.qualifiedName)")
+            if part.counts.hasTwins { try db.execute(cached: "DELETE FROM \(part.table.twins)") }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import GRDB
+
+/// The staging tables of small stacks: in a database in memory, which stays attached to the store's writing connection.
+/// They outlive the stack for which they were made, so that the statements prepared for it serve the next of its shape.
+///
+/// `@unchecked Sendable`: used only by whoever has the writing connection.
+final class StagingMemory: @unchecked Sendable {
+    static let schema = "memory"
+    /// How many tables, and with them prepared statements, are kept. All go when there would be more.
+    static let maximumTables = 128
+
+    private var names: [Key: String] = [:]
+
+    private struct Key: Hashable {
+        var definition: String
+        var identity: [String]
+        /// Tells tables of one definition apart within a stack.
+        var ordinal: Int
+    }
+
+    static func attach(to db: Database) throws {
+        try db.execute(sql: "ATTACH DATABASE ':memory:' AS \(schema)")
+    }
+
+    /// Gives a stack's rows tables of their own, outside the transaction in which they will be merged.
+    func makeTables(for stack: StagedStack, _ db: Database) throws -> StagedStack {
+        guard stack.path == nil else { return stack }
+        if names.count + stack.parts.count > Self.maximumTables { try removeTables(db) }
+        var stack = stack
+        var ordinals: [String: Int] = [:]
+        for index in stack.parts.indices {
+            var table = stack.parts[index].table
+            let definition = table.definition
+            let key = Key(
+                definition: definition, identity: table.identityColumns, ordinal: ordinals[definition, default: 0])
+            ordinals[definition, default: 0] += 1
+            table.schema = Self.schema
+            table.isIndexed = true
+            if let name = names[key] {
+                table.name = name
+            } else {
+                table.name = "stage_\(names.count + 1)"
+                try db.inSavepoint {
+                    try db.execute(sql: table.creationSQL)
+                    try db.execute(sql: table.indexSQL(isUnique: false))
+                    if table.numbersRecords { try db.execute(sql: table.twinsCreationSQL) }
+                    return .commit
+                }
+                names[key] = table.name
+            }
+            stack.parts[index].table = table
+        }
+        return stack
+    }
+
+    private func removeTables(_ db: Database) throws {
+        // Their prepared statements go first: they would keep the tables locked.
+        db.releaseMemory()
+        try db.execute(sql: "DETACH DATABASE \(Self.schema)")
+        names = [:]
+        try Self.attach(to: db)
+    }
+}

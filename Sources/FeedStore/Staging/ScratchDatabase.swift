@@ -1,0 +1,54 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is opened when
+/// it is first needed, and is gone when the run has ended.
+final class ScratchDatabase: Sendable {
+    let path: String
+    private let database = Mutex<DatabaseQueue?>(nil)
+
+    init(path: String) { self.path = path }
+
+    /// - Throws: ``StoreError`` where it cannot be made.
+    func open() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "worker"
+        configuration.foreignKeysEnabled = false
+        configuration.readonly = false
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA page_size = 8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+                    PRAGMA cache_size = -4096
+                    """)
+        }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+            Self.removeFile(at: path)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            database.withLock { $0 = queue }
+            return queue
+        } catch let error as DatabaseError {
+            throw StoreError(scratch: error)
+        }
+    }
+
+    /// Stops what it is doing, from any thread.
+    func interrupt() { database.withLock { $0 }?.interrupt() }
+
+    func remove() {
+        guard let queue = database.withLock({ $0.take() }) else { return }
+        // Closing fails only where it is closed already; a file that stays is removed by the next run.
+        try? queue.close()
+        Self.removeFile(at: path)
+    }
+
+    static func removeFile(at path: String) {
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            // It is usually not there, which is as it should be.
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
+}
