@@ -124,12 +124,11 @@ public final class SyndicationParser: FeedParser {
 
     /// A channel's image and text input have titles and links, too.
     private var isChildOfRecord: Bool {
-        isChildOfEntry || path.hasSuffix("channel/" + element) || (entries.isEmpty && depth == 2)
+        isChildOfEntry || parent?.hasSuffix("channel") == true || (entries.isEmpty && depth == 2)
     }
 
     private var isChildOfEntry: Bool {
-        guard !entries.isEmpty else { return false }
-        let parent = path.dropLast(element.count + 1)
+        guard !entries.isEmpty, let parent else { return false }
         return parent.hasSuffix("item") || parent.hasSuffix("entry")
     }
 

@@ -21,38 +21,54 @@ extension MainStore {
             defer { if stack?.path != nil { db.detachWorker() } }
             return try interruption.whileInterruptible(db) {
                 do {
-                    var report = commit.report
-                    var mirrored: Set<String> = []
-                    try db.inTransaction(.immediate) {
-                        if let stack {
-                            let merge = Merge(
-                                db: db, run: try db.nextRun(), stack: stack, emptyMirrors: commit.emptyMirrors)
-                            if !merge.mirroredTables.isEmpty, let checkMirrors = commit.checkMirrors {
-                                try checkMirrors(db.mirrors(exceptOf: report.source))
-                            }
-                            report.counts = try merge.execute()
-                            mirrored = merge.mirroredTables
-                            try db.checkForeignKeys()
-                        }
-                        report.seconds = seconds()
-                        try report.write(db)
-                        try commit.state.write(db)
-                        if let host = commit.busyHost {
-                            try db.execute(
-                                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
-                                [host.origin, StoreDate.text(host.notBefore)])
-                        }
-                        try db.writeRequests(commit, mirroredTables: report.counts.deleted > 0 ? mirrored : [])
-                        let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
-                        try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
-                        return .commit
+                    guard let stack, stack.path == nil else {
+                        return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                     }
-                    return report
+                    do {
+                        // To defer them, SQLite forgets every prepared statement, which takes longer than most small
+                        // stacks; and most do without, parents coming before their children.
+                        return try record(commit, merging: stack, defersForeignKeys: false, seconds: seconds, db)
+                    } catch let error as DatabaseError where error.breaksForeignKey {
+                        return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
+                    }
                 } catch let error as DatabaseError {
                     throw StoreError(commit: error, path: path)
                 }
             }
         }
+    }
+
+    private func record(
+        _ commit: Commit, merging stack: StagedStack?, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
+    ) throws -> RunReport {
+        var report = commit.report
+        var mirrored: Set<String> = []
+        try db.inTransaction(.immediate) {
+            if let stack {
+                let merge = Merge(
+                    db: db, run: try db.nextRun(), stack: stack, emptyMirrors: commit.emptyMirrors,
+                    defersForeignKeys: defersForeignKeys)
+                if !merge.mirroredTables.isEmpty, let checkMirrors = commit.checkMirrors {
+                    try checkMirrors(db.mirrors(exceptOf: report.source))
+                }
+                report.counts = try merge.execute()
+                mirrored = merge.mirroredTables
+                try db.checkForeignKeys()
+            }
+            report.seconds = seconds()
+            try report.write(db)
+            try commit.state.write(db)
+            if let host = commit.busyHost {
+                try db.execute(
+                    cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
+                    [host.origin, StoreDate.text(host.notBefore)])
+            }
+            try db.writeRequests(commit, mirroredTables: report.counts.deleted > 0 ? mirrored : [])
+            let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
+            try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
+            return .commit
+        }
+        return report
     }
 }
 

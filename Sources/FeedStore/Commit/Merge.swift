@@ -15,6 +15,8 @@ struct Merge {
     let stack: StagedStack
     /// Tables that requests mirror although they staged no row for them this time, with the scope.
     let emptyMirrors: [(table: String, scope: [String: String])]
+    /// Whether foreign keys are checked once, when everything is in place, rather than with each statement.
+    var defersForeignKeys = true
     /// Told of each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
 
@@ -26,7 +28,7 @@ struct Merge {
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         try stack.writeBatches(db)
-        try db.execute(cached: "PRAGMA defer_foreign_keys = ON")
+        if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         let parts = stack.partsByReference
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
@@ -37,7 +39,7 @@ struct Merge {
             do {
                 try resolveReferences(part, among: parts)
                 merged = try merge(part)
-            } catch let error as DatabaseError {
+            } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
                 throw StoreError(error, in: part.table.table.name)
             }
             merged.replaced = part.counts.replaced

@@ -6,6 +6,7 @@ extension StagedStack {
     func writeBatches(_ db: Database) throws {
         guard path == nil else { return }
         for part in parts {
+            part.counts.reset()
             for batch in part.batches { try db.write(batch, into: part.table, counts: part.counts) }
             try db.prepareForMerge(part.table, counts: part.counts)
         }

@@ -1,5 +1,9 @@
 import GRDB
 
+extension DatabaseError {
+    var breaksForeignKey: Bool { extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY }
+}
+
 extension StoreError {
     /// What SQLite said of a statement of the merge.
     init(_ error: DatabaseError, in table: String) {

@@ -24,7 +24,16 @@ final class RowEncoder {
         guard case .useDefaultKeys = Record.databaseColumnEncodingStrategy else { return nil }
         userInfo = Record.databaseEncodingUserInfo
         encodeValue = { value, column in
-            try encodedColumns(of: OneColumn<Record>(column: column, value: value)).first?.value ?? .null
+            if let date = value as? Date {
+                let text: String? =
+                    switch Record.databaseDateEncodingStrategy(for: column) {
+                    case .iso8601: UTCText.iso8601(date)
+                    case .deferredToDate: UTCText.sqlite(date)
+                    default: nil
+                    }
+                if let text { return text.databaseValue }
+            }
+            return try encodedColumns(of: OneColumn<Record>(column: column, value: value)).first?.value ?? .null
         }
     }
 

@@ -31,4 +31,11 @@ final class StagedCounts: @unchecked Sendable {
     var replaced = 0
     /// NULLs in each column, by its position.
     var nulls: [Int] = []
+
+    func reset() {
+        rows = 0
+        replaced = 0
+        hasTwins = false
+        nulls = []
+    }
 }

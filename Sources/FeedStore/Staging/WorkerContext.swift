@@ -174,6 +174,7 @@ public final class WorkerContext {
     }
 
     func tableInfo(_ table: String) throws -> TableInfo {
+        if tables.isEmpty { tables = try store.knownTables() }
         if let info = tables[table] { return info }
         let info = try store.tableInfo(table)
         tables[table] = info

@@ -8,12 +8,15 @@ extension MainStore {
     package func prepareTables(_ definitions: [TableDefinition]) throws {
         guard !definitions.isEmpty else { return }
         do {
-            if try !isPrepared(for: definitions) {
-                try pool.write { db in for definition in definitions { try db.prepare(definition, among: definitions) }
+            try tableInfos.ensure(.tables(definitions), in: pool) {
+                if try !isPrepared(for: definitions) {
+                    try pool.write { db in
+                        for definition in definitions { try db.prepare(definition, among: definitions) }
+                    }
                 }
+                let problems = try differences(from: definitions)
+                guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
             }
-            let problems = try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
-            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
         } catch let error as DatabaseError {
             throw StoreError(
                 .schema, "the tables that mappings declare cannot be created: \(error.message ?? "\(error)")")
@@ -32,9 +35,11 @@ extension MainStore {
 
     /// Runs a parser's schema where one of its tables does not exist.
     package func prepare(schema: String, tables: [String]) throws {
-        guard try tables.isEmpty || !missingTables(among: Set(tables)).isEmpty else { return }
         do {
-            try pool.write { try $0.execute(sql: schema) }
+            try tableInfos.ensure(.sql(schema), in: pool) {
+                guard try tables.isEmpty || !missingTables(among: Set(tables)).isEmpty else { return }
+                try pool.write { try $0.execute(sql: schema) }
+            }
         } catch let error as DatabaseError {
             throw StoreError(.schema, "the tables of the parser cannot be created: \(error.message ?? "\(error)")")
         }
@@ -68,8 +73,11 @@ extension MainStore {
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     package func checkReferences(_ references: [ReferenceDefinition]) throws {
-        let problems = try pool.read { db in try references.compactMap { try db.problem(of: $0) } }
-        guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+        guard !references.isEmpty else { return }
+        try tableInfos.ensure(.references(references), in: pool) {
+            let problems = try pool.read { db in try references.compactMap { try db.problem(of: $0) } }
+            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ public final class MainStore: Sendable {
     public let path: String
     let pool: DatabasePool
     let memory = StagingMemory()
-    private let tableInfos = TableInfoCache()
+    let tableInfos = TableInfoCache()
 
     /// For queries and GRDB observations, which fire at every commit that changes what they watch.
     public var reader: any DatabaseReader { pool }
@@ -69,6 +69,9 @@ public final class MainStore: Sendable {
 
     /// Closes every connection. Nothing may use the store afterwards.
     public func close() throws { try pool.close() }
+
+    /// The tables that earlier runs have asked for.
+    func knownTables() throws -> [String: TableInfo] { try pool.unsafeRead { try tableInfos.known(in: $0) } }
 
     func tableInfo(_ name: String) throws -> TableInfo {
         guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {

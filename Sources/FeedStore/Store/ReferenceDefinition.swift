@@ -1,5 +1,5 @@
 /// A reference of a mapping to a table's rows by one of their columns.
-package struct ReferenceDefinition: Sendable {
+package struct ReferenceDefinition: Sendable, Hashable {
     package var table: String
     package var column: String
     /// Columns that are set where a row is created.

@@ -1,6 +1,6 @@
 /// A table as a mapping declares it: what it is created from, and what an existing one is compared with.
-package struct TableDefinition: Sendable, Equatable {
-    package struct Column: Sendable, Equatable {
+package struct TableDefinition: Sendable, Hashable {
+    package struct Column: Sendable, Hashable {
         package var name: String
         /// An SQL type; nil for a column that holds the primary key of a row of another table, whose type it shares.
         package var type: String?

@@ -7,19 +7,44 @@ final class TableInfoCache: Sendable {
     private struct State {
         var version = -1
         var tables: [String: TableInfo] = [:]
+        /// What has been found to suit this schema.
+        var suitable: Set<Requirement> = []
+    }
+
+    /// What a mapping or a parser asks of the schema.
+    enum Requirement: Hashable {
+        case tables([TableDefinition])
+        case references([ReferenceDefinition])
+        case sql(String)
     }
 
     private let state = Mutex(State())
 
-    /// - Returns: nil where there is no such table.
-    func info(of table: String, in db: Database) throws -> TableInfo? {
+    /// What is known already, by the names that were asked for.
+    func known(in db: Database) throws -> [String: TableInfo] { try current(in: db).tables }
+
+    private func current(in db: Database) throws -> State {
         // Another process may have changed the schema; the file's header tells (pragma.html, "schema_version").
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
-        let known: TableInfo? = state.withLock { state in
+        return state.withLock { state in
             if state.version != version { state = State(version: version) }
-            return state.tables[table]
+            return state
         }
-        if let known { return known }
+    }
+
+    /// Makes sure of something once, and again when the schema has changed.
+    func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
+        if try pool.unsafeRead({ try current(in: $0).suitable.contains(requirement) }) { return }
+        try body()
+        let version = try pool.unsafeRead { try current(in: $0).version }
+        state.withLock { if $0.version == version { $0.suitable.insert(requirement) } }
+    }
+
+    /// - Returns: nil where there is no such table.
+    func info(of table: String, in db: Database) throws -> TableInfo? {
+        let current = try current(in: db)
+        if let known = current.tables[table] { return known }
+        let version = current.version
         let info = try TableInfo(db, table: table, schema: "main")
         state.withLock { if $0.version == version { $0.tables[table] = info } }
         return info

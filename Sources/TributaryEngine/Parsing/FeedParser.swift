@@ -70,6 +70,9 @@ open class FeedParser {
     /// What the element's prefix, or the default namespace, is bound to.
     public final var namespace: String? { stream.name.namespace }
 
+    /// The name as written of the element that holds this one; nil for the root.
+    public final var parent: String? { streamReference._withUnsafeGuaranteedRef { $0.parentQualifiedName } }
+
     /// The names of the open elements as written, from the root down: `/rss/channel/item/title`.
     public final var path: String { stream.path }
 
