@@ -44,8 +44,11 @@ public final class SyndicationParser: FeedParser {
     }
 
     private var feed = Feed()
-    /// Usually one; some feeds nest items in items.
-    private var entries: [(entry: Entry, enclosures: [Enclosure])] = []
+    private var entry = Entry()
+    private var enclosures: [Enclosure] = []
+    private var isInEntry = false
+    /// The entries in which the current one lies: some feeds nest items in items.
+    private var outerEntries: [(entry: Entry, enclosures: [Enclosure])] = []
 
     /// What the entry under each id says, for ids that a feed uses twice.
     private var digests: [String: UInt64] = [:]
@@ -60,7 +63,10 @@ public final class SyndicationParser: FeedParser {
         }
         switch vocabulary {
         case "item", "entry":
-            entries.append((Entry(feed: feed.feed, id: attributes["rdf:about"] ?? ""), []))
+            if isInEntry { outerEntries.append((entry, enclosures)) }
+            isInEntry = true
+            entry = Entry(feed: feed.feed, id: attributes["rdf:about"] ?? "")
+            enclosures = []
         case "link":
             guard let address = attributes["href"] else { return }
             didFindLink(address, relation: attributes["rel"] ?? "alternate")
@@ -75,22 +81,22 @@ public final class SyndicationParser: FeedParser {
     override public func didEndElement() throws {
         switch vocabulary {
         case "item", "entry":
-            guard let (entry, enclosures) = entries.popLast() else { return }
-            try insert(entry, enclosures)
-        case "title": if isChildOfRecord { set(\.title, \.title) }
-        case "link": if attributes["href"] == nil, isChildOfRecord { set(\.link, \.link) }
-        case "guid", "id": if isChildOfEntry { entries[entries.count - 1].entry.id = text }
-        case "g:id":
-            if isChildOfEntry, entries[entries.count - 1].entry.id.isEmpty {
-                entries[entries.count - 1].entry.id = text
-            }
-        case "description", "subtitle", "tagline": if isChildOfRecord { set(\.summary, \.description) }
-        case "summary": if isChildOfEntry { set(\.summary, nil) }
-        case "content", "content:encoded": if isChildOfEntry { set(\.content, nil) }
-        case "language", "dc:language": if entries.isEmpty { set(nil, \.language) }
-        case "author", "name", "dc:creator": if !entries.isEmpty { set(\.author, nil) }
-        case "pubDate", "published", "issued": setDate(\.published, \.updated)
-        case "updated", "modified", "lastBuildDate", "dc:date": setDate(\.updated, \.updated)
+            guard isInEntry else { return }
+            try insert()
+            isInEntry = !outerEntries.isEmpty
+            if let outer = outerEntries.popLast() { (entry, enclosures) = outer }
+        case "title": if isChildOfRecord { set(&entry.title, orOfFeed: &feed.title) }
+        case "link": if attributes["href"] == nil, isChildOfRecord { set(&entry.link, orOfFeed: &feed.link) }
+        case "guid", "id": if isChildOfEntry { entry.id = text }
+        case "g:id": if isChildOfEntry, entry.id.isEmpty { entry.id = text }
+        case "description", "subtitle", "tagline":
+            if isChildOfRecord { set(&entry.summary, orOfFeed: &feed.description) }
+        case "summary": if isChildOfEntry { set(&entry.summary) }
+        case "content", "content:encoded": if isChildOfEntry { set(&entry.content) }
+        case "language", "dc:language": if !isInEntry { feed.language = feed.language ?? text }
+        case "author", "name", "dc:creator": if isInEntry { set(&entry.author) }
+        case "pubDate", "published", "issued": setDate(&entry.published)
+        case "updated", "modified", "lastBuildDate", "dc:date": setDate(&entry.updated)
         default: break
         }
     }
@@ -124,39 +130,44 @@ public final class SyndicationParser: FeedParser {
 
     /// A channel's image and text input have titles and links, too.
     private var isChildOfRecord: Bool {
-        isChildOfEntry || parent?.hasSuffix("channel") == true || (entries.isEmpty && depth == 2)
+        isChildOfEntry || parent?.hasSuffix("channel") == true || (!isInEntry && depth == 2)
     }
 
     private var isChildOfEntry: Bool {
-        guard !entries.isEmpty, let parent else { return false }
+        guard isInEntry, let parent else { return false }
         return parent.hasSuffix("item") || parent.hasSuffix("entry")
     }
 
-    private func set(_ ofEntry: WritableKeyPath<Entry, String?>?, _ ofFeed: WritableKeyPath<Feed, String?>?) {
-        let value = text
-        if entries.isEmpty {
-            if let ofFeed, feed[keyPath: ofFeed] == nil { feed[keyPath: ofFeed] = value }
-        } else if let ofEntry, !value.isEmpty || entries[entries.count - 1].entry[keyPath: ofEntry] == nil {
-            entries[entries.count - 1].entry[keyPath: ofEntry] = value
+    /// What a feed says first of itself stands; of an entry, what it says last, if it says anything.
+    private func set(_ value: inout String?, orOfFeed feedValue: inout String?) {
+        if isInEntry {
+            set(&value)
+        } else if feedValue == nil {
+            feedValue = text
         }
     }
 
-    private func setDate(_ ofEntry: WritableKeyPath<Entry, Date?>, _ ofFeed: WritableKeyPath<Feed, Date?>) {
-        guard let date = Date(xmlText: text) else { return }
-        if entries.isEmpty {
-            feed[keyPath: ofFeed] = date
-        } else if isChildOfEntry {
-            entries[entries.count - 1].entry[keyPath: ofEntry] = date
+    private func set(_ value: inout String?) {
+        let text = text
+        if !text.isEmpty || value == nil { value = text }
+    }
+
+    private func setDate(_ value: inout Date?) {
+        guard !isInEntry || isChildOfEntry, let date = Date(xmlText: text) else { return }
+        if isInEntry {
+            value = date
+        } else {
+            feed.updated = date
         }
     }
 
     private func didFindLink(_ address: String, relation: String) {
         switch relation {
         case "alternate":
-            if entries.isEmpty {
-                feed.link = feed.link ?? address
+            if isInEntry {
+                entry.link = address
             } else {
-                entries[entries.count - 1].entry.link = address
+                feed.link = feed.link ?? address
             }
         case "enclosure":
             addEnclosure(address, type: attributes["type"], length: attributes["length"])
@@ -166,13 +177,12 @@ public final class SyndicationParser: FeedParser {
     }
 
     private func addEnclosure(_ address: String, type: String?, length: String?) {
-        guard !entries.isEmpty else { return }
-        entries[entries.count - 1].enclosures.append(
+        guard isInEntry else { return }
+        enclosures.append(
             Enclosure(feed: feed.feed, url: address, type: type, length: length.flatMap { Int(xmlText: $0) }))
     }
 
-    private func insert(_ entry: Entry, _ enclosures: [Enclosure]) throws {
-        var entry = entry
+    private func insert() throws {
         if entry.id.isEmpty { entry.id = entry.link ?? entry.title ?? "entry at line \(line)" }
         let digest = entry.digest
         if let first = digests.updateValue(digest, forKey: entry.id), first != digest {

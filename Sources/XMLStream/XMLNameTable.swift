@@ -19,6 +19,12 @@ struct XMLNameTable: ~Copyable {
     @inline(__always)
     func qualified(_ index: Int32) -> String { names[Int(index)].qualified }
 
+    @inline(__always)
+    func local(_ index: Int32) -> String { names[Int(index)].local }
+
+    @inline(__always)
+    func namespace(_ index: Int32) -> String? { names[Int(index)].namespace }
+
     /// The name's index; the first time, the name is made.
     mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
         var position = hash(local, prefix) & (slots.count - 1)

@@ -166,6 +166,10 @@ public final class XMLStreamParser {
     /// Its name as written, prefix included, without making an ``XMLName`` of it.
     public var qualifiedName: String { names.qualified(frames[frames.count - 1].name) }
 
+    /// Parts of its name, likewise.
+    public var localName: String { names.local(frames[frames.count - 1].name) }
+    public var namespace: String? { names.namespace(frames[frames.count - 1].name) }
+
     /// The name as written of the element that holds it; nil for the root.
     public var parentQualifiedName: String? { depth > 1 ? names.qualified(frames[frames.count - 2].name) : nil }
 

@@ -43,10 +43,12 @@ extension MainStore {
     ) throws -> RunReport {
         var report = commit.report
         var mirrored: Set<String> = []
+        var isCommitted = false
+        defer { if !isCommitted { memory.forgetWorkTables() } }
         try db.inTransaction(.immediate) {
             if let stack {
                 let merge = Merge(
-                    db: db, run: try db.nextRun(), stack: stack, emptyMirrors: commit.emptyMirrors,
+                    db: db, run: try db.nextRun(), stack: stack, memory: memory, emptyMirrors: commit.emptyMirrors,
                     defersForeignKeys: defersForeignKeys)
                 if !merge.mirroredTables.isEmpty, let checkMirrors = commit.checkMirrors {
                     try checkMirrors(db.mirrors(exceptOf: report.source))
@@ -68,6 +70,7 @@ extension MainStore {
             try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
             return .commit
         }
+        isCommitted = true
         return report
     }
 }

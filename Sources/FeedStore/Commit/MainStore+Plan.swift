@@ -13,11 +13,13 @@ extension MainStore {
         try pool.writeWithoutTransaction { db in
             let stack = try attach(stack, to: db)
             defer { if stack.path != nil { db.detachWorker() } }
+            defer { memory.forgetWorkTables() }
             var counts = MergeCounts()
             do {
                 try db.inTransaction(.immediate) {
                     try checkMirrors(db.mirrors(exceptOf: source))
-                    let merge = Merge(db: db, run: 0, stack: stack, emptyMirrors: emptyMirrors, onChange: onChange)
+                    let merge = Merge(
+                        db: db, run: 0, stack: stack, memory: memory, emptyMirrors: emptyMirrors, onChange: onChange)
                     counts = try merge.execute()
                     try db.checkForeignKeys()
                     return .rollback

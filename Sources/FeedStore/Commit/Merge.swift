@@ -13,6 +13,7 @@ struct Merge {
     let db: Database
     let run: Int64
     let stack: StagedStack
+    let memory: StagingMemory
     /// Tables that requests mirror although they staged no row for them this time, with the scope.
     let emptyMirrors: [(table: String, scope: [String: String])]
     /// Whether foreign keys are checked once, when everything is in place, rather than with each statement.
@@ -59,7 +60,8 @@ struct Merge {
             counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
             return counts
         }
-        if case .key = table.identity,
+        // Into an empty table, a large stack goes without being compared.
+        if stack.path != nil, case .key = table.identity,
             try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
         {
             counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
@@ -70,7 +72,9 @@ struct Merge {
             "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER")
         try db.execute(cached: "INSERT INTO \(difference) (row, is_new, target) " + differenceSQL(part))
         let differing = db.changesCount
-        let new = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(difference) WHERE is_new")) ?? 0
+        let new =
+            differing == 0
+            ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(difference) WHERE is_new")) ?? 0
         let rows = "\(difference) d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row"
         if differing > new { counts.updated = try update(table, difference, from: rows + " WHERE NOT d.is_new") }
         if new > 0 { counts.inserted = try insert(table, from: rows + " WHERE d.is_new ORDER BY d.id") }
@@ -177,12 +181,10 @@ struct Merge {
     /// A table beside the staged rows, made where there is none of this name, and empty.
     func workTable(_ name: String, _ columns: String) throws -> String {
         let table = "\(stack.schema).\(name)"
-        let known = try db.cachedStatement(sql: "SELECT 1 FROM \(stack.schema).sqlite_master WHERE name = ?")
-        if try Bool.fetchOne(known, arguments: [name]) ?? false {
-            try db.execute(cached: "DELETE FROM \(table)")
-        } else {
-            try db.execute(sql: "CREATE TABLE \(table) (\(columns))")
+        if stack.path != nil || !memory.hasWorkTable(name) {
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(table) (\(columns))")
         }
+        try db.execute(cached: "DELETE FROM \(table)")
         return table
     }
 

@@ -10,6 +10,8 @@ final class StagingMemory: @unchecked Sendable {
     static let maximumTables = 128
 
     private var names: [Key: String] = [:]
+    /// The merge's own tables that are there.
+    private var workTables: Set<String> = []
 
     private struct Key: Hashable {
         var definition: String
@@ -53,11 +55,18 @@ final class StagingMemory: @unchecked Sendable {
         return stack
     }
 
+    /// Whether a table of the merge is there already; it is from now on.
+    func hasWorkTable(_ name: String) -> Bool { !workTables.insert(name).inserted }
+
+    /// A transaction has been rolled back, and with it what it made.
+    func forgetWorkTables() { workTables = [] }
+
     private func removeTables(_ db: Database) throws {
         // Their prepared statements go first: they would keep the tables locked.
         db.releaseMemory()
         try db.execute(sql: "DETACH DATABASE \(Self.schema)")
         names = [:]
+        workTables = []
         try Self.attach(to: db)
     }
 }

@@ -5,10 +5,16 @@ import Synchronization
 /// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is opened when
 /// it is first needed, and is gone when the run has ended.
 final class ScratchDatabase: Sendable {
-    let path: String
+    private let source: String
+    private let store: MainStore
     private let database = Mutex<DatabaseQueue?>(nil)
 
-    init(path: String) { self.path = path }
+    init(of source: String, in store: MainStore) {
+        self.source = source
+        self.store = store
+    }
+
+    var path: String { store.scratchPath(source) }
 
     /// - Throws: ``StoreError`` where it cannot be made.
     func open() throws -> DatabaseQueue {
@@ -23,9 +29,9 @@ final class ScratchDatabase: Sendable {
                     PRAGMA cache_size = -4096
                     """)
         }
+        let path = path
         do {
-            try FileManager.default.createDirectory(
-                atPath: URL(fileURLWithPath: path).deletingLastPathComponent().path, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: store.workFolder, withIntermediateDirectories: true)
             Self.removeFile(at: path)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             database.withLock { $0 = queue }

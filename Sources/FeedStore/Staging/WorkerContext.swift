@@ -57,9 +57,9 @@ public final class WorkerContext {
         init(_ encoder: RowEncoder?) { self.encoder = encoder }
     }
 
-    init(store: MainStore, path: String) {
+    init(store: MainStore, source: String) {
         self.store = store
-        scratch = ScratchDatabase(path: path)
+        scratch = ScratchDatabase(of: source, in: store)
     }
 
     // MARK: - Requests
@@ -174,7 +174,7 @@ public final class WorkerContext {
     }
 
     func tableInfo(_ table: String) throws -> TableInfo {
-        if tables.isEmpty { tables = try store.knownTables() }
+        if tables.isEmpty { tables = store.tableInfos.known }
         if let info = tables[table] { return info }
         let info = try store.tableInfo(table)
         tables[table] = info

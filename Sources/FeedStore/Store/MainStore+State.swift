@@ -5,22 +5,38 @@ import GRDB
 extension MainStore {
     /// The states of all sources that ever ran, by name.
     public func sourceStates() throws -> [String: SourceState] {
-        let states = try pool.read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM tributary_source").map(SourceState.init)
+        try pool.read { db in
+            try Row.fetchCursor(db, sql: "SELECT \(SourceState.columns(of: "s")) FROM tributary_source s").map(
+                SourceState.init
+            )
+            .reduce(into: [:]) { $0[$1.source] = $1 }
         }
-        return Dictionary(uniqueKeysWithValues: states.map { ($0.source, $0) })
     }
 
     public func sourceState(_ source: String) throws -> SourceState { try pool.read { try $0.sourceState(source) } }
 
-    /// The states of a source and of its requests, the latter by key.
+    /// The states of a source and of its requests, the latter by key. What is known of the store's schema is renewed if need be.
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
-        // Without a transaction, which would cost as much again: the source's lock keeps them from changing in between.
+        // One statement, and no transaction around it, which would cost as much again.
         try pool.unsafeRead { db in
-            let rows = try Row.fetchAll(
-                db.cachedStatement(sql: "SELECT * FROM tributary_request WHERE source = ?"), arguments: [source])
-            let requests = rows.map { (key: $0["key"] as String, state: RequestState($0)) }
-            return (try db.sourceState(source), Dictionary(uniqueKeysWithValues: requests))
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT \(SourceState.columns(of: "s")), \(RequestState.columns(of: "r")),
+                        (SELECT schema_version FROM pragma_schema_version)
+                    FROM (SELECT ? AS source) asked
+                    LEFT JOIN tributary_source s ON s.source = asked.source
+                    LEFT JOIN tributary_request r ON r.source = asked.source
+                    """)
+            var state = SourceState(source: source)
+            var requests: [String: RequestState] = [:]
+            let rows = try Row.fetchCursor(statement, arguments: [source])
+            while let row = try rows.next() {
+                tableInfos.noteVersion(row[row.count - 1])
+                if row[0] as String? != nil { state = SourceState(row) }
+                guard let key = row[SourceState.columnCount] as String? else { continue }
+                requests[key] = RequestState(row, from: SourceState.columnCount)
+            }
+            return (state, requests)
         }
     }
 
@@ -86,7 +102,8 @@ extension MainStore {
 
 extension Database {
     fileprivate func sourceState(_ source: String) throws -> SourceState {
-        let statement = try cachedStatement(sql: "SELECT * FROM tributary_source WHERE source = ?")
+        let statement = try cachedStatement(
+            sql: "SELECT \(SourceState.columns(of: "s")) FROM tributary_source s WHERE source = ?")
         return try Row.fetchOne(statement, arguments: [source]).map(SourceState.init) ?? SourceState(source: source)
     }
 
@@ -98,19 +115,32 @@ extension Database {
     /// What other sources mirror, as far as their last commits tell: source and request.
     func mirrors(exceptOf source: String) throws -> [(source: String, state: RequestState)] {
         try Row.fetchAll(
-            self, sql: "SELECT * FROM main.tributary_request WHERE source <> ? AND sync = 'mirror'", arguments: [source]
-        ).map { ($0["source"], RequestState($0)) }
+            self,
+            sql: """
+                SELECT \(RequestState.columns(of: "r")), source FROM main.tributary_request r
+                WHERE source <> ? AND sync = 'mirror'
+                """, arguments: [source]
+        ).map { ($0["source"], RequestState($0, from: 0)) }
     }
 }
 
 extension SourceState {
-    init(_ row: Row) {
+    /// In the order in which they are read, by position: by name takes longer than the query.
+    fileprivate static func columns(of alias: String) -> String {
+        names.map { "\(alias).\($0)" }.joined(separator: ", ")
+    }
+
+    private static let names = [
+        "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone",
+    ]
+    fileprivate static var columnCount: Int { names.count }
+
+    fileprivate init(_ row: Row) {
         self.init(
-            source: row["source"], outcome: (row["outcome"] as String?).flatMap(RunOutcome.init),
-            lastRun: StoreDate.date(row["last_run"]), lastCommit: StoreDate.date(row["last_commit"]),
-            nextDue: StoreDate.date(row["next_due"]), failures: row["failures"], error: row["error"],
-            note: row["note"])
-        gone = row["gone"]
+            source: row[0], outcome: (row[1] as String?).flatMap(RunOutcome.init), lastRun: StoreDate.date(row[2]),
+            lastCommit: StoreDate.date(row[3]), nextDue: StoreDate.date(row[4]), failures: row[5], error: row[6],
+            note: row[7])
+        gone = row[8]
     }
 
     func write(_ db: Database) throws {
@@ -124,14 +154,22 @@ extension SourceState {
 }
 
 extension RequestState {
-    init(_ row: Row) {
+    /// In the order in which they are read, by position.
+    fileprivate static func columns(of alias: String) -> String {
+        [
+            "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to",
+            "moved_times",
+        ].map { "\(alias).\($0)" }.joined(separator: ", ")
+    }
+
+    fileprivate init(_ row: Row, from first: Int) {
         self.init(
-            key: row["key"], validators: Validators(etag: row["etag"], lastModified: row["last_modified"]),
-            fingerprint: row["fingerprint"], tables: JSONText.decode(row["tables"]) ?? [],
-            sync: SyncMode(rawValue: row["sync"]) ?? .upsert, scope: JSONText.decode(row["scope"]) ?? [:])
-        digest = row["digest"]
-        movedTo = row["moved_to"]
-        movedTimes = row["moved_times"]
+            key: row[first], validators: Validators(etag: row[first + 1], lastModified: row[first + 2]),
+            fingerprint: row[first + 3], tables: JSONText.names(row[first + 4]),
+            sync: SyncMode(rawValue: row[first + 5]) ?? .upsert, scope: JSONText.texts(row[first + 6]))
+        digest = row[first + 7]
+        movedTo = row[first + 8]
+        movedTimes = row[first + 9]
     }
 
     func write(_ db: Database, source: String) throws {
@@ -183,6 +221,17 @@ private enum JSONText {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
+
+    /// A list of tables, most of which have names without escapes.
+    static func names(_ text: String) -> Set<String> {
+        guard text.hasPrefix("[\""), text.hasSuffix("\"]"), !text.utf8.contains(UInt8(ascii: "\\")) else {
+            return decode(text) ?? []
+        }
+        return Set(text.dropFirst(2).dropLast(2).split(separator: "\",\"").map(String.init))
+    }
+
+    /// A scope, of which most are empty.
+    static func texts(_ text: String) -> [String: String] { text == "{}" ? [:] : decode(text) ?? [:] }
 
     static func decode<Value: Decodable>(_ text: String) -> Value? {
         try? JSONDecoder().decode(Value.self, from: Data(text.utf8))

@@ -32,7 +32,10 @@ public final class MainStore: Sendable {
         configuration.busyMode = .timeout(120)
         configuration.prepareDatabase { db in
             try db.execute(
-                sql: "PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864")
+                sql: """
+                    PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864;
+                    PRAGMA wal_autocheckpoint = 4000
+                    """)
             if !db.configuration.readonly { try StagingMemory.attach(to: db) }
         }
         do {
@@ -70,9 +73,6 @@ public final class MainStore: Sendable {
     /// Closes every connection. Nothing may use the store afterwards.
     public func close() throws { try pool.close() }
 
-    /// The tables that earlier runs have asked for.
-    func knownTables() throws -> [String: TableInfo] { try pool.unsafeRead { try tableInfos.known(in: $0) } }
-
     func tableInfo(_ name: String) throws -> TableInfo {
         guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {
             throw StoreError(
@@ -95,7 +95,7 @@ public final class MainStore: Sendable {
 
     /// What a source's run is to stage its rows in. Only the holder of the source's ``RunLock`` may make one.
     package func makeWorkerContext(source: String) -> WorkerContext {
-        WorkerContext(store: self, path: scratchPath(source))
+        WorkerContext(store: self, source: source)
     }
 
     func scratchPath(_ source: String) -> String {

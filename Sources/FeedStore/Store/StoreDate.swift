@@ -1,10 +1,19 @@
 package import Foundation
 
-/// Points in time as Tributary's own tables keep them: `2026-11-21T08:30:00.000Z`, which sorts as text.
+/// Points in time as Tributary's own tables keep them: `2026-11-21T08:30:00.000Z`, which sorts as text. A run writes and
+/// reads a dozen of them.
 package enum StoreDate {
-    private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    package static func text(_ date: Date) -> String {
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)
+        guard let text = UTCText.storeDate(milliseconds) else {
+            return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        }
+        return text
+    }
 
-    package static func text(_ date: Date) -> String { date.formatted(style) }
-
-    package static func date(_ text: String?) -> Date? { text.flatMap { try? Date($0, strategy: style) } }
+    package static func date(_ text: String?) -> Date? {
+        guard let text else { return nil }
+        return UTCText.date(text)
+            ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
 }

@@ -21,20 +21,23 @@ final class TableInfoCache: Sendable {
     private let state = Mutex(State())
 
     /// What is known already, by the names that were asked for.
-    func known(in db: Database) throws -> [String: TableInfo] { try current(in: db).tables }
+    var known: [String: TableInfo] { state.withLock { $0.tables } }
 
-    private func current(in db: Database) throws -> State {
-        // Another process may have changed the schema; the file's header tells (pragma.html, "schema_version").
-        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
-        return state.withLock { state in
-            if state.version != version { state = State(version: version) }
-            return state
-        }
+    /// Forgets what is known where the schema has changed, which another process may have done. Each run begins with it.
+    ///
+    /// - Parameter version: what the file's header tells (pragma.html, "schema_version").
+    func noteVersion(_ version: Int) {
+        state.withLock { if $0.version != version { $0 = State(version: version) } }
     }
 
-    /// Makes sure of something once, and again when the schema has changed.
+    private func current(in db: Database) throws -> State {
+        noteVersion(try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0)
+        return state.withLock { $0 }
+    }
+
+    /// Makes sure of something once, and again when the schema has been seen to have changed.
     func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
-        if try pool.unsafeRead({ try current(in: $0).suitable.contains(requirement) }) { return }
+        if state.withLock({ $0.suitable.contains(requirement) }) { return }
         try body()
         let version = try pool.unsafeRead { try current(in: $0).version }
         state.withLock { if $0.version == version { $0.suitable.insert(requirement) } }

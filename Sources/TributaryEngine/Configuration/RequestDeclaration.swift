@@ -16,6 +16,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
+    /// Stands for `content` in the request's fingerprint: describing a mapping anew for each run would take longer than the
+    /// run.
+    var contentFingerprint: String
     public var sync: SyncMode
     public var scope: [String: String]
     /// Whether a mirroring request may delete every row because its feed has none.
@@ -103,7 +106,7 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
         let parts = [
             url.value, method, list(headers), list(parameters), body?.text.value ?? "",
-            authentication?.identity ?? "", forEach?.query ?? "", "\(content)", String(parserVersion),
+            authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint, String(parserVersion),
             "\(captures)", "\(paging.map { "\($0)" } ?? "")",
             sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import NIOCore
+import NIOPosix
 import NIOSSL
 
 extension Transport {
@@ -14,8 +15,12 @@ extension Transport {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         configuration.tlsConfiguration = try tls?.configuration()
         if let proxy { configuration.proxy = proxy.configuration }
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
     }
+
+    /// One thread does for thousands of requests a second; a second one would only wake the runs' threads more often. It
+    /// lives as long as the process, as NIO's own singletons do.
+    private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 }
 
 extension Transport.TLS {

@@ -25,7 +25,7 @@ package actor Inference {
             key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDefaults().headers,
             parameters: [:],
             body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
-            content: .mirrored,
+            content: .mirrored, contentFingerprint: "",
             sync: .upsert, scope: [:], allowsEmpty: false)
         let http = HTTPFetcher(now: { Date() })
         let profile: DocumentProfile

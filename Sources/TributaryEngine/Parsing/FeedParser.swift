@@ -65,10 +65,10 @@ open class FeedParser {
     public final var element: String { streamReference._withUnsafeGuaranteedRef { $0.qualifiedName } }
 
     /// The element's name without its prefix, whatever namespace it is in.
-    public final var localName: String { stream.name.local }
+    public final var localName: String { streamReference._withUnsafeGuaranteedRef { $0.localName } }
 
     /// What the element's prefix, or the default namespace, is bound to.
-    public final var namespace: String? { stream.name.namespace }
+    public final var namespace: String? { streamReference._withUnsafeGuaranteedRef { $0.namespace } }
 
     /// The name as written of the element that holds this one; nil for the root.
     public final var parent: String? { streamReference._withUnsafeGuaranteedRef { $0.parentQualifiedName } }

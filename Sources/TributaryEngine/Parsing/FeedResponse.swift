@@ -31,7 +31,7 @@ public struct FeedResponse: Sendable {
 
     /// The first header with this name, in any case.
     public subscript(header name: String) -> String? {
-        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }
 
     /// The `charset` parameter of the Content-Type, the first where it is repeated (RFC 9110, section 8.3).

@@ -74,8 +74,8 @@ extension StackRun {
     private func take(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) async throws -> ParsedBody {
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
-        try factory.prepareStore()
         let context = try workerContext()
+        try factory.prepareStore()
         var parser = try factory.makeParser(exchange.response, context: context, index: index)
         let mapped = parser as? MappingBodyParser
         let captures = CaptureHandler(request.capturedPaths)

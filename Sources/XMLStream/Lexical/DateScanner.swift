@@ -213,12 +213,13 @@ struct DateScanner {
     }
 
     private static func month(_ name: String?) -> Int? {
-        guard let name, name.count >= 3 else { return nil }
-        return months.firstIndex { $0.hasPrefix(name.lowercased()) }.map { $0 + 1 }
+        guard let name = name?.lowercased(), name.utf8.count >= 3 else { return nil }
+        return months.firstIndex { $0.hasPrefix(name) }.map { $0 + 1 }
     }
 
     private static func isDayName(_ name: String) -> Bool {
-        name.count >= 3 && days.contains { $0.hasPrefix(name.lowercased()) }
+        let name = name.lowercased()
+        return name.utf8.count >= 3 && days.contains { $0.hasPrefix(name) }
     }
 
     private static let months = [

@@ -1,0 +1,82 @@
+import Foundation
+
+/// Dates as GRDB and the own tables write them, without a formatter: there is one in many a row.
+///
+/// Nil for what is left to formatters: years in which calendars differ, or of other than four digits; and, for a record's
+/// columns, fractions of seconds.
+enum UTCText {
+    /// `2026-11-21T08:30:00Z`
+    static func iso8601(_ date: Date) -> String? {
+        time_t(exactly: date.timeIntervalSince1970).flatMap { text(of: $0, separator: "T", end: "Z") }
+    }
+
+    /// `2026-11-21 08:30:00.000`
+    static func sqlite(_ date: Date) -> String? {
+        time_t(exactly: date.timeIntervalSince1970).flatMap { text(of: $0, separator: " ", end: ".000") }
+    }
+
+    /// `2026-11-21T08:30:00.000Z`, from milliseconds since 1970.
+    static func storeDate(_ milliseconds: Double) -> String? {
+        guard milliseconds >= 0, let milliseconds = Int(exactly: milliseconds) else { return nil }
+        let (seconds, fraction) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        return text(of: seconds, separator: "T", end: ".\(String(1000 + fraction).dropFirst())Z")
+    }
+
+    /// What ``storeDate(_:)`` wrote.
+    static func date(_ text: String) -> Date? {
+        var digits: [Int] = []
+        digits.reserveCapacity(17)
+        for (position, byte) in text.utf8.enumerated() {
+            switch position {
+            case 4, 7, 10, 13, 16, 19, 23: guard byte == pattern[position] else { return nil }
+            default:
+                guard position < 24, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                digits.append(Int(byte - UInt8(ascii: "0")))
+            }
+        }
+        guard digits.count == 17 else { return nil }
+        func number(_ range: Range<Int>) -> Int32 { digits[range].reduce(0) { $0 * 10 + Int32($1) } }
+        var parts = tm()
+        parts.tm_year = number(0..<4) - 1900
+        parts.tm_mon = number(4..<6) - 1
+        parts.tm_mday = number(6..<8)
+        parts.tm_hour = number(8..<10)
+        parts.tm_min = number(10..<12)
+        parts.tm_sec = number(12..<14)
+        return Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(number(14..<17)) / 1000)
+    }
+
+    private static let pattern = Array("0000-00-00T00:00:00.000Z".utf8)
+
+    private static func text(of seconds: time_t, separator: Unicode.Scalar, end: String) -> String? {
+        var seconds = seconds
+        var parts = tm()
+        guard gmtime_r(&seconds, &parts) != nil, (0..<8100).contains(parts.tm_year) else { return nil }
+        return String(unsafeUninitializedCapacity: 24) { bytes in
+            var count = 0
+            func put(_ byte: UInt8) {
+                bytes[count] = byte
+                count += 1
+            }
+            func put(_ value: Int32) {
+                put(UInt8(48 + value / 10))
+                put(UInt8(48 + value % 10))
+            }
+            let year = parts.tm_year + 1900
+            put(year / 100)
+            put(year % 100)
+            put(UInt8(ascii: "-"))
+            put(parts.tm_mon + 1)
+            put(UInt8(ascii: "-"))
+            put(parts.tm_mday)
+            put(UInt8(ascii: separator))
+            put(parts.tm_hour)
+            put(UInt8(ascii: ":"))
+            put(parts.tm_min)
+            put(UInt8(ascii: ":"))
+            put(parts.tm_sec)
+            end.utf8.forEach(put)
+            return count
+        }
+    }
+}
