@@ -23,7 +23,8 @@ import Testing
         let stopping = ContinuousClock.now
         let status = await daemon.end()
         let time = ContinuousClock.now - stopping
-        #expect(status == 0 && time < .seconds(5), "status \(status) after \(time)")
+        // Well before any request's timeout, however busy the other tests keep the machine.
+        #expect(status == 0 && time < .seconds(15), "status \(status) after \(time)")
     }
 
     /// Reads on until a line says this.

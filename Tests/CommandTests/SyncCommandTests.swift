@@ -108,9 +108,14 @@ import Testing
                 return try dumpRows(path: fixture.storePath)
             }
             let versions = [try await expected("a"), try await expected("b")]
-            let started = ContinuousClock.now
-            _ = try await fixture.program.run("sync", "--full")
-            let whole = ContinuousClock.now - started
+            /// A run takes longer while other tests are busy; what matters is that the instants lie within it.
+            var whole = Duration.seconds(60)
+            func timeRun() async throws {
+                let started = ContinuousClock.now
+                #expect(try await fixture.program.run("sync", "--full").status == 0)
+                whole = min(whole, ContinuousClock.now - started)
+            }
+            for _ in 0..<3 { try await timeRun() }
             var seen: Set<Int> = []
             for round in 0..<100 {
                 fixture.serve(round % 2 == 0 ? "a" : "b", contacts: 1500)
@@ -126,7 +131,7 @@ import Testing
                 if round % 20 == 19 {
                     let check = try await sqlite(fixture.storePath, "PRAGMA integrity_check")
                     #expect(check == "ok")
-                    #expect(try await fixture.program.run("sync", "--full").status == 0)
+                    try await timeRun()
                     #expect(try dumpRows(path: fixture.storePath) == versions[round % 2])
                 }
             }

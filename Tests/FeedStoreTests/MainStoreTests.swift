@@ -23,7 +23,7 @@ import TestSupport
             let unchanged = Commit(
                 report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
                 state: SourceState(source: "s"), forgetBefore: .distantPast)
-            _ = try fixture.store.commit(unchanged) { 0 }
+            _ = try await fixture.store.commit(unchanged) { 0 }
             try fixture.commit { try $0.insert(Item(id: "b")) }
             cancellable.cancel()
             continuation.finish()
@@ -55,7 +55,7 @@ import TestSupport
             let commit = Commit(
                 report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
                 state: SourceState(source: "s"), forgetBefore: Date(timeIntervalSinceNow: -3600))
-            _ = try fixture.store.commit(commit) { 0 }
+            _ = try await fixture.store.commit(commit) { 0 }
             let found2 = try fixture.rows("SELECT id FROM tributary_run")
             #expect(found2 == ["2", "3"])
             let found3 = try fixture.rows("SELECT run, key FROM tributary_change")
@@ -79,7 +79,7 @@ import TestSupport
                     state: SourceState(
                         source: "s", outcome: .discarded, lastRun: due, nextDue: due, failures: 3, error: "why"),
                     forgetBefore: .distantPast)
-                _ = try store.commit(commit) { 1.5 }
+                _ = try await store.commit(commit) { 1.5 }
                 try store.close()
             }
             let store = try MainStore(path: path, schema: schema)

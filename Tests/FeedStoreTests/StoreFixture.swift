@@ -59,7 +59,9 @@ struct StoreFixture {
         let commit = Commit(
             report: report, requests: [], state: SourceState(source: source, outcome: .committed),
             emptyMirrors: emptyMirrors, forgetBefore: .distantPast)
-        return try store.commit(commit, merging: stack) { 0 }.counts
+        return try store.pool.writeWithoutTransaction { db in
+            try store.commit(commit, merging: stack, seconds: { 0 }, on: db).counts
+        }
     }
 
     @discardableResult

@@ -4,7 +4,8 @@ import GRDBSQLite
 
 /// The one place where the main store is written.
 extension MainStore {
-    /// Merges what a run has staged, and records the run, in one transaction.
+    /// Merges what a run has staged, and records the run, in one transaction. Once begun it is not cancelled with the
+    /// task, but by `interruption`.
     ///
     /// - Parameters:
     ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
@@ -14,26 +15,34 @@ extension MainStore {
     /// - Throws: ``StoreError``; the store is then what it was.
     package func commit(
         _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
-        seconds: () -> Double
+        seconds: @escaping @Sendable () -> Double
+    ) async throws -> RunReport {
+        try await onWriter { db in
+            try self.commit(commit, merging: stack, interruption: interruption, seconds: seconds, on: db)
+        }
+    }
+
+    /// - Parameter db: the writing connection.
+    func commit(
+        _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
+        seconds: () -> Double, on db: Database
     ) throws -> RunReport {
-        try pool.writeWithoutTransaction { db in
-            let stack = try stack.map { try attach($0, to: db) }
-            defer { if stack?.path != nil { db.detachWorker() } }
-            return try interruption.whileInterruptible(db) {
-                do {
-                    guard let stack, stack.path == nil else {
-                        return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
-                    }
-                    do {
-                        // To defer them, SQLite forgets every prepared statement, which takes longer than most small
-                        // stacks; and most do without, parents coming before their children.
-                        return try record(commit, merging: stack, defersForeignKeys: false, seconds: seconds, db)
-                    } catch let error as DatabaseError where error.breaksForeignKey {
-                        return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
-                    }
-                } catch let error as DatabaseError {
-                    throw StoreError(commit: error, path: path)
+        let stack = try stack.map { try attach($0, to: db) }
+        defer { if stack?.path != nil { db.detachWorker() } }
+        return try interruption.whileInterruptible(db) {
+            do {
+                guard let stack, stack.path == nil else {
+                    return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                 }
+                do {
+                    // To defer them, SQLite forgets every prepared statement, which takes longer than most small stacks;
+                    // and most do without, parents coming before their children.
+                    return try record(commit, merging: stack, defersForeignKeys: false, seconds: seconds, db)
+                } catch let error as DatabaseError where error.breaksForeignKey {
+                    return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
+                }
+            } catch let error as DatabaseError {
+                throw StoreError(commit: error, path: path)
             }
         }
     }

@@ -41,8 +41,8 @@ extension MainStore {
     }
 
     /// Says that a source is being asked now: a process that starts while the run has no end yet does not ask at once again.
-    package func noteAttempt(_ source: String, notBefore: Date) throws {
-        try pool.write { db in
+    package func noteAttempt(_ source: String, notBefore: Date) async throws {
+        try await onWriter { db in
             try db.execute(
                 cached: """
                     INSERT INTO tributary_source (source, next_due, failures) VALUES (:source, :due, 0)

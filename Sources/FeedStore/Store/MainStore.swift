@@ -70,6 +70,15 @@ public final class MainStore: Sendable {
         }
     }
 
+    /// Writes when those who came earlier have written. The caller's thread is free meanwhile, and one thread does one
+    /// commit after another: with each on its caller's thread, they spend more time on waking one another than on the
+    /// commits of small stacks.
+    func onWriter<Value: Sendable>(_ write: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in continuation.resume(with: Result { try write(db) }) }
+        }
+    }
+
     /// Closes every connection. Nothing may use the store afterwards.
     public func close() throws { try pool.close() }
 

@@ -119,16 +119,16 @@ actor StackRun {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
             if !mode.ignoresDueTime {
-                try environment.store.noteAttempt(source.name, notBefore: startedAt + DueTime.firstRetry.seconds)
+                try await environment.store.noteAttempt(source.name, notBefore: startedAt + DueTime.firstRetry.seconds)
             }
             try await sendRequests()
-            return try finish()
+            return try await finish()
         } catch {
             ending = self.ending(with: error)
         }
         context?.remove()
         context = nil
-        return record(ending)
+        return await record(ending)
     }
 
     /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
@@ -150,12 +150,12 @@ actor StackRun {
 
     // MARK: - The end
 
-    private func finish() throws -> RunReport {
+    private func finish() async throws -> RunReport {
         try Task.checkCancellation()
         guard let context, results.contains(where: { $0.report.outcome == "parsed" }) else {
             self.context?.remove()
             self.context = nil
-            return record(Ending(outcome: .unchanged))
+            return await record(Ending(outcome: .unchanged))
         }
         let stack = try context.finish()
         skipped = context.skippedRows
@@ -163,7 +163,8 @@ actor StackRun {
         var commit = commit(ending)
         commit.emptyMirrors = mirrors
         commit.checkMirrors = mirrorsAreKnown ? nil : checkMirrors
-        let report = try environment.store.commit(commit, merging: stack, interruption: interruption) { elapsed }
+        let report = try await environment.store.commit(
+            commit, merging: stack, interruption: interruption, seconds: elapsed)
         context.remove()
         self.context = nil
         return report
@@ -200,16 +201,16 @@ actor StackRun {
     }
 
     /// Records a run that has no rows to merge.
-    private func record(_ ending: Ending) -> RunReport {
+    private func record(_ ending: Ending) async -> RunReport {
         let commit = commit(ending)
         do {
-            return try environment.store.commit(commit) { elapsed }
+            return try await environment.store.commit(commit, seconds: elapsed)
         } catch {
             // The report still reaches whoever asked; only the store could not take it.
             environment.logger.error(
                 "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
             var report = commit.report
-            report.seconds = elapsed
+            report.seconds = elapsed()
             return report
         }
     }
@@ -241,10 +242,12 @@ actor StackRun {
 
     private func report(_ ending: Ending) -> RunReport {
         RunReport(
-            source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed,
+            source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed(),
             skipped: skipped,
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
     }
 
-    private var elapsed: Double { (ContinuousClock.now - start).seconds }
+    private var elapsed: @Sendable () -> Double {
+        { [start] in (ContinuousClock.now - start).seconds }
+    }
 }
