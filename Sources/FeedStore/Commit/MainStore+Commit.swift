@@ -95,11 +95,13 @@ extension MainStore {
 extension Database {
     /// The number of the run that is about to be recorded.
     fileprivate func nextRun() throws -> Int64 {
-        let last = try Int64.fetchOne(cachedStatement(sql: "SELECT max(id) FROM main.tributary_run")) ?? 0
-        let lastJournaled =
-            try Int64.fetchOne(
-                cachedStatement(sql: "SELECT run FROM main.tributary_change ORDER BY id DESC LIMIT 1")) ?? 0
-        return max(last, lastJournaled) + 1
+        let last = try cachedStatement(
+            sql: """
+                SELECT max(
+                    coalesce((SELECT max(id) FROM main.tributary_run), 0),
+                    coalesce((SELECT run FROM main.tributary_change ORDER BY id DESC LIMIT 1), 0))
+                """)
+        return try (Int64.fetchOne(last) ?? 0) + 1
     }
 
     fileprivate func attachWorker(_ path: String) throws {
@@ -145,12 +147,14 @@ extension Database {
                 DELETE FROM main.tributary_run WHERE id IN (
                     SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
                 """, [StoreDate.text(date)])
-        guard let first = try Int64.fetchOne(cachedStatement(sql: "SELECT min(id) FROM main.tributary_run")),
-            let oldest = try Row.fetchOne(
-                cachedStatement(sql: "SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1")),
-            (oldest["run"] as Int64) < first
-        else { return }
-        let start: Int64 = oldest["id"]
+        let oldest = try cachedStatement(
+            sql: """
+                SELECT c.id, (SELECT min(id) FROM main.tributary_run) AS first FROM
+                    (SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1) c WHERE c.run < first
+                """)
+        guard let row = try Row.fetchOne(oldest) else { return }
+        let start: Int64 = row[0]
+        let first: Int64 = row[1]
         try execute(
             cached: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", [start + Int64(changes), first])
     }

@@ -87,6 +87,7 @@ extension Database {
             try execute(sql: table.indexSQL(isUnique: false))
             if table.numbersRecords { try execute(sql: table.twinsCreationSQL) }
         }
+        guard total > 1 else { return }
         let name = table.qualifiedName
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
         let distinct =

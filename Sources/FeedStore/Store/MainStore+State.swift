@@ -17,8 +17,8 @@ extension MainStore {
 
     /// The states of a source and of its requests, the latter by key. What is known of the store's schema is renewed if need be.
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
-        // One statement, and no transaction around it, which would cost as much again.
-        try pool.unsafeRead { db in
+        // One statement on a connection of its own: a transaction and a place in the pool would each cost as much again.
+        try states.unsafeRead { db in
             let statement = try db.cachedStatement(
                 sql: """
                     SELECT \(SourceState.columns(of: "s")), \(RequestState.columns(of: "r")),
@@ -217,10 +217,14 @@ extension RunReport {
 /// Lists and dictionaries in the own tables' text columns.
 private enum JSONText {
     static func encode(_ value: some Encodable & Collection) throws -> String {
+        String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private static let encoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
-    }
+        return encoder
+    }()
 
     /// A list of tables, most of which have names without escapes.
     static func names(_ text: String) -> Set<String> {

@@ -9,6 +9,8 @@ public final class MainStore: Sendable {
     /// The file's path, made absolute.
     public let path: String
     let pool: DatabasePool
+    /// Where each run begins: by looking at what is known of its source.
+    let states: DatabaseQueue
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
 
@@ -40,6 +42,7 @@ public final class MainStore: Sendable {
         }
         do {
             pool = try DatabasePool(path: self.path, configuration: configuration)
+            states = try Self.openStates(self.path)
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
@@ -65,6 +68,7 @@ public final class MainStore: Sendable {
         configuration.readonly = true
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
+            states = try Self.openStates(path)
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
         }
@@ -80,7 +84,18 @@ public final class MainStore: Sendable {
     }
 
     /// Closes every connection. Nothing may use the store afterwards.
-    public func close() throws { try pool.close() }
+    public func close() throws {
+        try states.close()
+        try pool.close()
+    }
+
+    private static func openStates(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "states"
+        configuration.readonly = true
+        configuration.busyMode = .timeout(120)
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
 
     func tableInfo(_ name: String) throws -> TableInfo {
         guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {
