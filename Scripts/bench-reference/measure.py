@@ -49,10 +49,10 @@ class Bench:
         self.work, self.bin, self.runs = pathlib.Path(arguments.work), pathlib.Path(arguments.bin), arguments.runs
         self.environment = {}
 
-    def serve(self, feeds):
+    def serve(self, feeds, *options):
         port = self.work / "port"
         port.unlink(missing_ok=True)
-        server = subprocess.Popen([self.bin / "FeedServer", feeds, port, "--no-validators"])
+        server = subprocess.Popen([self.bin / "FeedServer", feeds, port, *options])
         while not port.exists():
             if server.poll() is not None:
                 sys.exit("FeedServer failed")
@@ -175,6 +175,11 @@ def main():
     try:
         title = f"{arguments.contacts:,} contacts, {size:.0f} MB"
         bench.compare(title + ", into an empty store", feeds, "abcd", bench.runs)
+    finally:
+        server.terminate()
+        server.wait()
+    server = bench.serve(feeds, "--no-validators")
+    try:
         bench.compare(title + ", unchanged, served without validators", feeds, "abcd", bench.runs, again=True)
         bench.reader_delay(feeds)
         bench.nested(arguments.contacts // 4, min(bench.runs, 3))

@@ -76,6 +76,22 @@ struct EngineFixture {
         }
     }
 
+    /// How many descriptors of this process are the fixture's: its files, and connections to its server.
+    var descriptors: Int {
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return numbers.count { number in
+            let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + number)) ?? ""
+            if target.hasPrefix(folder.path) { return true }
+            guard target.hasPrefix("socket:"), let descriptor = Int32(number) else { return false }
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) == 0 }
+            }
+            return isConnected && Int(UInt16(bigEndian: address.sin_port)) == server.port
+        }
+    }
+
     func dump() throws -> [String] { try dumpRows(path: storePath) }
 
     /// `<items>` of these ids.

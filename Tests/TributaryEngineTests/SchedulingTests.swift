@@ -126,6 +126,51 @@ import Testing
         }
     }
 
+    /// Sixty minutes of due times, with every way in which a response can end: what a run opens, it closes.
+    @Test func anHourOfDueTimesLeaksNoDescriptor() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let asked = Counter()
+            fixture.server.document("/unchanged", EngineFixture.items(["1"]), etag: "\"1\"")
+            fixture.server.route("/changed") { _ in
+                asked.enter()
+                return StubServer.response(200, EngineFixture.items(["2"], name: "n\(asked.total)"))
+            }
+            fixture.server.route("/refused") { _ in StubServer.response(500, "") }
+            fixture.server.route("/reset") { _ in [StubServer.head(200, [:]), .send(Array("<items>".utf8)), .reset] }
+            fixture.server.route("/broken") { _ in StubServer.response(200, "<items><item id='3'>") }
+            var sources = ""
+            for (number, path) in ["unchanged", "changed", "refused", "reset", "broken"].enumerated() {
+                for copy in 0..<3 {
+                    let name = "s\(number)\(copy)"
+                    sources +=
+                        "[sources.\(name)]\ncache = \"1m\"\n"
+                        + EngineFixture.request("/" + path).replacingOccurrences(
+                            of: "sources.s.", with: "sources.\(name).")
+                }
+            }
+            let service = try fixture.service(sources, clock: fixture.clock)
+            let running = Task { try await service.run() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            let healthy = Set((0..<3).flatMap { ["s0\($0)", "s1\($0)"] })
+            var open: [Int] = []
+            for _ in 0..<60 {
+                var waiting = healthy
+                while !waiting.isEmpty, let outcome = await outcomes.next() { waiting.remove(outcome.source) }
+                await service.answer()
+                open.append(fixture.descriptors)
+                // Sources drift apart by a twentieth of their interval.
+                fixture.clock.advance(by: 64)
+            }
+            running.cancel()
+            try? await running.value
+            #expect(fixture.server.requests("/unchanged").count >= 180)
+            // What the first minutes open stays open: the store, and connections that are used again.
+            #expect(open[30...].max()! <= open[5..<30].max()!, "\(open)")
+            try service.store.close()
+            #expect(fixture.descriptors == 0)
+        }
+    }
+
     /// Two processes, or two services on one store: the second waits, and finds the source fresh.
     @Test func runsOfOneSourceNeverOverlap() async throws {
         try await EngineFixture.with { (fixture) async throws in
