@@ -42,10 +42,10 @@ struct StoreFixture {
         return try counts.get()
     }
 
-    private func commit(
+    func commit(
         to store: MainStore, usesScratch: Bool, _ source: String,
         _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
-        _ emptyMirrors: [(table: String, scope: [String: String])]
+        _ emptyMirrors: [(table: String, scope: [String: String])] = []
     ) throws -> MergeCounts {
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }

@@ -145,6 +145,23 @@ import TestSupport
         }
     }
 
+    /// Statements are kept for so many tables; then all are forgotten.
+    @Test func moreTablesThanStatementsAreKeptFor() async throws {
+        let tables = (0..<StagingMemory.maximumShapes + 20).map { "t\($0)" }
+        let schema = tables.map { "CREATE TABLE \($0) (id TEXT PRIMARY KEY, name TEXT);" }.joined()
+        try await StoreFixture.with(schema) { fixture in
+            for turn in ["a", "b"] {
+                for table in tables {
+                    let counts = try fixture.commit(
+                        to: fixture.store, usesScratch: false, table,
+                        [(MergeRule(sync: .mirror), { try $0.insert(into: table, ["id": turn, "name": table]) })])
+                    #expect(counts.inserted == 1 && counts.deleted == (turn == "a" ? 0 : 1))
+                }
+            }
+            for table in tables { #expect(try fixture.rows("SELECT * FROM \(table)") == ["b|\(table)"]) }
+        }
+    }
+
     @Test func smallStacksStayInMemory() async throws {
         try await StoreFixture.with(schema) { fixture in
             let small = fixture.store.makeWorkerContext(source: "small")

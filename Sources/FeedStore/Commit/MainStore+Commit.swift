@@ -27,7 +27,7 @@ extension MainStore {
         _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
         seconds: () -> Double, on db: Database
     ) throws -> RunReport {
-        let stack = try stack.map { try attach($0, to: db) }
+        let stack = try stack.map { try attach($0, emptyMirrors: commit.emptyMirrors.map(\.table), to: db) }
         defer { if stack?.path != nil { db.detachWorker() } }
         return try interruption.whileInterruptible(db) {
             do {
@@ -86,9 +86,9 @@ extension MainStore {
 
 extension MainStore {
     /// Makes what a stack has staged readable on the writing connection, before the transaction that merges it.
-    func attach(_ stack: StagedStack, to db: Database) throws -> StagedStack {
+    func attach(_ stack: StagedStack, emptyMirrors: [String], to db: Database) throws -> StagedStack {
         if let path = stack.path { try db.attachWorker(path) }
-        return try memory.makeTables(for: stack, db)
+        return try memory.makeTables(for: stack, emptyMirrors: emptyMirrors, db)
     }
 }
 

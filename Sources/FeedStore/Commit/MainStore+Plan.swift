@@ -11,7 +11,7 @@ extension MainStore {
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
-            let stack = try attach(stack, to: db)
+            let stack = try attach(stack, emptyMirrors: emptyMirrors.map(\.table), to: db)
             defer { if stack.path != nil { db.detachWorker() } }
             defer { memory.forgetWorkTables() }
             var counts = MergeCounts()

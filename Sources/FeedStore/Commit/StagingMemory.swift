@@ -6,17 +6,21 @@ import GRDB
 /// `@unchecked Sendable`: used only by whoever has the writing connection.
 final class StagingMemory: @unchecked Sendable {
     static let schema = "memory"
-    /// How many tables, and with them prepared statements, are kept. All go when there would be more.
-    static let maximumTables = 128
+    /// For how many tables, and ways of staging them, statements are kept prepared. All go when there would be more.
+    static let maximumShapes = 128
 
     private var names: [Key: String] = [:]
+    /// Tables that were mirrored without a row.
+    private var emptied: Set<String> = []
     /// The merge's own tables that are there.
     private var workTables: Set<String> = []
 
     private struct Key: Hashable {
+        /// The store's table. Statements name it, so that each has a staging table of its own.
+        var table: String
         var definition: String
         var identity: [String]
-        /// Tells tables of one definition apart within a stack.
+        /// Tells staging tables of one definition apart within a stack.
         var ordinal: Int
     }
 
@@ -25,17 +29,23 @@ final class StagingMemory: @unchecked Sendable {
     }
 
     /// Gives a stack's rows tables of their own, outside the transaction in which they will be merged.
-    func makeTables(for stack: StagedStack, _ db: Database) throws -> StagedStack {
+    ///
+    /// - Parameter emptyMirrors: tables that the stack mirrors without a row.
+    func makeTables(for stack: StagedStack, emptyMirrors: [String], _ db: Database) throws -> StagedStack {
         guard stack.path == nil else { return stack }
-        if names.count + stack.parts.count > Self.maximumTables { try removeTables(db) }
+        if names.count + stack.parts.count + emptied.union(emptyMirrors).count > Self.maximumShapes {
+            try removeTables(db)
+        }
+        emptied.formUnion(emptyMirrors)
         var stack = stack
-        var ordinals: [String: Int] = [:]
+        var ordinals: [Key: Int] = [:]
         for index in stack.parts.indices {
             var table = stack.parts[index].table
-            let definition = table.definition
-            let key = Key(
-                definition: definition, identity: table.identityColumns, ordinal: ordinals[definition, default: 0])
-            ordinals[definition, default: 0] += 1
+            var key = Key(
+                table: table.table.name, definition: table.definition, identity: table.identityColumns, ordinal: 0)
+            let ordinal = ordinals[key, default: 0]
+            ordinals[key] = ordinal + 1
+            key.ordinal = ordinal
             table.schema = Self.schema
             table.isIndexed = true
             if let name = names[key] {
@@ -66,6 +76,7 @@ final class StagingMemory: @unchecked Sendable {
         db.releaseMemory()
         try db.execute(sql: "DETACH DATABASE \(Self.schema)")
         names = [:]
+        emptied = []
         workTables = []
         try Self.attach(to: db)
     }
