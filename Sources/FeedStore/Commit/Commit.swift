@@ -10,8 +10,7 @@ package struct Commit: Sendable {
     package var emptyMirrors: [(table: String, scope: [String: String])]
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
-    /// Told what other sources mirror, inside the transaction; throws where that cannot be. Nil where it has been asked
-    /// before.
+    /// Told what other sources mirror, inside the transaction; throws where that cannot be.
     package var checkMirrors: (@Sendable ([(source: String, state: RequestState)]) throws -> Void)?
     /// An origin that asked to be left alone, and until when.
     package var busyHost: (origin: String, notBefore: Date)?

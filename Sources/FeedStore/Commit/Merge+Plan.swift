@@ -20,7 +20,7 @@ extension Merge {
         let found = try Row.fetchCursor(
             db,
             sql: """
-                SELECT \((new + old).joined(separator: ", ")) FROM \(stack.schema).difference d
+                SELECT \((new + old).joined(separator: ", ")) FROM \(stack.schema).tributary_difference d
                 CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row
                 JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s")) WHERE NOT d.is_new ORDER BY d.id
                 """)

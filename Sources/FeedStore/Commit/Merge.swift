@@ -180,7 +180,7 @@ struct Merge {
 
     /// A table beside the staged rows, made where there is none of this name, and empty.
     func workTable(_ name: String, _ columns: String) throws -> String {
-        let table = "\(stack.schema).\(name)"
+        let table = "\(stack.schema).tributary_\(name)"
         if stack.path != nil || !memory.hasWorkTable(name) {
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(table) (\(columns))")
         }

@@ -51,8 +51,8 @@ final class StagingMemory: @unchecked Sendable {
             if let name = names[key] {
                 table.name = name
             } else {
-                table.name = "stage_\(names.count + 1)"
-                try db.inSavepoint {
+                table.name = "tributary_stage_\(names.count + 1)"
+                try db.inTransaction(.deferred) {
                     try db.execute(sql: table.creationSQL)
                     try db.execute(sql: table.indexSQL(isUnique: false))
                     if table.numbersRecords { try db.execute(sql: table.twinsCreationSQL) }

@@ -90,21 +90,31 @@ extension Database {
         guard total > 1 else { return }
         let name = table.qualifiedName
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
-        let distinct =
-            try Int.fetchOne(cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))")) ?? 0
+        // A NULL in a key is unlike any other, as in the store's own unique index.
+        var isWhole = "1"
+        if case .key = table.identity {
+            isWhole = identity.map { $0.sqlIdentifier + " IS NOT NULL" }.joined(separator: " AND ")
+        }
+        let count = try cachedStatement(
+            sql: """
+                SELECT (SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(isWhole) GROUP BY \(key)))
+                    + (SELECT count(*) FROM \(name) WHERE NOT (\(isWhole)))
+                """)
+        let distinct = try Int.fetchOne(count) ?? 0
         guard distinct < total else { return }
         if table.numbersRecords {
             // Rows that refer to a record which another replaces refer to that one.
             try execute(
                 cached: """
-                    INSERT INTO \(table.twins) SELECT \(StagingTable.record),
-                    max(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
+                    INSERT INTO \(table.twins) SELECT \(StagingTable.record), CASE WHEN \(isWhole)
+                    THEN max(\(StagingTable.row)) OVER (PARTITION BY \(key)) ELSE \(StagingTable.row) END FROM \(name)
                     """)
         }
         try execute(
-            cached:
-                "DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))"
-        )
+            cached: """
+                DELETE FROM \(name) WHERE \(isWhole) AND \(StagingTable.row) NOT IN (
+                    SELECT max(\(StagingTable.row)) FROM \(name) WHERE \(isWhole) GROUP BY \(key))
+                """)
         counts.rows = distinct
         counts.replaced = total - distinct
         counts.hasTwins = table.numbersRecords

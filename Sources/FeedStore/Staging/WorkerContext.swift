@@ -174,9 +174,8 @@ public final class WorkerContext {
     }
 
     func tableInfo(_ table: String) throws -> TableInfo {
-        if tables.isEmpty { tables = store.tableInfos.known }
         if let info = tables[table] { return info }
-        let info = try store.tableInfo(table)
+        let info = try store.tableInfos.known[table] ?? store.tableInfo(table)
         tables[table] = info
         return info
     }

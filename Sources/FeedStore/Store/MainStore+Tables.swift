@@ -146,7 +146,7 @@ extension Database {
     /// The type of a table's primary key, as it is or as it will be created.
     private func keyType(of table: String?, among all: [TableDefinition]) throws -> String {
         if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
-            try !tableExists(definition.name)
+            try !tableExists(definition.name, in: "main")
         {
             guard !definition.needsGeneratedKey else { return "INTEGER" }
             let key = definition.columns.first { $0.name.lowercased() == definition.key.first?.lowercased() }

@@ -85,8 +85,9 @@ public final class MainStore: Sendable {
 
     /// Closes every connection. Nothing may use the store afterwards.
     public func close() throws {
-        try states.close()
+        let closing = Result { try states.close() }
         try pool.close()
+        try closing.get()
     }
 
     private static func openStates(_ path: String) throws -> DatabaseQueue {

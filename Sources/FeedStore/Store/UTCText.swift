@@ -34,7 +34,7 @@ enum UTCText {
                 digits.append(Int(byte - UInt8(ascii: "0")))
             }
         }
-        guard digits.count == 17 else { return nil }
+        guard digits.count == 17, text.utf8.count == 24 else { return nil }
         func number(_ range: Range<Int>) -> Int32 { digits[range].reduce(0) { $0 * 10 + Int32($1) } }
         var parts = tm()
         parts.tm_year = number(0..<4) - 1900
@@ -43,6 +43,9 @@ enum UTCText {
         parts.tm_hour = number(8..<10)
         parts.tm_min = number(10..<12)
         parts.tm_sec = number(12..<14)
+        guard parts.tm_mon < 12, parts.tm_mday < 32, parts.tm_hour < 24, parts.tm_min < 60, parts.tm_sec < 61 else {
+            return nil
+        }
         return Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(number(14..<17)) / 1000)
     }
 

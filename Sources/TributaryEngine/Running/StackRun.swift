@@ -162,7 +162,7 @@ actor StackRun {
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.emptyMirrors = mirrors
-        commit.checkMirrors = mirrorsAreKnown ? nil : checkMirrors
+        commit.checkMirrors = checkMirrors
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         context.remove()
@@ -177,14 +177,6 @@ actor StackRun {
             let request = source.requests[index]
             return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
                 .map { (table: $0, scope: request.scope) }
-        }
-    }
-
-    /// Whether the stack mirrors what it mirrored when it was committed last, and was checked then.
-    private var mirrorsAreKnown: Bool {
-        results.compactMap(\.state).allSatisfy { state in
-            guard let last = known[state.key] else { return false }
-            return (last.sync, last.scope, last.tables) == (state.sync, state.scope, state.tables)
         }
     }
 
