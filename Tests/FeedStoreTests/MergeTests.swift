@@ -256,7 +256,7 @@ import TestSupport
                                 }
                             }
                         )
-                    ], emptyMirrors: [("ODD \"one", [:])])
+                    ], mirrors: [MirroredRows(table: "ODD \"one", scope: [:])])
             }
             let first = try sync(["a", "b"])
             #expect(first == counts(inserted: 2))
@@ -305,7 +305,7 @@ import TestSupport
             }
             let result = try fixture.commit(
                 [(MergeRule(sync: .mirror), { try $0.insert(into: "other", ["id": "o"]) })],
-                emptyMirrors: [("item", [:]), ("other", [:])])
+                mirrors: [MirroredRows(table: "item", scope: [:]), MirroredRows(table: "other", scope: [:])])
             #expect(result == counts(deleted: 1, unchanged: 1))
         }
     }

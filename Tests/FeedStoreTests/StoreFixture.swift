@@ -23,7 +23,7 @@ struct StoreFixture {
     @discardableResult
     func commit(
         source: String = "source", _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
-        emptyMirrors: [(table: String, scope: [String: String])] = []
+        mirrors: [MirroredRows] = []
     ) throws -> MergeCounts {
         try store.copy(to: folder.file("twin.sqlite"))
         let twin = try MainStore(path: folder.file("twin.sqlite"))
@@ -31,8 +31,8 @@ struct StoreFixture {
             try? twin.close()
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: twin.path + suffix) }
         }
-        let twinCounts = Result { try commit(to: twin, usesScratch: true, source, requests, emptyMirrors) }
-        let counts = Result { try commit(to: store, usesScratch: false, source, requests, emptyMirrors) }
+        let twinCounts = Result { try commit(to: twin, usesScratch: true, source, requests, mirrors) }
+        let counts = Result { try commit(to: store, usesScratch: false, source, requests, mirrors) }
         switch (counts, twinCounts) {
         case (.success(let ours), .success(let theirs)): #expect(ours == theirs)
         case (.failure(let ours), .failure(let theirs)): #expect("\(ours)" == "\(theirs)")
@@ -45,7 +45,7 @@ struct StoreFixture {
     func commit(
         to store: MainStore, usesScratch: Bool, _ source: String,
         _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
-        _ emptyMirrors: [(table: String, scope: [String: String])] = []
+        _ mirrors: [MirroredRows] = []
     ) throws -> MergeCounts {
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
@@ -58,7 +58,7 @@ struct StoreFixture {
         let report = RunReport(source: source, outcome: .committed, startedAt: Date())
         let commit = Commit(
             report: report, requests: [], state: SourceState(source: source, outcome: .committed),
-            emptyMirrors: emptyMirrors, forgetBefore: .distantPast)
+            mirrors: mirrors, forgetBefore: .distantPast)
         return try store.pool.writeWithoutTransaction { db in
             try store.commit(commit, merging: stack, seconds: { 0 }, on: db).counts
         }

@@ -97,6 +97,53 @@ import Testing
         }
     }
 
+    /// What a parser writes without saying so is known once it has been committed.
+    @Test func sourcesThatTurnOutToMirrorTheSameRowsAreRefused() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<c><company id='a' name='A'/></c>")
+            fixture.server.document("/b", "<c><company id='b' name='B'/></c>")
+            func source(_ name: String) -> String {
+                "[[sources.\(name).requests]]\nurl = \"URL/\(name)\"\nparser = \"CompaniesParser\"\nsync = \"mirror\"\n"
+            }
+            try await fixture.sync(source("a"))
+            let report = try #require(try await fixture.sync(source("a") + source("b"), ["b"]).first)
+            #expect(report.outcome == .discarded)
+            #expect(
+                report.error?.contains(
+                    "table 'company' is mirrored by request '1' of source 'b' and by request '1' of source 'a'")
+                    == true,
+                "\(report)")
+            #expect(try fixture.rows("SELECT id FROM company") == ["a"])
+            // What is no longer declared claims nothing.
+            #expect(try await fixture.sync(source("b")).first?.outcome == .committed)
+            #expect(try fixture.rows("SELECT id FROM company") == ["b"])
+        }
+    }
+
+    /// A deletion makes those requests unconditional whose rows it may have taken, and no others.
+    @Test func deletionsAskAgainOnlyForRowsOfTheirScope() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func source(_ name: String, _ options: String) -> String {
+                EngineFixture.request("/" + name, options).replacingOccurrences(
+                    of: "sources.s.", with: "sources.\(name).")
+            }
+            let sources =
+                "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
+                + source("x", "sync = \"mirror\"\nscope = { company = \"x\" }")
+                + source("y", "sync = \"mirror\"\nscope = { company = \"y\" }") + source("z", "")
+            fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
+            fixture.server.document("/x", "<i><item id='1' company='x'/><item id='2' company='x'/></i>", etag: "\"x\"")
+            fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")
+            fixture.server.document("/z", EngineFixture.items(["5"]), etag: "\"z\"")
+            for name in ["c", "x", "y", "z"] { try await fixture.sync(sources, [name]) }
+            fixture.server.document("/x", "<i><item id='1' company='x'/></i>", etag: "\"x2\"")
+            #expect(try await fixture.sync(sources, ["x"]).first?.counts.deleted == 1)
+            #expect(
+                try fixture.rows("SELECT source, etag FROM tributary_request ORDER BY source")
+                    == ["c|\"c\"", "x|\"x2\"", "y|\"y\"", "z|NULL"])
+        }
+    }
+
     /// Validators stand for rows: when a request goes and comes back, its rows have gone with it.
     @Test func aRequestThatComesBackIsUnconditional() async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -192,6 +192,26 @@ import Testing
         }
     }
 
+    /// A row could not be found again by a key with a NULL in it: each sync would insert it once more.
+    @Test(arguments: ["firm='Nobody'", ""])
+    func aKeyWithoutItsReferenceDiscards(firm: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                Self.companies
+                    + "CREATE TABLE IF NOT EXISTS line (firm_id INTEGER REFERENCES firm, n, UNIQUE (firm_id, n));",
+                to: "schema.sql")
+            let mapping = table(
+                "line", "line", #"key = ["firm_id", "n"]"#,
+                columns: "n = \"@n\"\nfirm_id = { path = \"@firm\", references = \"firm(name)\", missing = \"null\" }")
+            let report = try await sync(fixture, "<p><line n='1' firm='Acme'/><line n='2' \(firm)/></p>", mapping)
+            #expect(report.outcome == .discarded)
+            #expect(report.error?.contains("firm_id'") == true, "\(report)")
+            #expect(try fixture.rows("SELECT * FROM line").isEmpty)
+            let whole = try await sync(fixture, "<p><line n='1' firm='Acme'/></p>", mapping)
+            #expect(whole.counts.inserted == 1, "\(whole)")
+        }
+    }
+
     @Test func aReferenceToNothingDiscards() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.folder.write(Self.companies, to: "schema.sql")

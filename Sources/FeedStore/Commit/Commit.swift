@@ -6,12 +6,13 @@ package struct Commit: Sendable {
     package var requests: [RequestState]
     /// The source's state after this commit.
     package var state: SourceState
-    /// Tables that requests mirror although they staged no row for them, with the scope.
-    package var emptyMirrors: [(table: String, scope: [String: String])]
+    /// What the changed requests mirror, whether they staged a row of it or none.
+    package var mirrors: [MirroredRows]
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
-    /// Told what other sources mirror, inside the transaction; throws where that cannot be.
-    package var checkMirrors: (@Sendable ([(source: String, state: RequestState)]) throws -> Void)?
+    /// Told inside the transaction which requests of other sources have written into what is mirrored; throws where they
+    /// mirror it, too.
+    package var checkMirrors: (@Sendable (MirroredRows, [RequestID]) throws -> Void)?
     /// An origin that asked to be left alone, and until when.
     package var busyHost: (origin: String, notBefore: Date)?
     /// Runs that began before are forgotten, with their part of the journal.
@@ -19,12 +20,12 @@ package struct Commit: Sendable {
 
     package init(
         report: RunReport, requests: [RequestState], state: SourceState,
-        emptyMirrors: [(table: String, scope: [String: String])] = [], forgottenKeys: [String] = [], forgetBefore: Date
+        mirrors: [MirroredRows] = [], forgottenKeys: [String] = [], forgetBefore: Date
     ) {
         self.report = report
         self.requests = requests
         self.state = state
-        self.emptyMirrors = emptyMirrors
+        self.mirrors = mirrors
         self.forgottenKeys = forgottenKeys
         self.forgetBefore = forgetBefore
     }

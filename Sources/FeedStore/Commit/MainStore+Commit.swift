@@ -27,10 +27,10 @@ extension MainStore {
         _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
         seconds: () -> Double, on db: Database
     ) throws -> RunReport {
-        let stack = try stack.map { try attach($0, emptyMirrors: commit.emptyMirrors.map(\.table), to: db) }
-        defer { if stack?.path != nil { db.detachWorker() } }
-        return try interruption.whileInterruptible(db) {
+        try interruption.whileInterruptible(db) {
             do {
+                let stack = try stack.map { try attach($0, mirrors: commit.mirrors, to: db) }
+                defer { if stack?.path != nil { db.detachWorker() } }
                 guard let stack, stack.path == nil else {
                     return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                 }
@@ -51,19 +51,16 @@ extension MainStore {
         _ commit: Commit, merging stack: StagedStack?, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
         var report = commit.report
-        var mirrored: Set<String> = []
-        var isCommitted = false
-        defer { if !isCommitted { memory.forgetWorkTables() } }
+        memory.beginTransaction()
         try db.inTransaction(.immediate) {
+            var rivals: Set<RequestID> = []
             if let stack {
+                rivals = try self.rivals(
+                    of: report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
                 let merge = Merge(
-                    db: db, run: try db.nextRun(), stack: stack, memory: memory, emptyMirrors: commit.emptyMirrors,
+                    db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
                     defersForeignKeys: defersForeignKeys)
-                if !merge.mirroredTables.isEmpty, let checkMirrors = commit.checkMirrors {
-                    try checkMirrors(db.mirrors(exceptOf: report.source))
-                }
                 report.counts = try merge.execute()
-                mirrored = merge.mirroredTables
                 try db.checkForeignKeys()
             }
             report.seconds = seconds()
@@ -74,21 +71,37 @@ extension MainStore {
                     cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
                     [host.origin, StoreDate.text(host.notBefore)])
             }
-            try db.writeRequests(commit, mirroredTables: report.counts.deleted > 0 ? mirrored : [])
+            try db.writeRequests(commit)
+            if report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
             let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
             try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
             return .commit
         }
-        isCommitted = true
+        memory.endTransaction()
+        requestIndex.note(commit)
         return report
+    }
+
+    /// The requests of other sources that have written rows of which a stack now says which there are.
+    ///
+    /// - Throws: what `check` throws.
+    func rivals(
+        of source: String, _ mirrored: Set<MirroredRows>, check: ((MirroredRows, [RequestID]) throws -> Void)?,
+        _ db: Database
+    ) throws -> Set<RequestID> {
+        try mirrored.reduce(into: []) { all, rows in
+            let rivals = try requestIndex.requests(of: rows.table, within: rows.scope, exceptOf: source, db)
+            try check?(rows, rivals)
+            all.formUnion(rivals)
+        }
     }
 }
 
 extension MainStore {
     /// Makes what a stack has staged readable on the writing connection, before the transaction that merges it.
-    func attach(_ stack: StagedStack, emptyMirrors: [String], to db: Database) throws -> StagedStack {
+    func attach(_ stack: StagedStack, mirrors: [MirroredRows], to db: Database) throws -> StagedStack {
         if let path = stack.path { try db.attachWorker(path) }
-        return try memory.makeTables(for: stack, emptyMirrors: emptyMirrors, db)
+        return try memory.makeTables(for: stack, mirrors: mirrors, db)
     }
 }
 
@@ -123,21 +136,24 @@ extension Database {
         }
     }
 
-    /// Validators stand for rows. Those of requests that the stack no longer has go, and so do those of other sources'
-    /// requests that wrote a table from which this commit's mirrors have deleted: their next run is unconditional.
-    fileprivate func writeRequests(_ commit: Commit, mirroredTables: Set<String>) throws {
+    /// Validators stand for rows: those of requests that the stack no longer has go.
+    fileprivate func writeRequests(_ commit: Commit) throws {
         let source = commit.report.source
         for key in commit.forgottenKeys {
             try execute(cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [source, key])
         }
-        for table in mirroredTables {
-            try execute(
-                sql: """
-                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL, digest = NULL WHERE source <> ?
-                    AND EXISTS (SELECT 1 FROM json_each(tables) WHERE lower(value) = lower(?))
-                    """, arguments: [source, table])
-        }
         for request in commit.requests { try request.write(self, source: source) }
+    }
+
+    /// Rows that other requests have written may have been deleted: their next run is unconditional.
+    fileprivate func forgetValidators(of requests: Set<RequestID>) throws {
+        for request in requests {
+            try execute(
+                cached: """
+                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL, digest = NULL
+                    WHERE source = ? AND key = ?
+                    """, [request.source, request.key])
+        }
     }
 
     /// Forgets old runs and their part of the journal, a bounded number each time.

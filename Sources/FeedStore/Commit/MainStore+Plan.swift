@@ -6,20 +6,20 @@ extension MainStore {
     /// Holds the store's write lock as long as a commit of the same stack would.
     /// - Throws: ``StoreError`` for what would discard the run, and what `onChange` throws.
     package func plan(
-        _ stack: StagedStack, emptyMirrors: [(table: String, scope: [String: String])],
-        checkMirrors: ([(source: String, state: RequestState)]) throws -> Void, source: String,
-        onChange: @escaping (PlannedChange) throws -> Void
+        _ stack: StagedStack, mirrors: [MirroredRows],
+        checkMirrors: @escaping (MirroredRows, [RequestID]) throws -> Void,
+        source: String, onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
-            let stack = try attach(stack, emptyMirrors: emptyMirrors.map(\.table), to: db)
-            defer { if stack.path != nil { db.detachWorker() } }
-            defer { memory.forgetWorkTables() }
             var counts = MergeCounts()
             do {
+                let stack = try attach(stack, mirrors: mirrors, to: db)
+                defer { if stack.path != nil { db.detachWorker() } }
+                memory.beginTransaction()
                 try db.inTransaction(.immediate) {
-                    try checkMirrors(db.mirrors(exceptOf: source))
+                    _ = try rivals(of: source, stack.mirrored(and: mirrors), check: checkMirrors, db)
                     let merge = Merge(
-                        db: db, run: 0, stack: stack, memory: memory, emptyMirrors: emptyMirrors, onChange: onChange)
+                        db: db, run: 0, stack: stack, memory: memory, mirrors: mirrors, onChange: onChange)
                     counts = try merge.execute()
                     try db.checkForeignKeys()
                     return .rollback

@@ -8,23 +8,23 @@ extension Merge {
             var scope: [String: String]
             var within: RowShape.Within?
         }
-        var mirrors: [(mirror: Mirror, info: TableInfo)] = []
+        var found: [(mirror: Mirror, info: TableInfo)] = []
         var seen: Set<Mirror> = []
         for part in stack.parts where part.table.sync == .mirror {
             let mirror = Mirror(
                 table: part.table.table.name, scope: part.table.scope, within: part.table.within)
-            if seen.insert(mirror).inserted { mirrors.append((mirror, part.table.table)) }
+            if seen.insert(mirror).inserted { found.append((mirror, part.table.table)) }
         }
-        for empty in emptyMirrors {
+        for empty in mirrors {
             let staged = stack.parts.first { $0.table.table.name == empty.table }?.table.table
             guard let info = try staged ?? TableInfo(db, table: empty.table, schema: "main"),
                 seen.insert(Mirror(table: info.name, scope: empty.scope)).inserted
             else { continue }
             let mirror = Mirror(table: info.name, scope: empty.scope)
-            mirrors.append((mirror, info))
+            found.append((mirror, info))
         }
         // A child mirrored within its parents goes before them.
-        return try mirrors.reversed().reduce(0) {
+        return try found.reversed().reduce(0) {
             try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope, within: $1.mirror.within)
         }
     }
@@ -38,7 +38,7 @@ extension Merge {
         // Every row staged for the table is one that the feed has, whatever request it came with.
         let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
             "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
-        }
+        }.sorted()
         let scope = scope.sorted { $0.key < $1.key }
         let conditions =
             scope.map { "m.\($0.key.sqlIdentifier) = ?" } + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])

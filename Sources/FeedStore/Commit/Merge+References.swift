@@ -62,7 +62,7 @@ extension Merge {
                 """
         }
         guard !keys.isEmpty else { return "0" }
-        return "m.\(within.column.sqlIdentifier) IN (\(keys.joined(separator: " UNION ALL ")))"
+        return "m.\(within.column.sqlIdentifier) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
     }
 
     private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {

@@ -14,17 +14,12 @@ struct Merge {
     let run: Int64
     let stack: StagedStack
     let memory: StagingMemory
-    /// Tables that requests mirror although they staged no row for them this time, with the scope.
-    let emptyMirrors: [(table: String, scope: [String: String])]
+    /// What requests mirror, whether they staged a row of it this time or none.
+    let mirrors: [MirroredRows]
     /// Whether foreign keys are checked once, when everything is in place, rather than with each statement.
     var defersForeignKeys = true
     /// Told of each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
-
-    /// The tables from which rows that the feed no longer has are deleted.
-    var mirroredTables: Set<String> {
-        Set(stack.parts.filter { $0.table.sync == .mirror }.map(\.table.table.name) + emptyMirrors.map(\.table))
-    }
 
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()

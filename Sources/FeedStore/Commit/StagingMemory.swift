@@ -10,10 +10,11 @@ final class StagingMemory: @unchecked Sendable {
     static let maximumShapes = 128
 
     private var names: [Key: String] = [:]
-    /// Tables that were mirrored without a row.
-    private var emptied: Set<String> = []
-    /// The merge's own tables that are there.
+    /// Tables that were mirrored: their statements are there without a staged row.
+    private var mirrored: Set<String> = []
+    /// The merge's own tables that are there, and those that the transaction under way has made.
     private var workTables: Set<String> = []
+    private var newWorkTables: Set<String> = []
 
     private struct Key: Hashable {
         /// The store's table. Statements name it, so that each has a staging table of its own.
@@ -30,13 +31,13 @@ final class StagingMemory: @unchecked Sendable {
 
     /// Gives a stack's rows tables of their own, outside the transaction in which they will be merged.
     ///
-    /// - Parameter emptyMirrors: tables that the stack mirrors without a row.
-    func makeTables(for stack: StagedStack, emptyMirrors: [String], _ db: Database) throws -> StagedStack {
+    /// - Parameter mirrors: what the stack mirrors, perhaps without a row.
+    func makeTables(for stack: StagedStack, mirrors: [MirroredRows], _ db: Database) throws -> StagedStack {
         guard stack.path == nil else { return stack }
-        if names.count + stack.parts.count + emptied.union(emptyMirrors).count > Self.maximumShapes {
+        if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes {
             try removeTables(db)
         }
-        emptied.formUnion(emptyMirrors)
+        mirrored.formUnion(mirrors.map(\.table))
         var stack = stack
         var ordinals: [Key: Int] = [:]
         for index in stack.parts.indices {
@@ -66,17 +67,22 @@ final class StagingMemory: @unchecked Sendable {
     }
 
     /// Whether a table of the merge is there already; it is from now on.
-    func hasWorkTable(_ name: String) -> Bool { !workTables.insert(name).inserted }
+    func hasWorkTable(_ name: String) -> Bool { workTables.contains(name) || !newWorkTables.insert(name).inserted }
 
-    /// A transaction has been rolled back, and with it what it made.
-    func forgetWorkTables() { workTables = [] }
+    /// What another transaction made went with it, if it did not end.
+    func beginTransaction() { newWorkTables = [] }
+
+    func endTransaction() {
+        workTables.formUnion(newWorkTables)
+        newWorkTables = []
+    }
 
     private func removeTables(_ db: Database) throws {
         // Their prepared statements go first: they would keep the tables locked.
         db.releaseMemory()
         try db.execute(sql: "DETACH DATABASE \(Self.schema)")
         names = [:]
-        emptied = []
+        mirrored = []
         workTables = []
         try Self.attach(to: db)
     }

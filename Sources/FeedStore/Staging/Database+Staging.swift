@@ -75,6 +75,10 @@ extension Database {
                 try checkMissingValue(of: column.name, isKey: isKey, in: table)
             }
         }
+        // No row is found again by a NULL.
+        for reference in table.references where table.isKey(reference.column.name) {
+            try checkMissingValue(of: reference.column.name, isKey: true, in: table)
+        }
         guard !identity.isEmpty else { return }
         let total = counts.rows
         if !table.isIndexed {
@@ -90,30 +94,21 @@ extension Database {
         guard total > 1 else { return }
         let name = table.qualifiedName
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
-        // A NULL in a key is unlike any other, as in the store's own unique index.
-        var isWhole = "1"
-        if case .key = table.identity {
-            isWhole = identity.map { $0.sqlIdentifier + " IS NOT NULL" }.joined(separator: " AND ")
-        }
-        let count = try cachedStatement(
-            sql: """
-                SELECT (SELECT count(*) FROM (SELECT 1 FROM \(name) WHERE \(isWhole) GROUP BY \(key)))
-                    + (SELECT count(*) FROM \(name) WHERE NOT (\(isWhole)))
-                """)
+        let count = try cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))")
         let distinct = try Int.fetchOne(count) ?? 0
         guard distinct < total else { return }
         if table.numbersRecords {
             // Rows that refer to a record which another replaces refer to that one.
             try execute(
                 cached: """
-                    INSERT INTO \(table.twins) SELECT \(StagingTable.record), CASE WHEN \(isWhole)
-                    THEN max(\(StagingTable.row)) OVER (PARTITION BY \(key)) ELSE \(StagingTable.row) END FROM \(name)
+                    INSERT INTO \(table.twins) SELECT \(StagingTable.record),
+                    max(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
                     """)
         }
         try execute(
             cached: """
-                DELETE FROM \(name) WHERE \(isWhole) AND \(StagingTable.row) NOT IN (
-                    SELECT max(\(StagingTable.row)) FROM \(name) WHERE \(isWhole) GROUP BY \(key))
+                DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (
+                    SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))
                 """)
         counts.rows = distinct
         counts.replaced = total - distinct

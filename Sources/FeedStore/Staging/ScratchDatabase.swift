@@ -7,7 +7,12 @@ import Synchronization
 final class ScratchDatabase: Sendable {
     private let source: String
     private let store: MainStore
-    private let database = Mutex<DatabaseQueue?>(nil)
+    private let state = Mutex(State())
+
+    private struct State {
+        var database: DatabaseQueue?
+        var isInterrupted = false
+    }
 
     init(of source: String, in store: MainStore) {
         self.source = source
@@ -16,7 +21,7 @@ final class ScratchDatabase: Sendable {
 
     var path: String { store.scratchPath(source) }
 
-    /// - Throws: ``StoreError`` where it cannot be made.
+    /// - Throws: ``StoreError`` where it cannot be made; `CancellationError` where it has been interrupted before.
     func open() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "worker"
@@ -34,18 +39,27 @@ final class ScratchDatabase: Sendable {
             try FileManager.default.createDirectory(atPath: store.workFolder, withIntermediateDirectories: true)
             Self.removeFile(at: path)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            database.withLock { $0 = queue }
+            try state.withLock { state in
+                guard !state.isInterrupted else { throw CancellationError() }
+                state.database = queue
+            }
             return queue
         } catch let error as DatabaseError {
             throw StoreError(scratch: error)
         }
     }
 
-    /// Stops what it is doing, from any thread.
-    func interrupt() { database.withLock { $0 }?.interrupt() }
+    /// Stops what it is doing, or will be asked to do, from any thread.
+    func interrupt() {
+        let database = state.withLock { state in
+            state.isInterrupted = true
+            return state.database
+        }
+        database?.interrupt()
+    }
 
     func remove() {
-        guard let queue = database.withLock({ $0.take() }) else { return }
+        guard let queue = state.withLock({ $0.database.take() }) else { return }
         // Closing fails only where it is closed already; a file that stays is removed by the next run.
         try? queue.close()
         Self.removeFile(at: path)

@@ -16,6 +16,14 @@ package struct StagedStack: Sendable {
 
     /// The name of the database in which the rows are, on the connection that merges them.
     var schema: String { path == nil ? StagingMemory.schema : "worker" }
+
+    /// What its rows say of a table as a whole, besides what requests are known to mirror.
+    func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
+        parts.reduce(into: Set(mirrors)) { mirrored, part in
+            guard part.table.sync == .mirror else { return }
+            mirrored.insert(MirroredRows(table: part.table.table.name, scope: part.table.scope))
+        }
+    }
 }
 
 /// What was counted while rows were written to a staging table.

@@ -112,15 +112,11 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// What other sources mirror, as far as their last commits tell: source and request.
-    func mirrors(exceptOf source: String) throws -> [(source: String, state: RequestState)] {
-        try Row.fetchAll(
-            self,
-            sql: """
-                SELECT \(RequestState.columns(of: "r")), source FROM main.tributary_request r
-                WHERE source <> ? AND sync = 'mirror'
-                """, arguments: [source]
-        ).map { ($0["source"], RequestState($0, from: 0)) }
+    /// The states of every request of every source.
+    func requestStates() throws -> [(source: String, state: RequestState)] {
+        try Row.fetchCursor(
+            self, sql: "SELECT source, \(RequestState.columns(of: "r")) FROM main.tributary_request r"
+        ).reduce(into: []) { $0.append(($1[0], RequestState($1, from: 1))) }
     }
 }
 

@@ -13,6 +13,7 @@ public final class MainStore: Sendable {
     let states: DatabaseQueue
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
+    let requestIndex = RequestIndex()
 
     /// For queries and GRDB observations, which fire at every commit that changes what they watch.
     public var reader: any DatabaseReader { pool }

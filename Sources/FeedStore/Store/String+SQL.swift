@@ -5,14 +5,15 @@ extension String {
     /// As an identifier of SQL, whatever characters it has. (GRDB's own quoting leaves quotes inside as they are.)
     package var sqlIdentifier: String { quoted(by: "\"") }
 
-    private func quoted(by quote: Character) -> String {
-        var quoted = String(quote)
-        if utf8.contains(quote.asciiValue ?? 0) {
-            for character in self { quoted += character == quote ? "\(quote)\(quote)" : "\(character)" }
-        } else {
-            quoted += self
+    /// By scalars: a quote that a combining mark follows is no `Character` of its own, and ends SQL's text all the same.
+    private func quoted(by quote: Unicode.Scalar) -> String {
+        guard utf8.contains(UInt8(ascii: quote)) else { return "\(quote)\(self)\(quote)" }
+        var quoted = String.UnicodeScalarView([quote])
+        for scalar in unicodeScalars {
+            if scalar == quote { quoted.append(quote) }
+            quoted.append(scalar)
         }
         quoted.append(quote)
-        return quoted
+        return String(quoted)
     }
 }

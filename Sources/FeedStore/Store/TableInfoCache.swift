@@ -36,10 +36,14 @@ final class TableInfoCache: Sendable {
     }
 
     /// Makes sure of something once, and again when the schema has been seen to have changed.
+    ///
+    /// - Parameter body: finds it so, or makes it so; it is then asked once more.
     func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
         if state.withLock({ $0.suitable.contains(requirement) }) { return }
+        let before = try pool.unsafeRead { try current(in: $0).version }
         try body()
         let version = try pool.unsafeRead { try current(in: $0).version }
+        guard version == before else { return }
         state.withLock { if $0.version == version { $0.suitable.insert(requirement) } }
     }
 

@@ -220,21 +220,22 @@ struct ConfigurationReader {
     /// Two sources that mirror the same rows would delete each other's. What a parser does not declare to write is known
     /// only after its first commit, and checked again at each one.
     private func checkMirrors(_ configuration: TributaryConfiguration) {
-        var claims: [String: [(place: TOMLKeyPath, source: String, scope: [String: String])]] = [:]
+        var claims = ScopeIndex<Int>()
+        var claimants: [(place: TOMLKeyPath, source: String)] = []
         for source in configuration.enabledSources {
             for (index, request) in source.requests.enumerated() where request.mirrors {
                 let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(
                     index)
                 for table in parsers.tables(of: request.content) where request.mirrors(table) {
-                    if let rival = claims[table]?.first(where: {
-                        $0.source != source.name && StackDecision.overlap($0.scope, request.scope)
-                    }) {
+                    let rivals = claims.claimants(of: table, within: request.scope)
+                    if let rival = rivals.sorted().first(where: { claimants[$0].source != source.name }) {
                         problems.report(
                             place,
-                            "mirrors table '\(table)', as \(rival.place) does, and each would delete the other's rows; "
-                                + "give both a scope of their own")
+                            "mirrors table '\(table)', as \(claimants[rival].place) does, and each would delete the "
+                                + "other's rows; give both a scope of their own")
                     }
-                    claims[table, default: []].append((place, source.name, request.scope))
+                    claims.insert(claimants.count, table: table, scope: request.scope)
+                    claimants.append((place, source.name))
                 }
             }
         }

@@ -24,25 +24,22 @@ enum StackDecision {
 
     /// Another source that mirrors the same rows would delete ours, and we its.
     ///
+    /// - Parameter others: the requests of other sources that have written such rows.
     /// - Throws: ``StoreError`` with both requests' names.
-    static func checkMirrors(
-        source: SourceDeclaration, results: [RequestResult], others: [(source: String, state: RequestState)],
-        configuration: TributaryConfiguration
+    static func checkMirror(
+        of rows: MirroredRows, by source: SourceDeclaration, others: [RequestID], configuration: TributaryConfiguration
     ) throws {
-        for (request, result) in zip(source.requests, results) where request.mirrors {
-            let tables = (result.state?.tables ?? []).filter(request.mirrors)
-            for other in others {
-                guard let declaration = configuration[source: other.source], declaration.isEnabled,
-                    let rival = declaration.requests.first(where: { $0.key == other.state.key }), rival.mirrors,
-                    overlap(request.scope, rival.scope),
-                    let table = tables.intersection(other.state.tables).filter(rival.mirrors).min()
-                else { continue }
-                throw StoreError(
-                    .conflict,
-                    "table '\(table)' is mirrored by request '\(request.key)' of source '\(source.name)' and by request "
-                        + "'\(rival.key)' of source '\(other.source)', and each would delete the other's rows; "
-                        + "give both a scope of their own")
-            }
+        for other in others {
+            guard let declaration = configuration[source: other.source], declaration.isEnabled,
+                let rival = declaration.requests.first(where: { $0.key == other.key }), rival.mirrors(rows.table),
+                overlap(rows.scope, rival.scope),
+                let request = source.requests.first(where: { $0.mirrors(rows.table) && $0.scope == rows.scope })
+            else { continue }
+            throw StoreError(
+                .conflict,
+                "table '\(rows.table)' is mirrored by request '\(request.key)' of source '\(source.name)' and by request "
+                    + "'\(rival.key)' of source '\(other.source)', and each would delete the other's rows; "
+                    + "give both a scope of their own")
         }
     }
 

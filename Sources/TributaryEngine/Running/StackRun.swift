@@ -104,7 +104,7 @@ actor StackRun {
         let stack = try context.finish()
         plan.skipped = context.skippedRows
         plan.counts = try environment.store.plan(
-            stack, emptyMirrors: mirrors, checkMirrors: checkMirrors, source: source.name, onChange: onChange)
+            stack, mirrors: mirrors, checkMirrors: checkMirrors, source: source.name, onChange: onChange)
         return plan
     }
 
@@ -161,7 +161,7 @@ actor StackRun {
         skipped = context.skippedRows
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
-        commit.emptyMirrors = mirrors
+        commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
@@ -171,19 +171,18 @@ actor StackRun {
     }
 
     /// The tables that the stack's changed requests mirror, rows or none.
-    private var mirrors: [(table: String, scope: [String: String])] {
+    private var mirrors: [MirroredRows] {
         let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
         return parsed.flatMap { index in
             let request = source.requests[index]
             return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
-                .map { (table: $0, scope: request.scope) }
+                .map { MirroredRows(table: $0, scope: request.scope) }
         }
     }
 
-    private var checkMirrors: @Sendable ([(source: String, state: RequestState)]) throws -> Void {
-        { [source, results, configuration = environment.configuration] others in
-            try StackDecision.checkMirrors(
-                source: source, results: results, others: others, configuration: configuration)
+    private var checkMirrors: @Sendable (MirroredRows, [RequestID]) throws -> Void {
+        { [source, configuration = environment.configuration] rows, others in
+            try StackDecision.checkMirror(of: rows, by: source, others: others, configuration: configuration)
         }
     }
 
