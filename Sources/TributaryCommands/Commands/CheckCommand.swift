@@ -42,6 +42,15 @@ struct CheckCommand: ProgramCommand {
 
     /// Mistakes that only a store with the schema shows.
     private static func storeProblems(_ program: Program, _ configuration: TributaryConfiguration) throws -> [String] {
+        var existing: MainStore?
+        defer { try? existing?.close() }
+        if FileManager.default.fileExists(atPath: configuration.storePath) {
+            do {
+                existing = try MainStore(readingAt: configuration.storePath)
+            } catch let error as StoreError {
+                return ["\(configuration.file): store.path: \(error)"]
+            }
+        }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "tributary-check-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -52,25 +61,25 @@ struct CheckCommand: ProgramCommand {
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
             return try configuration.sources.flatMap { source in
-                try source.requests.flatMap { try Self.problems($0, of: source, in: store, program, configuration) }
-                    .map(configuration.locating)
+                try source.requests.flatMap {
+                    try Self.problems($0, of: source, in: store, existing, program, configuration)
+                }
+                .map(configuration.locating)
             }
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]
         }
     }
 
+    /// - Parameter existing: the store that is in use, if there is one.
     private static func problems(
-        _ request: RequestDeclaration, of source: SourceDeclaration, in store: MainStore, _ program: Program,
-        _ configuration: TributaryConfiguration
+        _ request: RequestDeclaration, of source: SourceDeclaration, in store: MainStore, _ existing: MainStore?,
+        _ program: Program, _ configuration: TributaryConfiguration
     ) throws -> [String] {
         do {
             try request.prepare(store, file: configuration.file, parsers: program.parsers)
-            if FileManager.default.fileExists(atPath: configuration.storePath) {
-                let differences = try request.differences(
-                    from: MainStore(readingAt: configuration.storePath), file: configuration.file)
-                if !differences.isEmpty { return differences }
-            }
+            let differences = try existing.map { try request.differences(from: $0, file: configuration.file) } ?? []
+            if !differences.isEmpty { return differences }
             do {
                 try request.checkForEach(store, source: source.name)
             } catch let error as StoreError {
