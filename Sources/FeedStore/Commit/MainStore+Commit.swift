@@ -17,21 +17,29 @@ extension MainStore {
         _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
-        try await onWriter { db in
+        guard let stack else {
+            var report = commit.report
+            report.seconds = seconds()
+            try await writeInGroup(committed: { self.requestIndex.note(commit) }) { [report] db in
+                try db.write(commit, report)
+            }
+            return report
+        }
+        return try await onWriter { db in
             try self.commit(commit, merging: stack, interruption: interruption, seconds: seconds, on: db)
         }
     }
 
     /// - Parameter db: the writing connection.
     func commit(
-        _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
+        _ commit: Commit, merging stack: StagedStack, interruption: Interruption = Interruption(),
         seconds: () -> Double, on db: Database
     ) throws -> RunReport {
         try interruption.whileInterruptible(db) {
             do {
-                let stack = try stack.map { try attach($0, mirrors: commit.mirrors, to: db) }
-                defer { if stack?.path != nil { db.detachWorker() } }
-                guard let stack, stack.path == nil else {
+                let stack = try attach(stack, mirrors: commit.mirrors, to: db)
+                guard stack.path == nil else {
+                    defer { db.detachWorker() }
                     return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                 }
                 do {
@@ -48,33 +56,21 @@ extension MainStore {
     }
 
     private func record(
-        _ commit: Commit, merging stack: StagedStack?, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
+        _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
         var report = commit.report
         memory.beginTransaction()
         try db.inTransaction(.immediate) {
-            var rivals: Set<RequestID> = []
-            if let stack {
-                rivals = try self.rivals(
-                    of: report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
-                let merge = Merge(
-                    db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                    defersForeignKeys: defersForeignKeys)
-                report.counts = try merge.execute()
-                try db.checkForeignKeys()
-            }
+            let rivals = try rivals(
+                of: report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
+            let merge = Merge(
+                db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
+                defersForeignKeys: defersForeignKeys)
+            report.counts = try merge.execute()
+            try db.checkForeignKeys()
             report.seconds = seconds()
-            try report.write(db)
-            try commit.state.write(db)
-            if let host = commit.busyHost {
-                try db.execute(
-                    cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
-                    [host.origin, StoreDate.text(host.notBefore)])
-            }
-            try db.writeRequests(commit)
+            try db.write(commit, report)
             if report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
-            let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
-            try db.forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
             return .commit
         }
         memory.endTransaction()
@@ -119,10 +115,15 @@ extension Database {
 
     fileprivate func attachWorker(_ path: String) throws {
         try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
-        try execute(
-            sql:
-                "PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096"
-        )
+        do {
+            try execute(
+                sql: """
+                    PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096
+                    """)
+        } catch {
+            detachWorker()
+            throw error
+        }
     }
 
     func detachWorker() {
@@ -136,13 +137,23 @@ extension Database {
         }
     }
 
-    /// Validators stand for rows: those of requests that the stack no longer has go.
-    fileprivate func writeRequests(_ commit: Commit) throws {
-        let source = commit.report.source
-        for key in commit.forgottenKeys {
-            try execute(cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [source, key])
+    /// Writes what a run leaves besides its rows.
+    fileprivate func write(_ commit: Commit, _ report: RunReport) throws {
+        try report.write(self)
+        try commit.state.write(self)
+        if let host = commit.busyHost {
+            try execute(
+                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
+                [host.origin, StoreDate.text(host.notBefore)])
         }
-        for request in commit.requests { try request.write(self, source: source) }
+        // Validators stand for rows: those of requests that the stack no longer has go.
+        for key in commit.forgottenKeys {
+            try execute(
+                cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [report.source, key])
+        }
+        for request in commit.requests { try request.write(self, source: report.source) }
+        let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
+        try forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
     }
 
     /// Rows that other requests have written may have been deleted: their next run is unconditional.

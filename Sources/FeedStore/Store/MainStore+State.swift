@@ -19,14 +19,7 @@ extension MainStore {
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         // One statement on a connection of its own: a transaction and a place in the pool would each cost as much again.
         try states.unsafeRead { db in
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT \(SourceState.columns(of: "s")), \(RequestState.columns(of: "r")),
-                        (SELECT schema_version FROM pragma_schema_version)
-                    FROM (SELECT ? AS source) asked
-                    LEFT JOIN tributary_source s ON s.source = asked.source
-                    LEFT JOIN tributary_request r ON r.source = asked.source
-                    """)
+            let statement = try db.cachedStatement(sql: Self.statesSQL)
             var state = SourceState(source: source)
             var requests: [String: RequestState] = [:]
             let rows = try Row.fetchCursor(statement, arguments: [source])
@@ -40,12 +33,20 @@ extension MainStore {
         }
     }
 
+    private static let statesSQL = """
+        SELECT \(SourceState.columns(of: "s")), \(RequestState.columns(of: "r")),
+            (SELECT schema_version FROM pragma_schema_version)
+        FROM (SELECT ? AS source) asked
+        LEFT JOIN tributary_source s ON s.source = asked.source
+        LEFT JOIN tributary_request r ON r.source = asked.source
+        """
+
     /// Says that a source is being asked now: a process that starts while the run has no end yet does not ask at once again.
     package func noteAttempt(_ source: String, notBefore: Date) async throws {
-        try await onWriter { db in
+        try await writeInGroup { db in
             try db.execute(
                 cached: """
-                    INSERT INTO tributary_source (source, next_due, failures) VALUES (:source, :due, 0)
+                    INSERT INTO main.tributary_source (source, next_due, failures) VALUES (:source, :due, 0)
                     ON CONFLICT (source) DO UPDATE SET next_due = :due
                     """, ["source": source, "due": StoreDate.text(notBefore)])
         }

@@ -14,6 +14,7 @@ public final class MainStore: Sendable {
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
     let requestIndex = RequestIndex()
+    private let groupCommit = GroupCommit()
 
     /// For queries and GRDB observations, which fire at every commit that changes what they watch.
     public var reader: any DatabaseReader { pool }
@@ -81,6 +82,17 @@ public final class MainStore: Sendable {
     func onWriter<Value: Sendable>(_ write: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in continuation.resume(with: Result { try write(db) }) }
+        }
+    }
+
+    /// Writes little, together with others that wait for the writing connection.
+    func writeInGroup(
+        committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
+    ) async throws {
+        do {
+            try await groupCommit.write(to: pool, committed: committed, body)
+        } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: path)
         }
     }
 

@@ -16,13 +16,14 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
     static let mark: Character = "\u{0}"
 
     /// Whether part of it is known only when the request is sent.
-    var isDynamic: Bool { value.contains(Self.mark) }
+    var isDynamic: Bool { value.utf8.contains(0) }
 
     /// Whether it is nothing but one reference.
     var isReference: Bool { value.first == Self.mark && value.last == Self.mark && references.count == 1 }
 
     /// The references that are resolved when the request is sent.
     var references: [String] {
+        guard isDynamic else { return [] }
         let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }
@@ -37,6 +38,10 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
 
     /// Itself with everything but the references replaced.
     func mappingLiterals(_ transform: (String) -> String) -> InterpolatedText {
+        guard isDynamic else {
+            let text = transform(value)
+            return InterpolatedText(value: text, template: value == template ? text : template)
+        }
         let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
         let texts = parts.enumerated().map {
             $0 % 2 == 1 ? "\(Self.mark)\($1)\(Self.mark)" : transform(String($1))

@@ -20,7 +20,9 @@ final class Interpolation {
 
     /// - Parameter escape: what is done to each value; nil where it cannot be.
     func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
-        guard template.contains("${") else { return InterpolatedText(template) }
+        guard template.utf8.contains(UInt8(ascii: "$")), template.contains("${") else {
+            return InterpolatedText(template)
+        }
         var value = ""
         var rest = template[...]
         while let start = rest.range(of: "${") {

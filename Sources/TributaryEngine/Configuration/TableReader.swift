@@ -5,7 +5,8 @@ final class TableReader {
     let problems: ProblemCollector
     private let interpolation: Interpolation
     private let nodes: [String: TOMLNode]
-    private var known: Set<String> = []
+    /// What was asked for, some of it more than once: looked through only where a key may be unknown.
+    private var known: [String] = []
 
     init(
         _ nodes: [String: TOMLNode], at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation
@@ -24,26 +25,27 @@ final class TableReader {
 
     /// Every key with its value and place, in the order of the file. All of them are known.
     func entries() -> [(key: String, node: TOMLNode, path: TOMLKeyPath)] {
-        known.formUnion(nodes.keys)
+        known += nodes.keys
         return problems.inOrder(nodes.map { (key: $0.key, node: $0.value, path: path.appending($0.key)) }, \.path)
     }
 
     /// Reports every key that was never asked for.
     func finish() {
         for key in keys where !known.contains(key) {
-            let nearest = nearestName(to: key, among: known)
+            let names = Set(known)
+            let nearest = nearestName(to: key, among: names)
             report(
                 key,
                 "unknown key"
                     + (nearest.map { "; did you mean '\($0)'?" }
-                        ?? "; known here: \(known.sorted().joined(separator: ", "))"))
+                        ?? "; known here: \(names.sorted().joined(separator: ", "))"))
         }
     }
 
     // MARK: - Values
 
     private func node(_ key: String) -> TOMLNode? {
-        known.insert(key)
+        known.append(key)
         return nodes[key]
     }
 
@@ -220,7 +222,7 @@ final class TableReader {
     /// A table, or a string that is short for a table with this one key.
     func table(_ key: String, orTextFor short: String) -> TableReader? {
         if case .string? = nodes[key] {
-            known.insert(key)
+            known.append(key)
             return nodes[key].map { reader([short: $0], at: path.appending(key)) }
         }
         return table(key)
@@ -252,12 +254,12 @@ final class TableReader {
     }
 
     func interpolate(
-        _ template: String, at path: TOMLKeyPath, escape: (String) -> String? = { $0 }
+        _ template: String, at path: @autoclosure () -> TOMLKeyPath, escape: (String) -> String? = { $0 }
     ) -> InterpolatedText? {
         do {
             return try interpolation.interpolate(template, escape: escape)
         } catch {
-            problems.report(path, error.message)
+            problems.report(path(), error.message)
             return nil
         }
     }
