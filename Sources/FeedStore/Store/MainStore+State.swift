@@ -15,7 +15,7 @@ extension MainStore {
 
     public func sourceState(_ source: String) throws -> SourceState { try pool.read { try $0.sourceState(source) } }
 
-    /// The states of a source and of its requests, the latter by key. What is known of the store's schema is renewed if need be.
+    /// The states of a source and of its requests, the latter by key.
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         // One statement on a connection of its own: a transaction and a place in the pool would each cost as much again.
         try states.unsafeRead { db in
@@ -24,7 +24,6 @@ extension MainStore {
             var requests: [String: RequestState] = [:]
             let rows = try Row.fetchCursor(statement, arguments: [source])
             while let row = try rows.next() {
-                tableInfos.noteVersion(row[row.count - 1])
                 if row[0] as String? != nil { state = SourceState(row) }
                 guard let key = row[SourceState.columnCount] as String? else { continue }
                 requests[key] = RequestState(row, from: SourceState.columnCount)
@@ -34,8 +33,7 @@ extension MainStore {
     }
 
     private static let statesSQL = """
-        SELECT \(SourceState.columns(of: "s")), \(RequestState.columns(of: "r")),
-            (SELECT schema_version FROM pragma_schema_version)
+        SELECT \(SourceState.columns(of: "s")), \(RequestState.columns(of: "r"))
         FROM (SELECT ? AS source) asked
         LEFT JOIN tributary_source s ON s.source = asked.source
         LEFT JOIN tributary_request r ON r.source = asked.source
@@ -225,10 +223,10 @@ private enum JSONText {
 
     /// A list of tables, most of which have names without escapes.
     static func names(_ text: String) -> Set<String> {
-        guard text.hasPrefix("[\""), text.hasSuffix("\"]"), !text.utf8.contains(UInt8(ascii: "\\")) else {
-            return decode(text) ?? []
-        }
-        return Set(text.dropFirst(2).dropLast(2).split(separator: "\",\"").map(String.init))
+        guard !text.utf8.contains(UInt8(ascii: "\\")) else { return decode(text) ?? [] }
+        // Every other piece is what stands between two quotes.
+        let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        return Set(stride(from: 1, to: pieces.count, by: 2).map { String(Substring(pieces[$0])) })
     }
 
     /// A scope, of which most are empty.

@@ -136,6 +136,13 @@ public final class MainStore: Sendable {
         WorkerContext(store: self, source: source)
     }
 
+    /// Forgets what is known of the tables where the schema has changed. Each run that looks at them begins with it.
+    package func renewTableInfos() throws {
+        try states.unsafeRead { db in
+            tableInfos.noteVersion(try Int.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version")) ?? 0)
+        }
+    }
+
     func scratchPath(_ source: String) -> String {
         let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
         return workFolder + "/" + name + ".scratch"

@@ -23,7 +23,7 @@ final class TableInfoCache: Sendable {
     /// What is known already, by the names that were asked for.
     var known: [String: TableInfo] { state.withLock { $0.tables } }
 
-    /// Forgets what is known where the schema has changed, which another process may have done. Each run begins with it.
+    /// Forgets what is known where the schema has changed, which another process may have done.
     ///
     /// - Parameter version: what the file's header tells (pragma.html, "schema_version").
     func noteVersion(_ version: Int) {

@@ -81,6 +81,7 @@ struct RequestResolver {
         guard let table = environment.registry.tables(of: request.content).first else {
             throw FetchError(.status, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
         }
+        try environment.store.renewTableInfos()
         try BodyParserFactory(request: request, environment: environment).prepareStore()
         return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
     }

@@ -116,6 +116,7 @@ extension StackRun {
 
     func workerContext() throws -> WorkerContext {
         if let context { return context }
+        try environment.store.renewTableInfos()
         let context = environment.store.makeWorkerContext(source: source.name)
         self.context = context
         interruption.onRequest(context.interrupter)
