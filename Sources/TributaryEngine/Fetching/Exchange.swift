@@ -41,6 +41,20 @@ struct Exchange: Sendable {
         switch body {
         case .none:
             break
+        case .http(let body) where announcedBytes ?? .max > ReadAhead.capacity:
+            let ahead = ReadAhead()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // The closure is on the caller's actor only because it captures it.
+                isolation?.assertIsolated()
+                defer { group.cancelAll() }
+                group.addTask { await ahead.fill(from: body) }
+                while case let pieces = try await ahead.next(), !pieces.isEmpty {
+                    for piece in pieces {
+                        try Task.checkCancellation()
+                        try piece.withUnsafeReadableBytes(consume)
+                    }
+                }
+            }
         case .http(let body):
             for try await piece in body {
                 try Task.checkCancellation()
@@ -52,5 +66,7 @@ struct Exchange: Sendable {
                 try piece.withUnsafeBytes(consume)
             }
         }
+        // A sequence may simply end when its reader is cancelled.
+        try Task.checkCancellation()
     }
 }
