@@ -127,12 +127,16 @@ struct StagingTable: Sendable {
         return "\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", "))"
     }
 
-    /// Binds the row's number, its values, and the constants.
-    var insertionSQL: String {
+    /// How many rows one statement inserts: few enough for SQLite's limit on parameters, whatever the columns.
+    var rowsPerStatement: Int { max(1, min(16, 1024 / (1 + boundNames.count + constants.count))) }
+
+    /// Binds each row's number, its values, and the constants.
+    func insertionSQL(rows: Int) -> String {
         let names = [Self.row] + boundNames.map(\.sqlIdentifier) + constants.map(\.column.name.sqlIdentifier)
-        let marks = Array(repeating: "?", count: names.count)
+        let row = "(" + String(repeating: "?, ", count: names.count - 1) + "?)"
         return
-            "INSERT INTO \(qualifiedName) (\(names.joined(separator: ", "))) VALUES (\(marks.joined(separator: ", ")))"
+            "INSERT INTO \(qualifiedName) (\(names.joined(separator: ", "))) VALUES "
+            + String(repeating: row + ", ", count: rows - 1) + row
     }
 }
 
