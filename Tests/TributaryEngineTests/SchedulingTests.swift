@@ -1,5 +1,6 @@
 import FeedStore
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 @testable import TributaryEngine
@@ -169,6 +170,29 @@ import Testing
             #expect(open[30...].max()! <= open[5..<30].max()! + 5, "\(open)")
             try service.store.close()
             #expect(fixture.descriptors == 0)
+        }
+    }
+
+    /// Another process holds the store's lock for as long as it likes: the service stops all the same.
+    @Test(.timeLimit(.minutes(1))) func aLockedStoreDoesNotKeepTheServiceFromStopping() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let service = try fixture.service(EngineFixture.request("/a"), clock: SystemClock())
+            let again = try fixture.service(EngineFixture.request("/a"), clock: SystemClock())
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: fixture.storePath, configuration: configuration)
+            try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            let running = Task { try await service.run() }
+            await service.answer()
+            running.cancel()
+            try await running.value
+            let syncing = Task { try await again.sync() }
+            syncing.cancel()
+            #expect(try await syncing.value.first?.outcome == .cancelled)
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try service.store.close()
+            try again.store.close()
         }
     }
 

@@ -220,7 +220,9 @@ extension StoreError {
         case .SQLITE_FULL:
             self.init(.database, "the store \(path) cannot grow: \(message); free space on its file system")
         case .SQLITE_BUSY:
-            self.init(.database, "the store \(path) stayed locked by another process for two minutes")
+            self.init(
+                .database,
+                "the store \(path) stayed locked by another process, for two minutes or until this one was to stop")
         case .SQLITE_CONSTRAINT:
             self.init(.constraint, message)
         default:

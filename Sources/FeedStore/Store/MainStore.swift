@@ -15,6 +15,7 @@ public final class MainStore: Sendable {
     let tableInfos = TableInfoCache()
     let requestIndex = RequestIndex()
     private let groupCommit = GroupCommit()
+    private let patience = LockPatience()
 
     /// For queries and GRDB observations, which fire at every commit that changes what they watch.
     public var reader: any DatabaseReader { pool }
@@ -32,8 +33,7 @@ public final class MainStore: Sendable {
         var configuration = Configuration()
         configuration.label = "store"
         configuration.maximumReaderCount = 4
-        // Another process may be committing; however large its stack, it is done in less.
-        configuration.busyMode = .timeout(120)
+        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: """
@@ -95,6 +95,9 @@ public final class MainStore: Sendable {
             throw StoreError(commit: error, path: path)
         }
     }
+
+    /// The program is to stop: what waits for another process's lock gives up within three seconds.
+    package func stopWaiting() { patience.end() }
 
     /// Closes every connection. Nothing may use the store afterwards.
     public func close() throws {

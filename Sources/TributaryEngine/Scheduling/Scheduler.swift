@@ -69,6 +69,7 @@ final class Scheduler: Sendable {
                 timer.set(plan.nextWake)
             }
             timer.set(nil)
+            environment.store.stopWaiting()
             group.cancelAll()
             await group.waitForAll()
         }

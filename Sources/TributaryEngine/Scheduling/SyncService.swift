@@ -87,10 +87,23 @@ public final class SyncService: Service {
     ) async throws -> [RunReport] {
         let configuration = environment.configuration
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
+        let reports = await withTaskCancellationHandler {
+            await runOnce(sources, mode, onReport)
+        } onCancel: {
+            environment.store.stopWaiting()
+        }
+        outcomeContinuation.finish()
+        try await environment.http.shutdown()
+        return reports
+    }
+
+    private func runOnce(
+        _ sources: [SourceDeclaration], _ mode: RefreshMode, _ onReport: @Sendable (RunReport) -> Void
+    ) async -> [RunReport] {
         var reports: [RunReport] = []
         await withTaskGroup(of: RunReport.self) { group in
             var waiting = sources.makeIterator()
-            for _ in 0..<configuration.concurrency {
+            for _ in 0..<environment.configuration.concurrency {
                 guard let source = waiting.next() else { break }
                 group.addTask { await StackRun(source, in: self.environment, mode: mode).run() }
             }
@@ -102,8 +115,6 @@ public final class SyncService: Service {
                 }
             }
         }
-        outcomeContinuation.finish()
-        try await environment.http.shutdown()
         return reports
     }
 

@@ -1,0 +1,28 @@
+import Foundation
+import Synchronization
+
+/// How long is waited while another process holds the store's lock: two minutes, in which the largest stack is committed;
+/// once the program has been told to stop, three seconds.
+final class LockPatience: Sendable {
+    private static let limit = Duration.seconds(120)
+    private static let lastLimit = Duration.seconds(3)
+
+    private let deadline = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// From now on nothing is waited for much longer.
+    func end() { deadline.withLock { $0 = $0 ?? .now + Self.lastLimit } }
+
+    /// SQLite's busy handler (c3ref/busy_handler.html): pauses, at growing intervals, as SQLite's own does.
+    ///
+    /// - Parameter tries: how often it has been called for the same lock.
+    /// - Returns: whether to try once more.
+    func pause(tries: Int) -> Bool {
+        let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
+        let pause = tries < pauses.count ? pauses[tries] : 100
+        let waited = pauses.prefix(tries).reduce(0, +) + 100 * max(0, tries - pauses.count)
+        if .milliseconds(waited) >= Self.limit { return false }
+        if let deadline = deadline.withLock(\.self), .now >= deadline { return false }
+        usleep(UInt32(pause * 1000))
+        return true
+    }
+}
