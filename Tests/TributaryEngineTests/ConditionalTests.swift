@@ -144,6 +144,45 @@ import Testing
         }
     }
 
+    /// A feed may hold rows of another scope than its request's: what deletes those makes it unconditional, too.
+    @Test func aRowOutsideItsScopeIsAskedForAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func source(_ name: String, _ options: String) -> String {
+                EngineFixture.request("/" + name, options).replacingOccurrences(
+                    of: "sources.s.", with: "sources.\(name).")
+            }
+            let sources =
+                "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
+                + source("x", "scope = { company = \"x\" }")
+                + source("y", "sync = \"mirror\"\nscope = { company = \"y\" }")
+            fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
+            fixture.server.document("/x", "<i><item id='1' company='x'/><item id='2' company='y'/></i>", etag: "\"x\"")
+            fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")
+            for name in ["c", "x", "y"] { try await fixture.sync(sources, [name]) }
+            #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "3"])
+            try await fixture.sync(sources, ["x"])
+            #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "2", "3"])
+        }
+    }
+
+    /// The first request's bytes are those of last time: its rows stay, whatever else the stack commits.
+    @Test func anUnchangedMirrorWithoutValidatorsKeepsItsRows() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let stack =
+                "[[sources.s.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\nsync = \"mirror\"\n"
+                + EngineFixture.request("/i", "sync = \"mirror\"")
+            fixture.server.document("/c", "<c><company id='c' name='C'/></c>")
+            fixture.server.document("/i", EngineFixture.items(["1"]))
+            try await fixture.sync(stack)
+            fixture.server.document("/i", EngineFixture.items(["2"]))
+            let report = try #require(try await fixture.sync(stack).first)
+            #expect(report.requests.map(\.outcome) == ["unchanged", "parsed"])
+            #expect(report.counts.inserted == 1 && report.counts.deleted == 1, "\(report)")
+            #expect(try fixture.rows("SELECT id FROM company") == ["c"])
+            #expect(try fixture.rows("SELECT id FROM item") == ["2"])
+        }
+    }
+
     /// Validators stand for rows: when a request goes and comes back, its rows have gone with it.
     @Test func aRequestThatComesBackIsUnconditional() async throws {
         try await EngineFixture.with { (fixture) async throws in

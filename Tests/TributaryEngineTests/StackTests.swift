@@ -150,6 +150,25 @@ import Testing
         }
     }
 
+    /// The second request adds a column to the table that the first one has made and written.
+    @Test func aTableGrowsWithinAStack() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<f><r id='1' a='x'/></f>")
+            fixture.server.document("/b", "<f><r id='1' b='y'/></f>")
+            let requests = ["a", "b"].map { name in
+                """
+                [[sources.s.requests]]
+                url = "URL/\(name)"
+                tables = [{ table = "grown", element = "r", key = ["id"], columns = { id = "@id", \(name) = "@\(name)" } }]
+
+                """
+            }
+            let report = try await sync(fixture, requests.joined())
+            #expect(report.outcome == .committed, "\(report)")
+            #expect(try fixture.rows("SELECT id, a, b FROM grown") == ["1|x|y"])
+        }
+    }
+
     @Test func theSameBytesWithoutValidatorsAreUnchanged() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]))

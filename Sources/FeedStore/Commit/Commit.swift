@@ -4,6 +4,8 @@ package import Foundation
 package struct Commit: Sendable {
     package var report: RunReport
     package var requests: [RequestState]
+    /// What was known of those requests whose rows are as they were, when they were sent.
+    package var revalidated: [String: RequestState] = [:]
     /// The source's state after this commit.
     package var state: SourceState
     /// What the changed requests mirror, whether they staged a row of it or none.
@@ -28,5 +30,15 @@ package struct Commit: Sendable {
         self.mirrors = mirrors
         self.forgottenKeys = forgottenKeys
         self.forgetBefore = forgetBefore
+    }
+
+    /// Lets requests whose rows are not all in their scope claim whatever their tables hold.
+    mutating func widenScopes(of strays: Set<MirroredRows>) {
+        for stray in strays {
+            for index in requests.indices where requests[index].scope == stray.scope {
+                let tables = requests[index].tables.map { $0.lowercased() }
+                if tables.contains(stray.table.lowercased()) { requests[index].scope = [:] }
+            }
+        }
     }
 }

@@ -18,12 +18,12 @@ extension MainStore {
         seconds: @escaping @Sendable () -> Double
     ) async throws -> RunReport {
         guard let stack else {
-            var report = commit.report
-            report.seconds = seconds()
-            try await writeInGroup(committed: { self.requestIndex.note(commit) }) { [report] db in
-                try db.write(commit, report)
+            var commit = commit
+            commit.report.seconds = seconds()
+            try await writeInGroup(committed: { [commit] in self.requestIndex.note(commit) }) { [commit] db in
+                try db.write(commit)
             }
-            return report
+            return commit.report
         }
         return try await onWriter { db in
             try self.commit(commit, merging: stack, interruption: interruption, seconds: seconds, on: db)
@@ -35,11 +35,11 @@ extension MainStore {
         _ commit: Commit, merging stack: StagedStack, interruption: Interruption = Interruption(),
         seconds: () -> Double, on db: Database
     ) throws -> RunReport {
-        try interruption.whileInterruptible(db) {
-            do {
-                let stack = try attach(stack, mirrors: commit.mirrors, to: db)
+        do {
+            let stack = try attach(stack, mirrors: commit.mirrors, to: db)
+            defer { if stack.path != nil { db.detachWorker() } }
+            return try interruption.whileInterruptible(db) {
                 guard stack.path == nil else {
-                    defer { db.detachWorker() }
                     return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                 }
                 do {
@@ -49,33 +49,35 @@ extension MainStore {
                 } catch let error as DatabaseError where error.breaksForeignKey {
                     return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                 }
-            } catch let error as DatabaseError {
-                throw StoreError(commit: error, path: path)
             }
+        } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: path)
         }
     }
 
     private func record(
         _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
-        var report = commit.report
+        var commit = commit
         memory.beginTransaction()
         try db.inTransaction(.immediate) {
             let rivals = try rivals(
-                of: report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
+                of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
                 defersForeignKeys: defersForeignKeys)
-            report.counts = try merge.execute()
+            commit.report.counts = try merge.execute()
+            commit.widenScopes(of: try merge.strays())
+            try stack.removeBatches(db)
             try db.checkForeignKeys()
-            report.seconds = seconds()
-            try db.write(commit, report)
-            if report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
+            commit.report.seconds = seconds()
+            try db.write(commit)
+            if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
             return .commit
         }
         memory.endTransaction()
         requestIndex.note(commit)
-        return report
+        return commit.report
     }
 
     /// The requests of other sources that have written rows of which a stack now says which there are.
@@ -138,7 +140,8 @@ extension Database {
     }
 
     /// Writes what a run leaves besides its rows.
-    fileprivate func write(_ commit: Commit, _ report: RunReport) throws {
+    fileprivate func write(_ commit: Commit) throws {
+        let report = commit.report
         try report.write(self)
         try commit.state.write(self)
         if let host = commit.busyHost {
@@ -151,9 +154,28 @@ extension Database {
             try execute(
                 cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [report.source, key])
         }
-        for request in commit.requests { try request.write(self, source: report.source) }
+        for var request in commit.requests {
+            if let asked = commit.revalidated[request.key], try !has(asked, of: report.source) {
+                // A mirror has deleted rows in the meantime, perhaps this request's.
+                request.validators = Validators()
+                request.digest = nil
+            }
+            try request.write(self, source: report.source)
+        }
         let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
         try forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
+    }
+
+    /// Whether a request's validators are still those that were known when it was sent.
+    private func has(_ state: RequestState, of source: String) throws -> Bool {
+        let statement = try cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM main.tributary_request WHERE source = ? AND key = ?
+                AND etag IS ? AND last_modified IS ? AND digest IS ?)
+                """)
+        return try Bool.fetchOne(
+            statement,
+            arguments: [source, state.key, state.validators.etag, state.validators.lastModified, state.digest]) == true
     }
 
     /// Rows that other requests have written may have been deleted: their next run is unconditional.

@@ -42,8 +42,22 @@ struct Merge {
             counts += merged
         }
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
-        try stack.removeBatches(db)
         return counts
+    }
+
+    /// What was staged with a scope that not all of its rows are in: a feed may fill the scope's columns itself.
+    func strays() throws -> Set<MirroredRows> {
+        try stack.parts.reduce(into: []) { strays, part in
+            let scope = part.table.suppliedScope
+            guard part.counts.rows > 0, !scope.isEmpty else { return }
+            let isOutside = scope.map { "\($0.column.sqlIdentifier) IS NOT ?" }.joined(separator: " OR ")
+            let statement = try db.cachedStatement(
+                sql: "SELECT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) WHERE \(isOutside))")
+            guard try Bool.fetchOne(statement, arguments: StatementArguments(scope.map(\.value))) == true else {
+                return
+            }
+            strays.insert(MirroredRows(table: part.table.table.name, scope: part.table.scope))
+        }
     }
 
     // MARK: - New and different rows

@@ -39,30 +39,44 @@ final class ScratchDatabase: Sendable {
             try FileManager.default.createDirectory(atPath: store.workFolder, withIntermediateDirectories: true)
             Self.removeFile(at: path)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try state.withLock { state in
-                guard !state.isInterrupted else { throw CancellationError() }
+            let isInterrupted = state.withLock { state in
                 state.database = queue
+                return state.isInterrupted
             }
+            if isInterrupted { throw CancellationError() }
             return queue
         } catch let error as DatabaseError {
             throw StoreError(scratch: error)
         }
     }
 
-    /// Stops what it is doing, or will be asked to do, from any thread.
+    /// Stops what it is doing, or is about to do, from any thread.
     func interrupt() {
-        let database = state.withLock { state in
+        state.withLock { state in
             state.isInterrupted = true
-            return state.database
+            // Under the lock: nobody closes it meanwhile.
+            state.database?.interrupt()
         }
-        database?.interrupt()
+    }
+
+    /// - Throws: `CancellationError` once it has been interrupted: between two statements SQLite forgets that it was.
+    func checkInterruption() throws {
+        if state.withLock(\.isInterrupted) { throw CancellationError() }
+    }
+
+    /// Closes the file, which stays for whoever merges it.
+    func close() throws {
+        try state.withLock { try $0.database?.close() }
     }
 
     func remove() {
-        guard let queue = state.withLock({ $0.database.take() }) else { return }
-        // Closing fails only where it is closed already; a file that stays is removed by the next run.
-        try? queue.close()
-        Self.removeFile(at: path)
+        let wasOpen = state.withLock { state in
+            guard let queue = state.database.take() else { return false }
+            // Closing fails only where it is closed already; a file that stays is removed by the next run.
+            try? queue.close()
+            return true
+        }
+        if wasOpen { Self.removeFile(at: path) }
     }
 
     static func removeFile(at path: String) {

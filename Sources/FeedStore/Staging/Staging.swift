@@ -12,6 +12,8 @@ final class Staging {
     private(set) var ended: [StagedBatch] = []
     private var nextRow: Int64 = 1
     private(set) var request = -1
+    /// The requests that staged here and were not forgotten. What none uses says nothing of its table.
+    private var users: Set<Int> = []
 
     init(_ table: StagingTable) {
         self.table = table
@@ -21,12 +23,14 @@ final class Staging {
 
     /// What the batch that is being filled holds, in bytes.
     var count: Int { batch.count }
+    var isUsed: Bool { !users.isEmpty }
     /// Whether no row waits.
     var isEmpty: Bool { batch.rows.isEmpty && ended.isEmpty }
 
     /// Rows of a later request overrule those of an earlier one, in whichever order they come.
     func begin(request index: Int) {
         request = index
+        users.insert(index)
         nextRow = Self.firstRow(ofRequest: index) + 1
     }
 
@@ -65,6 +69,7 @@ final class Staging {
         let rows = Self.rows(ofRequest: index)
         ended.removeAll { rows.contains($0.firstRow) }
         request = -1
+        users.remove(index)
     }
 
     /// Gives the memory of the batch back. No row can be staged any more.

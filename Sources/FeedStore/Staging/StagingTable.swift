@@ -71,6 +71,13 @@ struct StagingTable: Sendable {
         return columns + constants.map(\.column) + references.map(\.column).filter { !supplied.contains($0.name) }
     }
 
+    /// The columns of the scope that the feed fills, with the values that they should have.
+    var suppliedScope: [(column: String, value: String)] {
+        scope.sorted { $0.key < $1.key }.filter { entry in
+            !constants.contains { $0.column.name.lowercased() == entry.key.lowercased() }
+        }.map { ($0.key, $0.value) }
+    }
+
     /// What a row of a batch holds: the supplied columns, the values by which others are looked up, its number.
     var boundNames: [String] {
         columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } + (numbersRecords ? [Self.record] : [])

@@ -36,6 +36,7 @@ extension WorkerContext {
             }
         }
         insertedRows = 0
+        tablesOfRequest[index] = nil
     }
 
     /// Hands every batch to the scratch database's queue; waits only while two are under way there.
@@ -81,17 +82,21 @@ extension WorkerContext {
     /// - Returns: what there is to merge, in the order of the stack.
     package func finish() throws -> StagedStack {
         try endBatches()
+        let stagings = stagings.filter(\.isUsed)
         // A table that is copied for look-ups may be of any size.
         if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) { try flush() }
         if let database {
             try database.writeWithoutTransaction { db in
                 try failure.check()
-                for staging in stagings { try db.prepareForMerge(staging.table, counts: staging.counts) }
+                for staging in stagings {
+                    try scratch.checkInterruption()
+                    try db.prepareForMerge(staging.table, counts: staging.counts)
+                }
             }
-            try database.close()
+            try scratch.close()
         }
         // The merge needs its memory for itself.
-        for staging in stagings { staging.releaseBatch() }
+        for staging in self.stagings { staging.releaseBatch() }
         spareBatches.removeAll()
         var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: [])
         stack.parts = stagings.map { staging in

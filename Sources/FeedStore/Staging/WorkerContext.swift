@@ -43,7 +43,7 @@ public final class WorkerContext {
     /// Records that the run's declarations said to drop.
     package var skippedRows = 0
     private var recordCount: Int64 = 0
-    private var tablesOfRequest: [Int: Set<String>] = [:]
+    var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
         var rows: RowShape
@@ -69,6 +69,8 @@ public final class WorkerContext {
         requestIndex = index
         self.rule = rule
         insertedRows = 0
+        // What the request needs may just have been added to them.
+        tables.removeAll()
         writers.removeAll()
         lastType = nil
         lastWriter = nil

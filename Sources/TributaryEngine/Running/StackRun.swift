@@ -227,6 +227,8 @@ actor StackRun {
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)
+        let unchanged = results.filter { $0.report.outcome == "unchanged" }.map(\.report.key)
+        commit.revalidated = known.filter { unchanged.contains($0.key) }
         if let origin = advice.busyOrigin, let until = advice.retryAt { commit.busyHost = (origin, until) }
         return commit
     }
