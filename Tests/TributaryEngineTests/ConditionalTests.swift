@@ -88,8 +88,7 @@ import Testing
             fixture.server.document("/a", EngineFixture.items(["1"]))
             fixture.server.document("/b", EngineFixture.items(["2"]))
             func source(_ name: String, _ scope: String) -> String {
-                EngineFixture.request("/" + name, "sync = \"mirror\"\n\(scope)").replacingOccurrences(
-                    of: "sources.s.", with: "sources.\(name).")
+                EngineFixture.request("/" + name, "sync = \"mirror\"\n\(scope)", of: name)
             }
             #expect(throws: ConfigurationError.self) { try fixture.configuration(source("a", "") + source("b", "")) }
             let apart = source("a", "scope = { company = \"x\" }") + source("b", "scope = { company = \"y\" }")
@@ -123,14 +122,11 @@ import Testing
     /// A deletion makes those requests unconditional whose rows it may have taken, and no others.
     @Test func deletionsAskAgainOnlyForRowsOfTheirScope() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            func source(_ name: String, _ options: String) -> String {
-                EngineFixture.request("/" + name, options).replacingOccurrences(
-                    of: "sources.s.", with: "sources.\(name).")
-            }
             let sources =
                 "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
-                + source("x", "sync = \"mirror\"\nscope = { company = \"x\" }")
-                + source("y", "sync = \"mirror\"\nscope = { company = \"y\" }") + source("z", "")
+                + EngineFixture.request("/x", "sync = \"mirror\"\nscope = { company = \"x\" }", of: "x")
+                + EngineFixture.request("/y", "sync = \"mirror\"\nscope = { company = \"y\" }", of: "y")
+                + EngineFixture.request("/z", "", of: "z")
             fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
             fixture.server.document("/x", "<i><item id='1' company='x'/><item id='2' company='x'/></i>", etag: "\"x\"")
             fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")
@@ -147,14 +143,10 @@ import Testing
     /// A feed may hold rows of another scope than its request's: what deletes those makes it unconditional, too.
     @Test func aRowOutsideItsScopeIsAskedForAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            func source(_ name: String, _ options: String) -> String {
-                EngineFixture.request("/" + name, options).replacingOccurrences(
-                    of: "sources.s.", with: "sources.\(name).")
-            }
             let sources =
                 "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
-                + source("x", "scope = { company = \"x\" }")
-                + source("y", "sync = \"mirror\"\nscope = { company = \"y\" }")
+                + EngineFixture.request("/x", "scope = { company = \"x\" }", of: "x")
+                + EngineFixture.request("/y", "sync = \"mirror\"\nscope = { company = \"y\" }", of: "y")
             fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
             fixture.server.document("/x", "<i><item id='1' company='x'/><item id='2' company='y'/></i>", etag: "\"x\"")
             fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")

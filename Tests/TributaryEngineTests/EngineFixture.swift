@@ -99,8 +99,8 @@ struct EngineFixture {
         "<items>" + ids.map { "<item id='\($0)'><name>\(name)</name></item>" }.joined() + "</items>"
     }
 
-    static func request(_ path: String, _ options: String = "") -> String {
-        "[[sources.s.requests]]\nurl = \"URL\(path)\"\nparser = \"ItemsParser\"\n\(options)\n"
+    static func request(_ path: String, _ options: String = "", of source: String = "s") -> String {
+        "[[sources.\(source).requests]]\nurl = \"URL\(path)\"\nparser = \"ItemsParser\"\n\(options)\n"
     }
 }
 

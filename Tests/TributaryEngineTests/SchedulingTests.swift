@@ -145,8 +145,7 @@ import Testing
                     let name = "s\(number)\(copy)"
                     sources +=
                         "[sources.\(name)]\ncache = \"1m\"\n"
-                        + EngineFixture.request("/" + path).replacingOccurrences(
-                            of: "sources.s.", with: "sources.\(name).")
+                        + EngineFixture.request("/" + path, of: name)
                 }
             }
             let service = try fixture.service(sources, clock: fixture.clock)

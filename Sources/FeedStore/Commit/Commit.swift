@@ -4,7 +4,7 @@ package import Foundation
 package struct Commit: Sendable {
     package var report: RunReport
     package var requests: [RequestState]
-    /// What was known of those requests whose rows are as they were, when they were sent.
+    /// Of these, those whose rows are as they were: what was known when they were sent, by key.
     package var revalidated: [String: RequestState] = [:]
     /// The source's state after this commit.
     package var state: SourceState

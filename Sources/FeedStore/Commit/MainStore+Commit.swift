@@ -66,6 +66,7 @@ extension MainStore {
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
                 defersForeignKeys: defersForeignKeys)
+            try stack.writeBatches(db)
             commit.report.counts = try merge.execute()
             commit.widenScopes(of: try merge.strays())
             try stack.removeBatches(db)

@@ -20,6 +20,7 @@ extension MainStore {
                     _ = try rivals(of: source, stack.mirrored(and: mirrors), check: checkMirrors, db)
                     let merge = Merge(
                         db: db, run: 0, stack: stack, memory: memory, mirrors: mirrors, onChange: onChange)
+                    try stack.writeBatches(db)
                     counts = try merge.execute()
                     try db.checkForeignKeys()
                     return .rollback

@@ -21,9 +21,9 @@ struct Merge {
     /// Told of each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
 
+    /// The stack's rows are in their staging tables, and stay there.
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
-        try stack.writeBatches(db)
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         let parts = stack.partsByReference
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {

@@ -44,7 +44,7 @@ public final class MainStore: Sendable {
         }
         do {
             pool = try DatabasePool(path: self.path, configuration: configuration)
-            states = try Self.openStates(self.path)
+            states = try Self.openStates(self.path, patience)
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
@@ -70,7 +70,7 @@ public final class MainStore: Sendable {
         configuration.readonly = true
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
-            states = try Self.openStates(path)
+            states = try Self.openStates(path, patience)
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
         }
@@ -106,11 +106,11 @@ public final class MainStore: Sendable {
         try closing.get()
     }
 
-    private static func openStates(_ path: String) throws -> DatabaseQueue {
+    private static func openStates(_ path: String, _ patience: LockPatience) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "states"
         configuration.readonly = true
-        configuration.busyMode = .timeout(120)
+        configuration.busyMode = .callback { patience.pause(tries: $0) }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
@@ -140,11 +140,7 @@ public final class MainStore: Sendable {
     }
 
     /// Forgets what is known of the tables where the schema has changed. Each run that looks at them begins with it.
-    package func renewTableInfos() throws {
-        try states.unsafeRead { db in
-            tableInfos.noteVersion(try Int.fetchOne(db.cachedStatement(sql: "PRAGMA schema_version")) ?? 0)
-        }
-    }
+    package func renewTableInfos() throws { try states.unsafeRead(tableInfos.renew) }
 
     func scratchPath(_ source: String) -> String {
         let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source

@@ -23,17 +23,19 @@ final class TableInfoCache: Sendable {
     /// What is known already, by the names that were asked for.
     var known: [String: TableInfo] { state.withLock { $0.tables } }
 
-    /// Forgets what is known where the schema has changed, which another process may have done.
-    ///
-    /// - Parameter version: what the file's header tells (pragma.html, "schema_version").
-    func noteVersion(_ version: Int) {
-        state.withLock { if $0.version != version { $0 = State(version: version) } }
+    /// Forgets what is known where the schema has changed, which another process may have done, and tells what is left.
+    @discardableResult
+    private func current(in db: Database) throws -> State {
+        // What the file's header says (pragma.html, "schema_version").
+        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
+        return state.withLock { state in
+            if state.version != version { state = State(version: version) }
+            return state
+        }
     }
 
-    private func current(in db: Database) throws -> State {
-        noteVersion(try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0)
-        return state.withLock { $0 }
-    }
+    /// Forgets what is known where the schema has changed. Each run that looks at tables begins with it.
+    func renew(in db: Database) throws { try current(in: db) }
 
     /// Makes sure of something once, and again when the schema has been seen to have changed.
     ///

@@ -228,7 +228,7 @@ struct ConfigurationReader {
                     index)
                 for table in parsers.tables(of: request.content) where request.mirrors(table) {
                     let rivals = claims.claimants(of: table, within: request.scope)
-                    if let rival = rivals.sorted().first(where: { claimants[$0].source != source.name }) {
+                    if let rival = rivals.filter({ claimants[$0].source != source.name }).min() {
                         problems.report(
                             place,
                             "mirrors table '\(table)', as \(claimants[rival].place) does, and each would delete the "

@@ -41,6 +41,7 @@ struct Exchange: Sendable {
         switch body {
         case .none:
             break
+        // A small body is here at once: reading it ahead would cost a task and save nothing.
         case .http(let body) where announcedBytes ?? .max > ReadAhead.capacity:
             let ahead = ReadAhead()
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -12,14 +12,9 @@ enum StackDecision {
             return parsed.contains { other in
                 let tables = results[other].state?.tables ?? []
                 return tables.contains { state.tables.contains($0) && requests[other].mirrors($0) }
-                    && overlap(requests[index].scope, requests[other].scope)
+                    && requests[index].scope.mayShareRows(with: requests[other].scope)
             }
         }
-    }
-
-    /// Two scopes share rows unless a column that both name has different values.
-    static func overlap(_ left: [String: String], _ right: [String: String]) -> Bool {
-        left.allSatisfy { column, value in right[column].map { $0 == value } ?? true }
     }
 
     /// Another source that mirrors the same rows would delete ours, and we its.
@@ -32,7 +27,7 @@ enum StackDecision {
         for other in others {
             guard let declaration = configuration[source: other.source], declaration.isEnabled,
                 let rival = declaration.requests.first(where: { $0.key == other.key }), rival.mirrors(rows.table),
-                overlap(rows.scope, rival.scope),
+                rows.scope.mayShareRows(with: rival.scope),
                 let request = source.requests.first(where: { $0.mirrors(rows.table) && $0.scope == rows.scope })
             else { continue }
             throw StoreError(

@@ -227,8 +227,10 @@ actor StackRun {
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)
-        let unchanged = results.filter { $0.report.outcome == "unchanged" }.map(\.report.key)
-        commit.revalidated = known.filter { unchanged.contains($0.key) }
+        for result in results
+        where result.report.outcome == "unchanged" && states.contains(where: { $0.key == result.report.key }) {
+            commit.revalidated[result.report.key] = known[result.report.key]
+        }
         if let origin = advice.busyOrigin, let until = advice.retryAt { commit.busyHost = (origin, until) }
         return commit
     }
