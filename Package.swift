@@ -53,7 +53,7 @@ let package = Package(
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(
             name: "FeedStore",
-            dependencies: [grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            dependencies: ["CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
         .target(
             name: "TributaryEngine",

@@ -11,7 +11,7 @@ final class RunningProgram: Sendable {
     let identifier: Int32
     private let output: FileHandle
     private let errors: FileHandle
-    private let ending: Task<Int32, Never>
+    private let ending: Task<(status: Int32, time: ContinuousClock.Instant), Never>
 
     init(_ program: BuiltProgram, _ command: [String], standardError: String? = nil) throws {
         let arguments = [program.path, command[0]] + program.arguments + command.dropFirst()
@@ -43,24 +43,27 @@ final class RunningProgram: Sendable {
         identifier = child
         output = FileHandle(fileDescriptor: pipes[0][0], closeOnDealloc: true)
         errors = FileHandle(fileDescriptor: pipes[1][0], closeOnDealloc: true)
-        let (stream, continuation) = AsyncStream<Int32>.makeStream()
+        let (stream, continuation) = AsyncStream<(status: Int32, time: ContinuousClock.Instant)>.makeStream()
         Thread.detachNewThread { [child] in
             var status: Int32 = 0
             waitpid(child, &status, 0)
             // As the shell's WIFEXITED and WEXITSTATUS (wait(2)).
-            continuation.yield(status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F))
+            continuation.yield((status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), .now))
             continuation.finish()
         }
         ending = Task {
-            for await status in stream { return status }
-            return -1
+            for await end in stream { return end }
+            return (-1, .now)
         }
     }
 
     func signal(_ signal: Int32) { kill(identifier, signal) }
 
     /// Its exit status; negative for a signal.
-    func end() async -> Int32 { await ending.value }
+    func end() async -> Int32 { await ending.value.status }
+
+    /// When it ended, however long the tests have been too busy to notice.
+    func endTime() async -> ContinuousClock.Instant { await ending.value.time }
 
     func output() async -> BuiltProgram.Output {
         async let text = read(output)

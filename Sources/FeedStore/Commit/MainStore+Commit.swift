@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// The one place where the main store is written.
 extension MainStore {
@@ -211,10 +210,7 @@ extension Database {
 
     /// Foreign keys are deferred while a commit merges. Names the first that is broken.
     func checkForeignKeys() throws {
-        var broken: Int32 = 0
-        var unused: Int32 = 0
-        sqlite3_db_status(sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &broken, &unused, 0)
-        guard broken != 0 else { return }
+        guard hasBrokenForeignKeys else { return }
         guard let violation = try Row.fetchOne(self, sql: "PRAGMA main.foreign_key_check") else { return }
         let table: String = violation["table"]
         let parent: String = violation["parent"]

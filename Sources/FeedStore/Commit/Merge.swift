@@ -66,14 +66,16 @@ struct Merge {
         let table = part.table
         var counts = MergeCounts()
         if case .none = table.identity {
-            counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
+            counts.inserted = try insert(
+                part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
             return counts
         }
         // Into an empty table, a large stack goes without being compared.
         if stack.path != nil, case .key = table.identity,
             try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
         {
-            counts.inserted = try insert(table, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
+            counts.inserted = try insert(
+                part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
             return counts
         }
         let difference = try workTable(
@@ -86,7 +88,7 @@ struct Merge {
             ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(difference) WHERE is_new")) ?? 0
         let rows = "\(difference) d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row"
         if differing > new { counts.updated = try update(table, difference, from: rows + " WHERE NOT d.is_new") }
-        if new > 0 { counts.inserted = try insert(table, from: rows + " WHERE d.is_new ORDER BY d.id") }
+        if new > 0 { counts.inserted = try insert(part, new, from: rows + " WHERE d.is_new ORDER BY d.id") }
         counts.unchanged = part.counts.rows - counts.inserted - counts.updated
         return counts
     }
@@ -123,7 +125,8 @@ struct Merge {
         return key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
     }
 
-    private func insert(_ table: StagingTable, from rows: String) throws -> Int {
+    private func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
+        let table = part.table
         let names = table.allColumns.map(\.name.sqlIdentifier)
         let values = names.map { "s." + $0 }.joined(separator: ", ")
         try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
@@ -131,8 +134,7 @@ struct Merge {
             INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", "))) SELECT \(values) FROM \(rows)
             """
         if case .key = table.identity {
-            try db.execute(cached: insertion)
-            let inserted = db.changesCount
+            let inserted = try execute(insertion, of: count, into: part)
             try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
             return inserted
         }
@@ -141,8 +143,7 @@ struct Merge {
         let last =
             try Int64.fetchOne(
                 db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
-        try db.execute(cached: insertion)
-        let inserted = db.changesCount
+        let inserted = try execute(insertion, of: count, into: part)
         try writeJournal(
             table.table.name, key: "m.\(rowID)", operation: "insert",
             from: "\(table.qualifiedTable) m WHERE m.\(rowID) > ? ORDER BY m.\(rowID)", [last])

@@ -136,6 +136,39 @@ final class RowBatch: @unchecked Sendable {
 
     // MARK: - Emptying
 
+    /// Calls `body` with each row's value in one column, tag and length included.
+    func forEachValue(ofColumn column: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+        for row in rows {
+            var value = UnsafeRawPointer(bytes + row.offset)
+            for _ in 0..<column { value += Self.size(at: value) }
+            body(UnsafeRawBufferPointer(start: value, count: Self.size(at: value)))
+        }
+    }
+
+    static func isNull(_ value: UnsafeRawBufferPointer) -> Bool { value.first == Tag.null.rawValue }
+
+    /// A value as it was appended.
+    static func value(at value: UnsafeRawPointer) -> DatabaseValue {
+        var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value + 5, count: size(at: value) - 5) }
+        return switch Tag(rawValue: value.load(as: UInt8.self)) {
+        case .integer: (value + 1).loadUnaligned(as: Int64.self).databaseValue
+        case .double: (value + 1).loadUnaligned(as: Double.self).databaseValue
+        case .text: String(decoding: content, as: UTF8.self).databaseValue
+        case .blob: Data(content).databaseValue
+        case .null, nil: .null
+        }
+    }
+
+    /// Bytes of a value, its tag and length included.
+    @inline(__always)
+    private static func size(at value: UnsafeRawPointer) -> Int {
+        switch Tag(rawValue: value.load(as: UInt8.self)) {
+        case .integer, .double: 9
+        case .text, .blob: 5 + Int((value + 1).loadUnaligned(as: UInt32.self))
+        case .null, nil: 1
+        }
+    }
+
     /// Puts the rows in the order of their keys, rows with equal keys staying as they came.
     ///
     /// The order only has to bring near what is near in the key's index; rows whose key is not a text stay as they came.

@@ -39,11 +39,14 @@ final class StagedCounts: @unchecked Sendable {
     var replaced = 0
     /// NULLs in each column, by its position.
     var nulls: [Int] = []
+    /// The values in columns that refer to other tables, by their positions; noted in the scratch database only.
+    var referring: [Int: ReferringValues] = [:]
 
     func reset() {
         rows = 0
         replaced = 0
         hasTwins = false
         nulls = []
+        referring = [:]
     }
 }

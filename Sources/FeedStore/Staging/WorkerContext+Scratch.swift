@@ -66,6 +66,7 @@ extension WorkerContext {
             guard !failure.isSet else { return }
             do {
                 if sorts { batch.rows.sortByKey() }
+                counts.noteReferringValues(of: batch.rows, in: table)
                 try db.inTransaction {
                     try db.write(batch, into: table, counts: counts)
                     return .commit

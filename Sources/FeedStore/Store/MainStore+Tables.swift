@@ -83,12 +83,10 @@ extension MainStore {
 
 extension Database {
     fileprivate func foreignKeys(of table: TableInfo) throws -> [StoreTable.ForeignKey] {
-        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.name.sqlIdentifier))")
-        return try Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key > $1.key }.compactMap { _, rows in
-            guard rows.count == 1, let row = rows.first else { return nil }
-            let other: String = row["table"]
-            let target = try row["to"] as String? ?? TableInfo(self, table: other, schema: "main")?.primaryKey.first
-            return target.map { StoreTable.ForeignKey(column: row["from"], table: other, target: $0) }
+        try table.foreignKeys.filter { $0.columns.count == 1 }.compactMap { key in
+            let target =
+                try key.targets.first ?? TableInfo(self, table: key.parent, schema: "main")?.primaryKey.first
+            return target.map { StoreTable.ForeignKey(column: key.columns[0], table: key.parent, target: $0) }
         }
     }
 

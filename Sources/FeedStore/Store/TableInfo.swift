@@ -9,6 +9,13 @@ struct TableInfo: Sendable {
         var isGenerated: Bool
     }
 
+    struct ForeignKey: Sendable {
+        var columns: [String]
+        var parent: String
+        /// The parent's columns; empty where they are its primary key.
+        var targets: [String]
+    }
+
     var name: String
     var columns: [Column]
     /// Empty for a table without a declared primary key.
@@ -19,6 +26,7 @@ struct TableInfo: Sendable {
     var hasRowID: Bool
     /// The columns of each unique index, with their collations.
     var uniqueIndexes: [[(name: String, collation: String)]]
+    var foreignKeys: [ForeignKey]
 
     /// A name of the rowid that no column has taken for itself.
     var rowID: String? {
@@ -71,6 +79,12 @@ extension TableInfo {
                     .filter { ($0["key"] as Int) != 0 && ($0["name"] as String?) != nil }
                     .map { (name: $0["name"], collation: $0["coll"]) }
             }
+        let references = try Row.fetchAll(db, sql: "PRAGMA \(schema).foreign_key_list(\(table.sqlIdentifier))")
+        foreignKeys = Dictionary(grouping: references) { $0["id"] as Int }.sorted { $0.key > $1.key }.map { _, rows in
+            ForeignKey(
+                columns: rows.map { $0["from"] }, parent: rows[0]["table"],
+                targets: rows.compactMap { $0["to"] as String? })
+        }
         if hasRowID, primaryKey.count == 1, column(primaryKey[0])?.declaredType.uppercased() == "INTEGER" {
             generatedKey = primaryKey[0]
         }

@@ -1,0 +1,66 @@
+import Foundation
+import GRDB
+
+/// The different values of a column that refers to another table, as long as they are few. NULL refers to nothing.
+///
+/// A hash table of its own because each row asks it: a `Set` would want an allocation for that.
+struct ReferringValues {
+    /// More are not told apart.
+    static let limit = 4096
+
+    /// Values as a batch holds them, one behind the other.
+    private var bytes: [UInt8] = []
+    private var ranges: [Range<Int>] = []
+    /// Twice the limit of numbers of ranges, found by linear probing; -1 where there is none.
+    private var slots = [Int16](repeating: -1, count: 2 * limit)
+    private var isOverfull = false
+
+    /// The values; nil where there are too many.
+    var all: [DatabaseValue]? {
+        isOverfull
+            ? nil
+            : bytes.withUnsafeBytes { bytes in ranges.map { RowBatch.value(at: bytes.baseAddress! + $0.lowerBound) } }
+    }
+
+    /// - Parameter value: a value as a batch holds it, with its tag.
+    mutating func note(_ value: UnsafeRawBufferPointer) {
+        guard !isOverfull else { return }
+        var slot = Int(truncatingIfNeeded: Fingerprint.hash(value)) & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let range = ranges[Int(slots[slot])]
+            let isKnown = bytes.withUnsafeBytes { bytes in
+                range.count == value.count
+                    && memcmp(bytes.baseAddress! + range.lowerBound, value.baseAddress!, value.count) == 0
+            }
+            if isKnown { return }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        guard ranges.count < Self.limit else {
+            isOverfull = true
+            return
+        }
+        slots[slot] = Int16(ranges.count)
+        ranges.append(bytes.count..<bytes.count + value.count)
+        bytes.append(contentsOf: value)
+    }
+}
+
+extension StagedCounts {
+    /// Notes what the rows of a batch refer to, by foreign keys of one column.
+    func noteReferringValues(of batch: RowBatch, in table: StagingTable) {
+        for column in table.referringColumns {
+            var values = referring.removeValue(forKey: column) ?? ReferringValues()
+            batch.forEachValue(ofColumn: column) { if !RowBatch.isNull($0) { values.note($0) } }
+            referring[column] = values
+        }
+    }
+}
+
+extension StagingTable {
+    /// The positions of columns that refer to another table, and whose values come with the feed alone.
+    fileprivate var referringColumns: [Int] {
+        let names = Set(table.foreignKeys.filter { $0.columns.count == 1 }.map { $0.columns[0].lowercased() })
+            .subtracting(references.map { $0.column.name.lowercased() })
+        return columns.indices.filter { names.contains(columns[$0].name.lowercased()) }
+    }
+}

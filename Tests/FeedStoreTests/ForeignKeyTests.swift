@@ -1,0 +1,167 @@
+@testable import FeedStore
+import GRDB
+import Testing
+
+/// Many rows that refer to few others: whatever SQLite does not check row by row, the store refuses and takes the same.
+@Suite struct ForeignKeyTests {
+    private let schema = """
+        CREATE TABLE company (id TEXT PRIMARY KEY, name TEXT);
+        CREATE TABLE contact (email TEXT PRIMARY KEY, company TEXT REFERENCES company);
+        """
+
+    private func stageContacts(_ context: WorkerContext, _ count: Int = 100, of company: (Int) -> String?) throws {
+        for number in 0..<count {
+            try context.insert(into: "contact", ["email": "\(number)@b", "company": company(number)])
+        }
+    }
+
+    @Test func rowsWhoseParentsAreThere() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let inserted = try fixture.commit { context in
+                for id in 0..<5 { try context.insert(into: "company", ["id": "c\(id)"]) }
+                try stageContacts(context) { $0 % 7 == 6 ? nil : "c\($0 % 5)" }
+            }
+            #expect(inserted == counts(inserted: 105))
+            // Checks are on again, for this connection and the next stack.
+            #expect(throws: DatabaseError.self) {
+                try fixture.store.pool.write { try $0.execute(sql: "INSERT INTO contact VALUES ('x@y', 'nobody')") }
+            }
+            #expect(throws: StoreError.self) {
+                try fixture.commit { context in
+                    try stageContacts(context, 200) { $0 == 150 ? "nobody" : "c1" }
+                }
+            }
+        }
+    }
+
+    @Test func oneRowWithoutItsParentAmongMany() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let error = #expect(throws: StoreError.self) {
+                try fixture.commit { context in
+                    try context.insert(into: "company", ["id": "acme"])
+                    try stageContacts(context) { $0 == 42 ? "nobody" : "acme" }
+                }
+            }
+            #expect(error?.message.contains("42@b") == true && error?.message.contains("nobody") == true)
+        }
+    }
+
+    @Test func parentsThatComeLater() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            let inserted = try fixture.commit { context in
+                try stageContacts(context) { _ in "acme" }
+                try context.insert(into: "company", ["id": "acme"])
+            }
+            #expect(inserted == counts(inserted: 101))
+        }
+    }
+
+    /// Rows inserted without a check would not count as the parents for which others wait.
+    @Test func rowsForWhichOthersWait() async throws {
+        let schema = """
+            CREATE TABLE country (id TEXT PRIMARY KEY);
+            INSERT INTO country VALUES ('pt');
+            CREATE TABLE city (id TEXT PRIMARY KEY, country TEXT REFERENCES country);
+            CREATE TABLE street (id TEXT PRIMARY KEY, city TEXT REFERENCES city);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            let inserted = try fixture.commit { context in
+                for id in 0..<100 { try context.insert(into: "street", ["id": "s\(id)", "city": "c\(id % 10)"]) }
+                for id in 0..<10 { try context.insert(into: "city", ["id": "c\(id)", "country": "pt"]) }
+            }
+            #expect(inserted == counts(inserted: 110))
+        }
+    }
+
+    @Test func rowsOfOneTableThatReferToOneAnother() async throws {
+        try await StoreFixture.with("CREATE TABLE node (id TEXT PRIMARY KEY, parent TEXT REFERENCES node (id))") {
+            fixture in
+            let inserted = try fixture.commit { context in
+                for id in 0..<100 {
+                    try context.insert(into: "node", ["id": "\(id)", "parent": id == 0 ? nil : "\(id / 10)"])
+                }
+            }
+            #expect(inserted == counts(inserted: 100))
+        }
+    }
+
+    @Test func moreParentsThanAreToldApart() async throws {
+        struct Company: FeedRecord { var id: String }
+        struct Contact: FeedRecord { var email: String; var company: String }
+        try await StoreFixture.with(schema) { fixture in
+            let inserted = try fixture.commit { context in
+                for id in 0...ReferringValues.limit { try context.insert(Company(id: "c\(id)")) }
+                for id in 0...(ReferringValues.limit + 100) {
+                    try context.insert(Contact(email: "\(id)@b", company: "c\(id % (ReferringValues.limit + 1))"))
+                }
+            }
+            #expect(inserted == counts(inserted: 2 * ReferringValues.limit + 102))
+            #expect(throws: StoreError.self) {
+                try fixture.commit { context in
+                    for id in 0...(ReferringValues.limit + 100) {
+                        try context.insert(Contact(email: "new-\(id)@b", company: "c\(id)"))
+                    }
+                }
+            }
+        }
+    }
+
+    /// '05' is kept as 5, which is no company.
+    @Test func columnsOfDifferentTypes() async throws {
+        let schema = """
+            CREATE TABLE company (id TEXT PRIMARY KEY);
+            INSERT INTO company VALUES ('05');
+            CREATE TABLE contact (email TEXT PRIMARY KEY, company INTEGER REFERENCES company);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            #expect(throws: StoreError.self) { try fixture.commit { try stageContacts($0) { _ in "05" } } }
+        }
+    }
+
+    @Test func parentsAreFoundAsTheirColumnCompares() async throws {
+        let schema = """
+            CREATE TABLE company (id TEXT COLLATE NOCASE PRIMARY KEY);
+            INSERT INTO company VALUES ('acme');
+            CREATE TABLE contact (email TEXT PRIMARY KEY, company TEXT REFERENCES company);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            let inserted = try fixture.commit { try stageContacts($0) { $0 % 2 == 0 ? "Acme" : "ACME" } }
+            #expect(inserted == counts(inserted: 100))
+        }
+    }
+
+    /// What a trigger writes is checked as well.
+    @Test func triggers() async throws {
+        let schema = """
+            \(schema)
+            INSERT INTO company VALUES ('acme', 'Acme');
+            CREATE TABLE visit (contact TEXT, company TEXT REFERENCES company);
+            CREATE TRIGGER visited AFTER INSERT ON contact BEGIN INSERT INTO visit VALUES (new.email, 'nobody'); END;
+            """
+        try await StoreFixture.with(schema) { fixture in
+            #expect(throws: StoreError.self) { try fixture.commit { try stageContacts($0) { _ in "acme" } } }
+        }
+    }
+
+    @Test func keysOfTwoColumnsAndScopes() async throws {
+        let schema = """
+            CREATE TABLE place (country TEXT, city TEXT, PRIMARY KEY (country, city));
+            INSERT INTO place VALUES ('pt', 'Porto');
+            CREATE TABLE feed (name TEXT PRIMARY KEY);
+            CREATE TABLE stop (
+                id TEXT PRIMARY KEY, country TEXT, city TEXT, feed TEXT REFERENCES feed,
+                FOREIGN KEY (country, city) REFERENCES place);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            let stage: (WorkerContext, String) throws -> Void = { context, city in
+                for id in 0..<100 { try context.insert(into: "stop", ["id": "\(id)", "country": "pt", "city": city]) }
+            }
+            let rule = MergeRule(sync: .mirror, scope: ["feed": "metro"])
+            #expect(throws: StoreError.self) { try fixture.commit(rule) { try stage($0, "Porto") } }
+            try await fixture.store.pool.write { try $0.execute(sql: "INSERT INTO feed VALUES ('metro')") }
+            #expect(throws: StoreError.self) { try fixture.commit(rule) { try stage($0, "Lisboa") } }
+            let inserted = try fixture.commit(rule) { try stage($0, "Porto") }
+            #expect(inserted == counts(inserted: 100))
+        }
+    }
+}
