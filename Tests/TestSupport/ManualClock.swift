@@ -35,7 +35,9 @@ package final class ManualClock: RunClock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    package func sleep(for duration: Duration) async throws {
+    package func sleep(for duration: Duration) async throws { try await sleep(until: now() + duration.seconds) }
+
+    package func sleep(until due: Date) async throws {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -44,7 +46,6 @@ package final class ManualClock: RunClock {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome: Result<Void, any Error>? = state.withLock { state in
                     if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
-                    let due = state.now + duration.seconds
                     if due <= state.now { return .success(()) }
                     state.sleepers.append(Sleeper(id: id, due: due, continuation: continuation))
                     return nil

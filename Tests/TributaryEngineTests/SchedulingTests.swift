@@ -128,7 +128,7 @@ import Testing
     }
 
     /// Sixty minutes of due times, with every way in which a response can end: what a run opens, it closes.
-    @Test func anHourOfDueTimesLeaksNoDescriptor() async throws {
+    @Test(.timeLimit(.minutes(2))) func anHourOfDueTimesLeaksNoDescriptor() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let asked = Counter()
             fixture.server.document("/unchanged", EngineFixture.items(["1"]), etag: "\"1\"")

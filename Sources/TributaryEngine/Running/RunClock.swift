@@ -5,6 +5,10 @@ package protocol RunClock: Sendable {
     func now() -> Date
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration) async throws
+    /// Returns at once where the time has come before.
+    ///
+    /// - Throws: `CancellationError`.
+    func sleep(until date: Date) async throws
 }
 
 /// The machine's clock.
@@ -14,4 +18,8 @@ package struct SystemClock: RunClock {
     package func now() -> Date { Date() }
 
     package func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+
+    package func sleep(until date: Date) async throws {
+        try await Task.sleep(for: .seconds(max(date.timeIntervalSinceNow, 0)))
+    }
 }

@@ -21,8 +21,8 @@ final class DueTimer: Sendable {
     func set(_ date: Date?) {
         let task = date.map { date in
             Task { [clock, continuation] in
-                let seconds = min(max(date.timeIntervalSince(clock.now()), 0), 60)
-                guard (try? await clock.sleep(for: .seconds(seconds))) != nil else { return }
+                let date = min(date, clock.now() + 60)
+                guard (try? await clock.sleep(until: date)) != nil else { return }
                 continuation.yield(.due)
             }
         }
