@@ -164,4 +164,27 @@ import Testing
             #expect(inserted == counts(inserted: 100))
         }
     }
+
+    /// A column that no record had is filled by its default, which is no company.
+    @Test func defaults() async throws {
+        let schema = """
+            CREATE TABLE company (id TEXT PRIMARY KEY);
+            CREATE TABLE contact (email TEXT PRIMARY KEY, company TEXT DEFAULT 'nobody' REFERENCES company);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            #expect(throws: StoreError.self) {
+                try fixture.commit { context in
+                    let shape = RowShape(table: "contact", columns: ["email", "company"])
+                    let writer = try context.writer(for: shape, rule: MergeRule())
+                    for number in 0..<100 {
+                        writer.beginRow()
+                        Array("\(number)@b".utf8).withUnsafeBytes { writer.append(text: $0) }
+                        writer.appendNull()
+                        try writer.endRow()
+                    }
+                    try writer.ignore(["company"], key: ["email"])
+                }
+            }
+        }
+    }
 }

@@ -53,8 +53,10 @@ extension Merge {
 extension StagedStack.Part {
     /// The different values with which the rows refer by a foreign key of one column; nil where they are not known.
     fileprivate func values(of key: TableInfo.ForeignKey) -> [DatabaseValue]? {
-        guard key.columns.count == 1 else { return nil }
-        let column = key.columns[0].lowercased()
+        guard key.columns.count == 1, case let column = key.columns[0].lowercased(),
+            // What is left out is not NULL where its column has a default.
+            !table.ignored.contains(column)
+        else { return nil }
         if let constant = table.constants.first(where: { $0.column.name.lowercased() == column }) {
             return [constant.value.databaseValue]
         }
