@@ -22,13 +22,89 @@ import Testing
                 try stageContacts(context) { $0 % 7 == 6 ? nil : "c\($0 % 5)" }
             }
             #expect(inserted == counts(inserted: 105))
-            // Checks are on again, for this connection and the next stack.
-            #expect(throws: DatabaseError.self) {
-                try fixture.store.pool.write { try $0.execute(sql: "INSERT INTO contact VALUES ('x@y', 'nobody')") }
-            }
             #expect(throws: StoreError.self) {
                 try fixture.commit { context in
                     try stageContacts(context, 200) { $0 == 150 ? "nobody" : "c1" }
+                }
+            }
+        }
+    }
+
+    /// For the same connection, whether the insertion has succeeded or failed.
+    @Test(arguments: [false, true]) func checksAreOnAgain(fails: Bool) async throws {
+        let schema = """
+            CREATE TABLE company (id TEXT PRIMARY KEY);
+            CREATE TABLE contact (email TEXT PRIMARY KEY, company TEXT REFERENCES company, CHECK (email <> '\(fails ? "42@b" : "")'));
+            """
+        try await StoreFixture.with(schema) { fixture in
+            let stage: (WorkerContext) throws -> Void = { context in
+                try context.insert(into: "company", ["id": "acme"])
+                try stageContacts(context) { _ in "acme" }
+            }
+            let commit = Result {
+                try fixture.commit(to: fixture.store, usesScratch: true, "source", [(MergeRule(), stage)])
+            }
+            #expect((try? commit.get()) == (fails ? nil : counts(inserted: 101)))
+            #expect(throws: DatabaseError.self) {
+                try fixture.store.pool.write { try $0.execute(sql: "INSERT INTO contact VALUES ('x@y', 'nobody')") }
+            }
+        }
+    }
+
+    /// What SQLite would refuse of rows whose values all seem to have parents.
+    @Test(arguments: [
+        // A row that is replaced takes others along, or leaves them alone.
+        """
+        CREATE TABLE company (id TEXT PRIMARY KEY); INSERT INTO company VALUES ('05');
+        CREATE TABLE contact (email TEXT PRIMARY KEY, slot TEXT DEFAULT 'one' UNIQUE ON CONFLICT REPLACE,
+            company TEXT REFERENCES company);
+        INSERT INTO contact VALUES ('old@b', 'one', '05');
+        CREATE TABLE note (contact TEXT REFERENCES contact); INSERT INTO note VALUES ('old@b');
+        """,
+        // Keys that no unique index of the parent covers as the parent compares them.
+        """
+        CREATE TABLE company (id TEXT, x TEXT); INSERT INTO company VALUES ('05', 'x');
+        CREATE UNIQUE INDEX company_id ON company (id, lower(x));
+        CREATE TABLE contact (email TEXT PRIMARY KEY, company TEXT REFERENCES company (id));
+        """,
+        """
+        CREATE TABLE company (id TEXT); INSERT INTO company VALUES ('05');
+        CREATE UNIQUE INDEX company_id ON company (id COLLATE NOCASE);
+        CREATE TABLE contact (email TEXT PRIMARY KEY, company TEXT REFERENCES company (id));
+        """,
+        // Values of any type are compared as they are.
+        """
+        CREATE TABLE company (id ANY PRIMARY KEY) STRICT; INSERT INTO company VALUES ('05');
+        CREATE TABLE contact (email TEXT PRIMARY KEY, company ANY REFERENCES company) STRICT;
+        """,
+    ]) func refusals(schema: String) async throws {
+        try await StoreFixture.with(schema) { fixture in
+            #expect(throws: (any Error).self) { try fixture.commit { try stageContacts($0) { _ in "05" } } }
+        }
+    }
+
+    /// NULL in a row id is a number that nobody has given.
+    @Test func rowIDsThatRefer() async throws {
+        struct Detail: FeedRecord { var id: Int?; var code: String }
+        let schema = """
+            CREATE TABLE company (id INTEGER PRIMARY KEY); INSERT INTO company VALUES (1);
+            CREATE TABLE detail (id INTEGER PRIMARY KEY REFERENCES company, code TEXT UNIQUE);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            #expect(throws: (any Error).self) {
+                try fixture.commit(MergeRule(keys: ["detail": ["code"]])) { context in
+                    for number in 0..<100 { try context.insert(Detail(id: number == 0 ? 1 : nil, code: "\(number)")) }
+                }
+            }
+        }
+    }
+
+    @Test func textsWithNUL() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            #expect(throws: StoreError.self) {
+                try fixture.commit { context in
+                    try context.insert(into: "company", ["id": "acme"])
+                    try stageContacts(context) { _ in "acme\0x" }
                 }
             }
         }

@@ -11,6 +11,8 @@ extension Merge {
     /// - Returns: how many it has inserted.
     func execute(_ insertion: String, of count: Int, into part: StagedStack.Part) throws -> Int {
         if stack.path != nil, try hasAllParents(part, count) {
+            // Keys that refer to nothing unique are an error of the statement, not of its rows.
+            _ = try db.cachedStatement(sql: insertion)
             try db.withoutForeignKeyChecks { try db.execute(cached: insertion) }
         } else {
             try db.execute(cached: insertion)
@@ -20,16 +22,17 @@ extension Merge {
 
     /// Whether no row of a part can break a foreign key, nor mend one that another has broken.
     private func hasAllParents(_ part: StagedStack.Part, _ count: Int) throws -> Bool {
-        let table = part.table.table
-        guard !table.foreignKeys.isEmpty, !db.hasBrokenForeignKeys, try !hasTriggers(table) else { return false }
+        // As it is now: another process may have changed it since rows were staged.
+        guard let table = try TableInfo(db, table: part.table.table.name, schema: "main"),
+            !table.foreignKeys.isEmpty, !db.hasBrokenForeignKeys, try !changesOtherRows(table)
+        else { return false }
         return try table.foreignKeys.allSatisfy { key in
             guard let values = part.values(of: key), values.count < count,
                 let parent = try TableInfo(db, table: key.parent, schema: "main"),
                 let child = table.column(key.columns[0]),
                 let target = (key.targets.isEmpty ? parent.primaryKey : key.targets).first.flatMap(parent.column),
-                parent.collations(ofKey: [target.name]) != nil,
                 // Then SQLite compares a value of the feed with the parent's as it would compare the one that is stored.
-                Affinity(declaredType: child.declaredType) == Affinity(declaredType: target.declaredType)
+                let affinity = child.exactAffinity, affinity == target.exactAffinity
             else { return false }
             let statement = try db.cachedStatement(
                 sql: """
@@ -39,12 +42,13 @@ extension Merge {
         }
     }
 
-    /// Their statements would not be checked either.
-    private func hasTriggers(_ table: TableInfo) throws -> Bool {
+    /// Whether inserting into a table may write elsewhere, or replace rows: nothing of that would be checked either.
+    private func changesOtherRows(_ table: TableInfo) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (
-                    SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) = lower(?))
+                    SELECT 1 FROM (SELECT * FROM main.sqlite_schema UNION ALL SELECT * FROM temp.sqlite_schema)
+                    WHERE lower(tbl_name) = lower(?) AND (type = 'trigger' OR sql LIKE '%replace%'))
                 """)
         return try Bool.fetchOne(statement, arguments: [table.name]) == true
     }
@@ -54,12 +58,20 @@ extension StagedStack.Part {
     /// The different values with which the rows refer by a foreign key of one column; nil where they are not known.
     fileprivate func values(of key: TableInfo.ForeignKey) -> [DatabaseValue]? {
         guard key.columns.count == 1, case let column = key.columns[0].lowercased(),
-            // What is left out is not NULL where its column has a default.
-            !table.ignored.contains(column)
+            // What is left out is not NULL where its column has a default, and never NULL where it is the row id.
+            !table.ignored.contains(column), column != table.table.generatedKey?.lowercased()
         else { return nil }
         if let constant = table.constants.first(where: { $0.column.name.lowercased() == column }) {
-            return [constant.value.databaseValue]
+            return constant.value.utf8.contains(0) ? nil : [constant.value.databaseValue]
         }
         return table.columns.firstIndex { $0.name.lowercased() == column }.flatMap { counts.referring[$0]?.all }
+    }
+}
+
+extension TableInfo.Column {
+    /// Its affinity where that tells what becomes of every value; not for `ANY`, which is another in a STRICT table.
+    fileprivate var exactAffinity: Affinity? {
+        let affinity = Affinity(declaredType: declaredType)
+        return affinity == .text || affinity == .integer ? affinity : nil
     }
 }

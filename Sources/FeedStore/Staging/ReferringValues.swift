@@ -5,8 +5,9 @@ import GRDB
 ///
 /// A hash table of its own because each row asks it: a `Set` would want an allocation for that.
 struct ReferringValues {
-    /// More are not told apart.
+    /// More values, or longer ones all in all, are not told apart.
     static let limit = 4096
+    private static let capacity = 256 << 10
 
     /// Values as a batch holds them, one behind the other.
     private var bytes: [UInt8] = []
@@ -15,11 +16,13 @@ struct ReferringValues {
     private var slots = [Int16](repeating: -1, count: 2 * limit)
     private var isOverfull = false
 
-    /// The values; nil where there are too many.
+    /// The values; nil where there are too many, or one that cannot be asked for.
     var all: [DatabaseValue]? {
-        isOverfull
-            ? nil
-            : bytes.withUnsafeBytes { bytes in ranges.map { RowBatch.value(at: bytes.baseAddress! + $0.lowerBound) } }
+        guard !isOverfull else { return nil }
+        let values = bytes.withUnsafeBytes { bytes in
+            ranges.compactMap { RowBatch.value(at: bytes.baseAddress! + $0.lowerBound) }
+        }
+        return values.count == ranges.count ? values : nil
     }
 
     /// - Parameter value: a value as a batch holds it, with its tag.
@@ -35,7 +38,7 @@ struct ReferringValues {
             if isKnown { return }
             slot = (slot + 1) & (slots.count - 1)
         }
-        guard ranges.count < Self.limit else {
+        guard ranges.count < Self.limit, bytes.count + value.count <= Self.capacity else {
             isOverfull = true
             return
         }

@@ -147,13 +147,13 @@ final class RowBatch: @unchecked Sendable {
 
     static func isNull(_ value: UnsafeRawBufferPointer) -> Bool { value.first == Tag.null.rawValue }
 
-    /// A value as it was appended.
-    static func value(at value: UnsafeRawPointer) -> DatabaseValue {
+    /// A value as it was appended; nil for a text with a NUL in it, which GRDB binds up to there only.
+    static func value(at value: UnsafeRawPointer) -> DatabaseValue? {
         var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value + 5, count: size(at: value) - 5) }
         return switch Tag(rawValue: value.load(as: UInt8.self)) {
         case .integer: (value + 1).loadUnaligned(as: Int64.self).databaseValue
         case .double: (value + 1).loadUnaligned(as: Double.self).databaseValue
-        case .text: String(decoding: content, as: UTF8.self).databaseValue
+        case .text: content.contains(0) ? nil : String(validating: content, as: UTF8.self)?.databaseValue
         case .blob: Data(content).databaseValue
         case .null, nil: .null
         }
