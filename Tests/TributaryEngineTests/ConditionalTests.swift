@@ -119,17 +119,22 @@ import Testing
         }
     }
 
+    /// Two companies, and the items of one of them, mirrored.
+    private func serveCompanies(_ fixture: EngineFixture) -> String {
+        fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
+        fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")
+        return "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
+            + EngineFixture.request("/y", "sync = \"mirror\"\nscope = { company = \"y\" }", of: "y")
+    }
+
     /// A deletion makes those requests unconditional whose rows it may have taken, and no others.
     @Test func deletionsAskAgainOnlyForRowsOfTheirScope() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources =
-                "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
+                serveCompanies(fixture)
                 + EngineFixture.request("/x", "sync = \"mirror\"\nscope = { company = \"x\" }", of: "x")
-                + EngineFixture.request("/y", "sync = \"mirror\"\nscope = { company = \"y\" }", of: "y")
                 + EngineFixture.request("/z", "", of: "z")
-            fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
             fixture.server.document("/x", "<i><item id='1' company='x'/><item id='2' company='x'/></i>", etag: "\"x\"")
-            fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")
             fixture.server.document("/z", EngineFixture.items(["5"]), etag: "\"z\"")
             for name in ["c", "x", "y", "z"] { try await fixture.sync(sources, [name]) }
             fixture.server.document("/x", "<i><item id='1' company='x'/></i>", etag: "\"x2\"")
@@ -144,12 +149,9 @@ import Testing
     @Test func aRowOutsideItsScopeIsAskedForAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources =
-                "[[sources.c.requests]]\nurl = \"URL/c\"\nparser = \"CompaniesParser\"\n"
+                serveCompanies(fixture)
                 + EngineFixture.request("/x", "scope = { company = \"x\" }", of: "x")
-                + EngineFixture.request("/y", "sync = \"mirror\"\nscope = { company = \"y\" }", of: "y")
-            fixture.server.document("/c", "<c><company id='x' name='X'/><company id='y' name='Y'/></c>", etag: "\"c\"")
             fixture.server.document("/x", "<i><item id='1' company='x'/><item id='2' company='y'/></i>", etag: "\"x\"")
-            fixture.server.document("/y", "<i><item id='3' company='y'/></i>", etag: "\"y\"")
             for name in ["c", "x", "y"] { try await fixture.sync(sources, [name]) }
             #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["1", "3"])
             try await fixture.sync(sources, ["x"])

@@ -5,8 +5,8 @@ import Synchronization
 /// Stops what a run does in SQLite from another thread: its scratch database's work, or its commit, and only its own,
 /// though the main store's connection is everybody's.
 package final class Interruption: Sendable {
+    /// `@unchecked Sendable`: the connection is used under the lock only, and only while the commit holds it.
     private struct State: @unchecked Sendable {
-        // The connection is used under the lock only, and only while the commit holds it.
         var connection: OpaquePointer?
         var isRequested = false
         var onRequest: @Sendable () -> Void = {}

@@ -11,8 +11,8 @@ extension Merge {
     /// - Returns: how many it has inserted.
     func execute(_ insertion: String, of count: Int, into part: StagedStack.Part) throws -> Int {
         if stack.path != nil, try hasAllParents(part, count) {
-            // Keys that refer to nothing unique are an error of the statement, not of its rows.
-            _ = try db.cachedStatement(sql: insertion)
+            // Keys that refer to nothing unique are an error of the statement, not of its rows: found as it is prepared.
+            _ = try db.makeStatement(sql: insertion)
             try db.withoutForeignKeyChecks { try db.execute(cached: insertion) }
         } else {
             try db.execute(cached: insertion)

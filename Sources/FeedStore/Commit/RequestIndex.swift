@@ -3,7 +3,7 @@ import GRDB
 /// Which requests have written which tables: asked at each commit that mirrors, so that it must not take longer the more
 /// sources there are.
 ///
-/// `@unchecked Sendable`: used only by whoever has the writing connection.
+/// `@unchecked Sendable`: used only by whoever has the writing connection, which GRDB gives to one at a time.
 final class RequestIndex: @unchecked Sendable {
     private struct Claims: Equatable {
         var tables: Set<String>

@@ -3,7 +3,7 @@ import GRDB
 /// The staging tables of small stacks: in a database in memory, which stays attached to the store's writing connection.
 /// They outlive the stack for which they were made, so that the statements prepared for it serve the next of its shape.
 ///
-/// `@unchecked Sendable`: used only by whoever has the writing connection.
+/// `@unchecked Sendable`: used only by whoever has the writing connection, which GRDB gives to one at a time.
 final class StagingMemory: @unchecked Sendable {
     static let schema = "memory"
     /// For how many tables, and ways of staging them, statements are kept prepared. All go when there would be more.

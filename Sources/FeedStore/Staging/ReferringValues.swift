@@ -47,23 +47,3 @@ struct ReferringValues {
         bytes.append(contentsOf: value)
     }
 }
-
-extension StagedCounts {
-    /// Notes what the rows of a batch refer to, by foreign keys of one column.
-    func noteReferringValues(of batch: RowBatch, in table: StagingTable) {
-        for column in table.referringColumns {
-            var values = referring.removeValue(forKey: column) ?? ReferringValues()
-            batch.forEachValue(ofColumn: column) { if !RowBatch.isNull($0) { values.note($0) } }
-            referring[column] = values
-        }
-    }
-}
-
-extension StagingTable {
-    /// The positions of columns that refer to another table, and whose values come with the feed alone.
-    fileprivate var referringColumns: [Int] {
-        let names = Set(table.foreignKeys.filter { $0.columns.count == 1 }.map { $0.columns[0].lowercased() })
-            .subtracting(references.map { $0.column.name.lowercased() })
-        return columns.indices.filter { names.contains(columns[$0].name.lowercased()) }
-    }
-}

@@ -25,28 +25,3 @@ package struct StagedStack: Sendable {
         }
     }
 }
-
-/// What was counted while rows were written to a staging table.
-///
-/// `@unchecked Sendable`: changed only on the queue of the database in which the rows are staged: the scratch database's,
-/// and once that is closed the store's.
-final class StagedCounts: @unchecked Sendable {
-    /// Distinct rows, once the stack has been prepared for the merge.
-    var rows = 0
-    /// Whether numbered records have given way to later ones with the same key.
-    var hasTwins = false
-    /// Rows that a later row with the same key replaced.
-    var replaced = 0
-    /// NULLs in each column, by its position.
-    var nulls: [Int] = []
-    /// The values in columns that refer to other tables, by their positions; noted in the scratch database only.
-    var referring: [Int: ReferringValues] = [:]
-
-    func reset() {
-        rows = 0
-        replaced = 0
-        hasTwins = false
-        nulls = []
-        referring = [:]
-    }
-}

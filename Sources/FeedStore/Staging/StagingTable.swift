@@ -91,6 +91,13 @@ struct StagingTable: Sendable {
         }
     }
 
+    /// The positions of columns that refer to another table, and whose values come with the feed alone.
+    var referringColumns: [Int] {
+        let names = Set(table.foreignKeys.filter { $0.columns.count == 1 }.map { $0.columns[0].lowercased() })
+            .subtracting(references.map { $0.column.name.lowercased() })
+        return columns.indices.filter { names.contains(columns[$0].name.lowercased()) }
+    }
+
     /// Whether rows can be compared only once references have been resolved, inside the commit.
     var isIdentifiedByReference: Bool {
         let identity = Set(identityColumns.map { $0.lowercased() })

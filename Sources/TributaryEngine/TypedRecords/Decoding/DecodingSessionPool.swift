@@ -4,7 +4,7 @@ import Synchronization
 final class DecodingSessionPool: Sendable {
     /// A session and its memory, handed from one call to the next.
     ///
-    /// `@unchecked`: a session is in the pool or in the hands of one call, never both.
+    /// `@unchecked Sendable`: a session is in the pool or in the hands of one call, never both.
     private struct Spare: @unchecked Sendable {
         let session: DecodingSession
     }
