@@ -54,14 +54,66 @@ import Testing
     @Test func atMostConcurrencyAndNeverASourceTwice() async throws {
         let configuration = try await configuration(["a": "", "b": "", "c": ""])
         var plan = SchedulerPlan(configuration, states: [:], now: now)
-        let first = plan.takeStarts(now: now).map(\.source.name)
-        #expect(first.count == 2)
-        #expect(plan.takeStarts(now: now).isEmpty && plan.nextWake == nil)
+        let places = Admissions(concurrency: 2, perHost: 9)
+        var running = plan.takeStarts(now: now, places)
+        #expect(running.count == 2)
+        #expect(plan.takeStarts(now: now, places).isEmpty)
         plan.refresh(nil)
-        #expect(plan.takeStarts(now: now).isEmpty)
-        plan.finished(first[0], nextDue: now + 900, now: now)
-        let next = plan.takeStarts(now: now)
-        #expect(next.count == 1 && next[0].mode == .force)
+        #expect(plan.takeStarts(now: now, places).isEmpty)
+        plan.finished(running.removeFirst().source.name, nextDue: now + 900, now: now)
+        let next = plan.takeStarts(now: now, places)
+        #expect(next.map(\.mode) == [.force])
+    }
+
+    @Test func sourcesOfAFullHostHoldUpNobodyElse() async throws {
+        var sources = Dictionary(uniqueKeysWithValues: (0..<40).map { ("hanging\($0)", "") })
+        sources["healthy"] = ""
+        let text = try await configuration(sources)
+        var plan = SchedulerPlan(
+            once: .force,
+            text.sources.map { source in
+                var source = source
+                if source.name == "healthy" { source.requests[0].url = InterpolatedText("http://other.example/") }
+                return source
+            }, states: [:], now: now)
+        let places = Admissions(concurrency: 8, perHost: 2)
+        var running = plan.takeStarts(now: now, places)
+        #expect(running.count == 3 && running.contains { $0.source.name == "healthy" })
+        #expect(plan.takeStarts(now: now, places).isEmpty)
+        // One ends: its host has a place again, for one more of its sources.
+        let ended = try #require(running.firstIndex { $0.source.name != "healthy" })
+        plan.finished(running.remove(at: ended).source.name, nextDue: nil, now: now)
+        #expect(places.freed == ["http://e.org:80"])
+        plan.free("http://e.org:80")
+        #expect(plan.takeStarts(now: now, places).count == 1)
+        #expect(!plan.isDone)
+    }
+
+    @Test func sourcesThatMayHaveKilledTheProcessRunOneAtATime() async throws {
+        var state = SourceState(source: "a")
+        state.attempts = 1
+        let states = [
+            "a": state,
+            "b": {
+                var other = state; other.source = "b"; return other
+            }(),
+        ]
+        var plan = SchedulerPlan(try await configuration(["a": "", "b": "", "c": ""]), states: states, now: now)
+        let places = Admissions(concurrency: 8, perHost: 8)
+        let first = plan.takeStarts(now: now, places).map(\.source.name)
+        #expect(first.count == 2 && first.contains("c"))
+        plan.finished("c", nextDue: nil, now: now)
+        #expect(plan.takeStarts(now: now, places).isEmpty)
+        plan.finished(first.first { $0 != "c" } ?? "", nextDue: nil, now: now)
+        #expect(plan.takeStarts(now: now, places).count == 1)
+    }
+
+    @Test func whenTheClockIsSetBackSourcesWaitAsLongAsBefore() async throws {
+        let states = ["a": SourceState(source: "a", nextDue: now + 600)]
+        var plan = SchedulerPlan(try await configuration(["a": ""]), states: states, now: now)
+        let moves = [now + 100, now - 86_400].map { plan.look(at: $0) }
+        #expect(moves == [false, true])
+        #expect(plan.nextWake == now - 86_400 + 500)
     }
 
     @Test func aRefreshDuringARunRunsOnceMore() async throws {

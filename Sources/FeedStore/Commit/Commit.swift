@@ -15,8 +15,8 @@ package struct Commit: Sendable {
     /// Told inside the transaction which requests of other sources have written into what is mirrored; throws where they
     /// mirror it, too.
     package var checkMirrors: (@Sendable (MirroredRows, [RequestID]) throws -> Void)?
-    /// An origin that asked to be left alone, and until when.
-    package var busyHost: (origin: String, notBefore: Date)?
+    /// An origin that asked to be left alone, until when, and how many seconds that was.
+    package var busyHost: (origin: String, notBefore: Date, wait: Double)?
     /// Runs that began before are forgotten, with their part of the journal.
     package var forgetBefore: Date
 

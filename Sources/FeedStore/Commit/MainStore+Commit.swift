@@ -146,8 +146,8 @@ extension Database {
         try commit.state.write(self)
         if let host = commit.busyHost {
             try execute(
-                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?)",
-                [host.origin, StoreDate.text(host.notBefore)])
+                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?, ?)",
+                [host.origin, StoreDate.text(host.notBefore), host.wait])
         }
         // Validators stand for rows: those of requests that the stack no longer has go.
         for key in commit.forgottenKeys {

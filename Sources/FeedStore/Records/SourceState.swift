@@ -16,6 +16,15 @@ public struct SourceState: Sendable, Equatable {
     public var note: String?
     /// The declaration for which a server answered 410 Gone: until it changes, nothing is sent.
     package var gone: String?
+    /// Seconds between the moment at which ``nextDue`` was decided and ``nextDue``. A clock that was wrong then cannot make
+    /// the source wait longer than this.
+    package var wait: Double?
+    /// Until when the server asked to be left alone (Retry-After).
+    package var askedUntil: Date?
+    /// The declaration for which ``nextDue`` was decided.
+    package var declared: String?
+    /// How often in a row a process has died during a run of the source; during a run, that one included.
+    package var attempts = 0
 
     public init(
         source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,

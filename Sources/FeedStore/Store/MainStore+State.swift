@@ -39,16 +39,60 @@ extension MainStore {
         LEFT JOIN tributary_request r ON r.source = asked.source
         """
 
-    /// Says that a source is being asked now: a process that starts while the run has no end yet does not ask at once again.
-    package func noteAttempt(_ source: String, notBefore: Date) async throws {
+    /// Says that a source is being asked now. A process that starts while the run has no end yet does not ask at once
+    /// again, and knows that the one before it died during the run.
+    ///
+    /// - Parameters:
+    ///   - number: how many runs of the source in a row have begun and not ended, this one included.
+    ///   - wait: seconds from `now` until such a process asks again; nil leaves the due time as it is.
+    ///   - declared: the declaration that the run follows.
+    package func noteAttempt(
+        _ source: String, number: Int, wait: Double?, declared: String, now: Date
+    ) async throws {
+        let due = wait.map { StoreDate.text(now + $0) }
         try await writeInGroup { db in
             try db.execute(
                 cached: """
-                    INSERT INTO main.tributary_source (source, next_due, failures) VALUES (:source, :due, 0)
-                    ON CONFLICT (source) DO UPDATE SET next_due = :due
-                    """, ["source": source, "due": StoreDate.text(notBefore)])
+                    INSERT INTO main.tributary_source (source, next_due, wait, declared, attempts, failures)
+                    VALUES (:source, :due, :wait, :declared, :number, 0)
+                    ON CONFLICT (source) DO UPDATE SET next_due = coalesce(:due, next_due),
+                    wait = iif(:due IS NULL, wait, :wait), declared = :declared, attempts = :number
+                    """,
+                ["source": source, "due": due, "wait": wait, "declared": declared, "number": number])
         }
     }
+
+    /// Says why nothing of a source is run any more.
+    package func noteHold(_ source: String, error: String, note: String) async throws {
+        try await writeInGroup { db in
+            try db.execute(
+                cached: "UPDATE main.tributary_source SET outcome = ?, error = ?, note = ? WHERE source = ?",
+                [RunOutcome.discarded.rawValue, error, note, source])
+        }
+    }
+
+    /// Lets sources run again that are held because processes died during their runs.
+    ///
+    /// - Returns: those that were held.
+    package func release(_ sources: [String], after attempts: Int) throws -> [String] {
+        try pool.write { db in
+            try sources.filter { source in
+                try db.execute(
+                    sql: """
+                        UPDATE tributary_source SET attempts = 0, next_due = NULL, error = NULL, note = NULL
+                        WHERE source = ? AND attempts >= ?
+                        """, arguments: [source, attempts])
+                return db.changesCount > 0
+            }
+        }
+    }
+
+    /// Cuts due times, and the waits that hosts asked for, to what was decided when they were stored: a clock that was wrong
+    /// at that moment may have put them years ahead.
+    package func cutWaits(to now: Date) throws { try pool.write { try $0.cutWaits(to: now) } }
+
+    /// As ``cutWaits(to:)``, without blocking the caller's thread.
+    package func cutWaits(whenSetBackTo now: Date) async throws { try await writeInGroup { try $0.cutWaits(to: now) } }
 
     /// Sources that are switched off are asked again when they are switched on, gone or not.
     package func forgetGone(_ sources: [String]) throws {
@@ -111,6 +155,34 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
+    /// A week is the longest that a server may ask for; what was stored without its wait is taken for that.
+    fileprivate func cutWaits(to now: Date) throws {
+        let now = StoreDate.text(now)
+        try execute(
+            sql: """
+                WITH waits (source, wait) AS (
+                    SELECT source,
+                        coalesce(wait, max(0, (julianday(next_due) - julianday(last_run)) * 86400.0), 604800.0)
+                    FROM tributary_source WHERE next_due > :now AND gone IS NULL)
+                UPDATE tributary_source SET wait = waits.wait,
+                    next_due = strftime('%Y-%m-%dT%H:%M:%fZ', julianday(:now) + waits.wait / 86400.0)
+                FROM waits WHERE waits.source = tributary_source.source
+                AND (julianday(next_due) - julianday(:now)) * 86400.0 > waits.wait + 1;
+                """, arguments: ["now": now])
+        try execute(
+            sql: """
+                UPDATE tributary_source
+                SET asked_until = strftime('%Y-%m-%dT%H:%M:%fZ', julianday(:now) + 7)
+                WHERE julianday(asked_until) - julianday(:now) > 7;
+                """, arguments: ["now": now])
+        try execute(
+            sql: """
+                UPDATE tributary_host
+                SET not_before = strftime('%Y-%m-%dT%H:%M:%fZ', julianday(:now) + coalesce(wait, 604800.0) / 86400.0)
+                WHERE (julianday(not_before) - julianday(:now)) * 86400.0 > coalesce(wait, 604800.0) + 1;
+                """, arguments: ["now": now])
+    }
+
     /// The states of every request of every source.
     func requestStates() throws -> [(source: String, state: RequestState)] {
         try Row.fetchCursor(
@@ -126,7 +198,8 @@ extension SourceState {
     }
 
     private static let names = [
-        "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone",
+        "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
+        "asked_until", "declared", "attempts",
     ]
     fileprivate static var columnCount: Int { names.count }
 
@@ -136,14 +209,19 @@ extension SourceState {
             lastCommit: StoreDate.date(row[3]), nextDue: StoreDate.date(row[4]), failures: row[5], error: row[6],
             note: row[7])
         gone = row[8]
+        wait = row[9]
+        askedUntil = StoreDate.date(row[10])
+        declared = row[11]
+        attempts = row[12]
     }
 
     func write(_ db: Database) throws {
         try db.execute(
-            cached: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            cached: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
-                nextDue.map(StoreDate.text), failures, error, note, gone,
+                nextDue.map(StoreDate.text), failures, error, note, gone, wait, askedUntil.map(StoreDate.text), declared,
+                attempts,
             ])
     }
 }

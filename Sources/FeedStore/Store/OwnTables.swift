@@ -65,5 +65,15 @@ enum OwnTables {
                     CREATE TABLE tributary_host (origin TEXT PRIMARY KEY NOT NULL, not_before TEXT NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("tributary.3") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_source ADD COLUMN wait REAL;
+                    ALTER TABLE tributary_source ADD COLUMN asked_until TEXT;
+                    ALTER TABLE tributary_source ADD COLUMN declared TEXT;
+                    ALTER TABLE tributary_source ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE tributary_host ADD COLUMN wait REAL;
+                    """)
+        }
     }
 }

@@ -66,7 +66,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.history = history
         self.concurrency = concurrency
         self.perHost = perHost
-        sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0) })
+        sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
         self.encryptionKey = encryptionKey
         self.redactor = redactor
     }

@@ -1,6 +1,7 @@
+import DequeModule
 import Synchronization
 
-/// Lets at most so many requests at a time go to one host; the others wait in the order in which they came.
+/// Lets at most so many at a time have a place at one key, such as a host; the others wait in the order in which they came.
 final class HostLimiter: Sendable {
     private struct Waiter {
         var id: Int
@@ -8,47 +9,79 @@ final class HostLimiter: Sendable {
     }
 
     private struct State {
+        var limit: Int
         var active: [String: Int] = [:]
-        var waiting: [String: [Waiter]] = [:]
+        var waiting: [String: Deque<Waiter>] = [:]
         var cancelled: Set<Int> = []
         var nextID = 0
+        /// Keys at which somebody who does not wait was refused a place.
+        var refused: Set<String> = []
+        var onFree: @Sendable (String) -> Void = { _ in }
+
+        mutating func enter(_ key: String) -> Bool {
+            guard active[key, default: 0] < limit else { return false }
+            active[key, default: 0] += 1
+            return true
+        }
     }
 
-    private let limit: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) { state = Mutex(State(limit: limit)) }
 
-    /// A place at a host, for as long as somebody holds it.
+    /// Calls `action` when a place is free again at a key where ``placeIfFree(at:)`` found none, and nobody waits for it.
+    func onFree(_ action: @escaping @Sendable (String) -> Void) { state.withLock { $0.onFree = action } }
+
+    /// Lets more or fewer in from now on. Who is in stays in.
+    func setLimit(_ limit: Int) {
+        let (admitted, freed, onFree) = state.withLock { state in
+            state.limit = limit
+            var admitted: [Waiter] = []
+            for key in state.waiting.keys {
+                while let waiter = state.waiting[key]?.first, state.enter(key) {
+                    admitted.append(waiter)
+                    state.waiting[key]?.removeFirst()
+                }
+                if state.waiting[key]?.isEmpty ?? false { state.waiting[key] = nil }
+            }
+            let freed = state.refused.filter { state.active[$0, default: 0] < limit }
+            state.refused.subtract(freed)
+            return (admitted, freed, state.onFree)
+        }
+        for waiter in admitted { waiter.continuation.resume(returning: true) }
+        for key in freed { onFree(key) }
+    }
+
+    /// A place at a key, for as long as somebody holds it.
     final class Place: Sendable {
         private let limiter: HostLimiter
-        private let host: String
+        let key: String
 
-        fileprivate init(_ limiter: HostLimiter, _ host: String) {
+        fileprivate init(_ limiter: HostLimiter, _ key: String) {
             self.limiter = limiter
-            self.host = host
+            self.key = key
         }
 
-        deinit { limiter.leave(host) }
+        deinit { limiter.leave(key) }
     }
 
     /// - Throws: `CancellationError` where the task is cancelled while it waits.
-    func place(at host: String) async throws -> Place {
-        try await enter(host)
-        return Place(self, host)
+    func place(at key: String) async throws -> Place {
+        try await enter(key)
+        return Place(self, key)
     }
 
     /// A place for whoever must not wait; nil where there is none.
-    func placeIfFree(at host: String) -> Place? {
+    func placeIfFree(at key: String) -> Place? {
         let isFree = state.withLock { state in
-            guard state.active[host, default: 0] < limit else { return false }
-            state.active[host, default: 0] += 1
-            return true
+            if state.enter(key) { return true }
+            state.refused.insert(key)
+            return false
         }
-        return isFree ? Place(self, host) : nil
+        return isFree ? Place(self, key) : nil
     }
 
-    private func enter(_ host: String) async throws {
+    private func enter(_ key: String) async throws {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -57,27 +90,24 @@ final class HostLimiter: Sendable {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
                     if state.cancelled.remove(id) != nil { return false }
-                    if state.active[host, default: 0] < limit {
-                        state.active[host, default: 0] += 1
-                        return true
-                    }
-                    state.waiting[host, default: []].append(Waiter(id: id, continuation: continuation))
+                    if state.enter(key) { return true }
+                    state.waiting[key, default: []].append(Waiter(id: id, continuation: continuation))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            cancel(id, at: host)
+            cancel(id, at: key)
         }
         // Cancelled before it asked, the mark above was consumed; admitted, a later cancellation is the body's.
         guard isAdmitted else { throw CancellationError() }
         state.withLock { _ = $0.cancelled.remove(id) }
     }
 
-    private func cancel(_ id: Int, at host: String) {
+    private func cancel(_ id: Int, at key: String) {
         let waiter: Waiter? = state.withLock { state in
-            if let index = state.waiting[host]?.firstIndex(where: { $0.id == id }) {
-                return state.waiting[host]?.remove(at: index)
+            if let index = state.waiting[key]?.firstIndex(where: { $0.id == id }) {
+                return state.waiting[key]?.remove(at: index)
             }
             state.cancelled.insert(id)
             return nil
@@ -85,17 +115,17 @@ final class HostLimiter: Sendable {
         waiter?.continuation.resume(returning: false)
     }
 
-    private func leave(_ host: String) {
-        let next: Waiter? = state.withLock { state in
-            if var queue = state.waiting[host], !queue.isEmpty {
-                let next = queue.removeFirst()
-                state.waiting[host] = queue.isEmpty ? nil : queue
-                return next
+    private func leave(_ key: String) {
+        let (next, onFree) = state.withLock { (state) -> (Waiter?, (@Sendable (String) -> Void)?) in
+            if state.active[key, default: 0] <= state.limit, let next = state.waiting[key]?.popFirst() {
+                if state.waiting[key]?.isEmpty ?? false { state.waiting[key] = nil }
+                return (next, nil)
             }
-            let active = state.active[host, default: 1] - 1
-            state.active[host] = active > 0 ? active : nil
-            return nil
+            let active = state.active[key, default: 1] - 1
+            state.active[key] = active > 0 ? active : nil
+            return (nil, active < state.limit && state.refused.remove(key) != nil ? state.onFree : nil)
         }
         next?.continuation.resume(returning: true)
+        onFree?(key)
     }
 }

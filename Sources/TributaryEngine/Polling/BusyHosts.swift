@@ -23,4 +23,9 @@ final class BusyHosts: Sendable {
     func leaveAlone(_ origin: String, until end: Date) {
         until.withLock { $0[origin] = max($0[origin] ?? end, end) }
     }
+
+    /// The clock was set back: nobody is left alone for longer than a server may ask for.
+    func cutWaits(to now: Date) {
+        until.withLock { $0 = $0.mapValues { min($0, now + RetryAfter.longest.seconds) } }
+    }
 }

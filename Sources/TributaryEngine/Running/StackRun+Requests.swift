@@ -25,7 +25,7 @@ extension StackRun {
             if let forEach = request.forEach { return try await sendForEachRow(index, forEach) }
             let resolved = try resolver().resolve(request)
             // The time it takes until there is a place is not the request's.
-            let place = try await environment.hosts.place(at: HTTPTarget(resolved).origin)
+            let place = try await place(at: HTTPTarget(resolved).origin)
             try await withinTimeout(of: request) {
                 try await self.repeating(request, undoing: index) {
                     try await self.exchange(resolved, index, conditionally: conditionally)
@@ -199,7 +199,24 @@ extension StackRun {
     /// A place at a request's host. Who holds others must not wait for one more: everybody might.
     private func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
         let host = try HTTPTarget(request).origin
-        return mayWait ? try await environment.hosts.place(at: host) : environment.hosts.placeIfFree(at: host)
+        return mayWait ? try await place(at: host) : environment.hosts.placeIfFree(at: host)
+    }
+
+    /// A place at a host. Who has to wait for one lets another run go on meanwhile: a host that hangs delays its own
+    /// sources only.
+    private func place(at host: String) async throws -> HostLimiter.Place {
+        let reserved = permit.place
+        permit.place = nil
+        if let reserved, reserved.key == host { return reserved }
+        if let place = environment.hosts.placeIfFree(at: host) { return place }
+        guard permit.slot != nil, let absence = environment.absences.placeIfFree(at: RunPermit.slotKey) else {
+            return try await environment.hosts.place(at: host)
+        }
+        permit.slot = nil
+        let place = try await environment.hosts.place(at: host)
+        permit.slot = try await environment.slots.place(at: RunPermit.slotKey)
+        withExtendedLifetime(absence) {}
+        return place
     }
 
     private func head(of request: RequestDeclaration, _ index: Int) async throws -> Exchange {

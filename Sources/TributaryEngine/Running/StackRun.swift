@@ -16,6 +16,8 @@ actor StackRun {
     let mode: RefreshMode
     private let executor: RunExecutor
     let interruption = Interruption()
+    /// What lets the run go on; its slot is given to others while it waits for a host.
+    var permit: RunPermit
 
     private var startedAt = Date()
     private var start = ContinuousClock.now
@@ -37,7 +39,10 @@ actor StackRun {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode) {
+    init(
+        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit()
+    ) {
+        self.permit = permit
         self.source = source
         self.environment = environment
         self.mode = mode
@@ -47,7 +52,9 @@ actor StackRun {
 
     /// Never throws: what went wrong is in the report. A cancelled task makes a cancelled run.
     func run() async -> RunReport {
-        await withTaskCancellationHandler {
+        // The run may be remembered for longer than it lasts.
+        defer { permit = RunPermit() }
+        return await withTaskCancellationHandler {
             do {
                 let lock = try await claim()
                 defer { lock.unlock() }
@@ -115,12 +122,15 @@ actor StackRun {
         let ending: Ending
         do {
             (state, known) = try environment.store.states(of: source.name)
+            let deaths = state.declared == source.identity ? environment.attempts.deaths(before: state) : 0
+            if deaths >= RunAttempts.limit, !environment.runsHeld { return try await held(after: deaths) }
             if let due = try wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
-            if !mode.ignoresDueTime {
-                try await environment.store.noteAttempt(source.name, notBefore: startedAt + DueTime.firstRetry.seconds)
-            }
+            environment.attempts.begin(source.name, after: deaths)
+            try await environment.store.noteAttempt(
+                source.name, number: deaths + 1, wait: mode.ignoresDueTime ? nil : DueTime.firstRetry.seconds,
+                declared: source.identity, now: startedAt)
             try await sendRequests()
             return try await finish()
         } catch {
@@ -129,6 +139,21 @@ actor StackRun {
         context?.remove()
         context = nil
         return await record(ending)
+    }
+
+    /// Whatever kills the process must not do so again and again: the other sources need it.
+    private func held(after deaths: Int) async throws -> RunReport {
+        let error =
+            "the process died \(deaths) times in a row during a run of this source, which is held so that the others go on"
+        let note =
+            "held: nothing is sent until it is declared differently, or let go by `tributary release \(source.name)`; "
+            + "`tributary sync \(source.name) --force` tries it once in a process of its own"
+        if state.error != error || state.note != note {
+            try await environment.store.noteHold(source.name, error: error, note: note)
+        }
+        return RunReport(
+            source: source.name, outcome: .discarded, startedAt: startedAt, error: error + "; " + note,
+            nextDue: .distantFuture)
     }
 
     /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
@@ -165,6 +190,7 @@ actor StackRun {
         commit.checkMirrors = checkMirrors
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
+        environment.attempts.end(source.name)
         context.remove()
         self.context = nil
         return report
@@ -195,7 +221,9 @@ actor StackRun {
     private func record(_ ending: Ending) async -> RunReport {
         let commit = commit(ending)
         do {
-            return try await environment.store.commit(commit, seconds: elapsed)
+            let report = try await environment.store.commit(commit, seconds: elapsed)
+            environment.attempts.end(source.name)
+            return report
         } catch {
             // The report still reaches whoever asked; only the store could not take it.
             environment.logger.error(
@@ -231,7 +259,9 @@ actor StackRun {
         where result.report.outcome == "unchanged" && states.contains(where: { $0.key == result.report.key }) {
             commit.revalidated[result.report.key] = known[result.report.key]
         }
-        if let origin = advice.busyOrigin, let until = advice.retryAt { commit.busyHost = (origin, until) }
+        if let origin = advice.busyOrigin, let until = advice.retryAt {
+            commit.busyHost = (origin, until, max(0, until.timeIntervalSince(now)))
+        }
         return commit
     }
 

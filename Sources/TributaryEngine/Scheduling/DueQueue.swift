@@ -23,6 +23,16 @@ struct DueQueue {
         }
     }
 
+    /// Moves everything by the same time. Sources that are due for good, or never, stay so.
+    mutating func shift(by seconds: TimeInterval) {
+        for index in heap.indices { heap[index].due = Self.shifted(heap[index].due, by: seconds) }
+        current = current.mapValues { Self.shifted($0, by: seconds) }
+    }
+
+    private static func shifted(_ due: Date, by seconds: TimeInterval) -> Date {
+        due == .distantPast || due == .distantFuture ? due : due + seconds
+    }
+
     mutating func remove(_ source: String) { current[source] = nil }
 
     /// When the next source is due.

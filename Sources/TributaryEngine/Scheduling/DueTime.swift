@@ -18,6 +18,18 @@ enum DueTime {
         after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState, startedAt: Date,
         now: Date, advice: PollAdvice = PollAdvice(), jitter: Double = .random(in: 0...1)
     ) -> SourceState {
+        var state = decided(outcome, error, source, last, startedAt, now, advice, jitter)
+        state.declared = source.identity
+        state.attempts = 0
+        state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
+        state.askedUntil = advice.retryAt
+        return state
+    }
+
+    private static func decided(
+        _ outcome: RunOutcome, _ error: String?, _ source: SourceDeclaration, _ last: SourceState, _ startedAt: Date,
+        _ now: Date, _ advice: PollAdvice, _ jitter: Double
+    ) -> SourceState {
         var state = last
         state.source = source.name
         state.note = movedNote(advice)
@@ -56,12 +68,15 @@ enum DueTime {
                     state.nextDue = max(due, asked)
                     state.note = join(state.note, "server asked to wait until \(time(asked)) (\(status))")
                 } else {
+                    let due = max(due, now + firstRetry.seconds)
+                    state.nextDue = due
                     state.note = join(
                         state.note, "the server is busy (\(status)) and does not say how long; asked again \(time(due))"
                     )
                 }
             } else {
-                state.note = join(state.note, "failed \(state.failures) times in a row; asked again \(time(due))")
+                let times = state.failures == 1 ? "failed" : "failed \(state.failures) times in a row"
+                state.note = join(state.note, "\(times); asked again \(time(due))")
             }
         case .cancelled:
             // It was not the source's fault: what was due stays due, though not for a process that starts at once.
@@ -88,13 +103,18 @@ enum DueTime {
         return advice.haveValidators ? .seconds(3600) : .seconds(86_400)
     }
 
-    /// When the scheduler starts a source, given its state. A last run in the future means that the clock was set back: the
-    /// source then waits as long as it was to wait.
+    /// When the scheduler starts a source, given its state.
+    ///
+    /// A source that is declared differently than when its due time was stored is due at once; only what a server asked for
+    /// outlives the change. Nobody waits longer than was decided when the due time was stored, whatever the clock said then.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
         guard let state, let due = state.nextDue else { return now }
         if let gone = state.gone { return gone == source.fingerprint ? .distantFuture : now }
-        guard let lastRun = state.lastRun, lastRun > now + 1 else { return due }
-        return now + max(0, due.timeIntervalSince(lastRun))
+        if let declared = state.declared, declared != source.identity {
+            return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
+        }
+        let wait = state.wait ?? state.lastRun.map { max(0, due.timeIntervalSince($0)) } ?? RetryAfter.longest.seconds
+        return min(due, now + wait)
     }
 
     private static func movedNote(_ advice: PollAdvice) -> String? {

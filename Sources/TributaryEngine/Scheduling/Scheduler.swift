@@ -6,7 +6,7 @@ import Logging
 /// Starts each source when it is due, at most `concurrency` of them at a time, never one twice.
 ///
 /// One loop over one stream: due times, refresh requests, reloads and the ends of runs, merged. All its state is the
-/// loop's own. `run()` returns when it is cancelled, after every run has ended.
+/// loop's own. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` when every source has run.
 final class Scheduler: Sendable {
     private let timer: DueTimer
     private let requests: AsyncStream<SchedulerEvent>
@@ -34,31 +34,29 @@ final class Scheduler: Sendable {
         await questions.ask { continuation.yield(.question) }
     }
 
+    /// Runs each source whenever it is due, until the task is cancelled.
     func run() async throws {
+        let states = try environment.store.sourceStates()
+        await run(SchedulerPlan(environment.configuration, states: states, now: environment.clock.now()))
+    }
+
+    /// Runs each of these sources once.
+    func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
+        let states = try environment.store.sourceStates()
+        await run(SchedulerPlan(once: mode, sources, states: states, now: environment.clock.now()))
+    }
+
+    private func run(_ plan: SchedulerPlan) async {
         defer { questions.end() }
-        var plan = SchedulerPlan(
-            environment.configuration, states: try environment.store.sourceStates(), now: environment.clock.now())
+        var plan = plan
         var environment = self.environment
-        await withTaskGroup(of: Void.self) { group in
-            timer.set(plan.nextWake)
-            for await event in merge(requests, timer.ticks) {
-                if Task.isCancelled { break }
-                let now = environment.clock.now()
-                switch event {
-                case .due:
-                    break
-                case .question:
-                    questions.answer()
-                case .refresh(let sources):
-                    plan.refresh(sources)
-                case .reload(let configuration):
-                    environment.configuration = configuration
-                    plan.reload(configuration, now: now)
-                case .finished(let report):
-                    plan.finished(report.source, nextDue: report.nextDue, now: now)
-                }
-                for start in plan.takeStarts(now: now) {
-                    let run = StackRun(start.source, in: environment, mode: start.mode)
+        environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
+        environment.slots.onFree { [continuation] in continuation.yield(.free($0)) }
+        // Nobody asks for the results of runs; a group that kept them would grow with each.
+        await withDiscardingTaskGroup { group in
+            func startRuns() {
+                for start in plan.takeStarts(now: environment.clock.now(), admit: environment.admission) {
+                    let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
                     group.addTask { [continuation, onReport] in
                         let report = await run.run()
                         // Whoever hears of a run may rely on the loop's hearing of it before what they say next.
@@ -68,10 +66,44 @@ final class Scheduler: Sendable {
                 }
                 timer.set(plan.nextWake)
             }
+            startRuns()
+            if plan.isDone { return }
+            for await event in merge(requests, timer.ticks) {
+                if Task.isCancelled { break }
+                let now = environment.clock.now()
+                if plan.look(at: now) { await clockWasSetBack(to: now, environment) }
+                switch event {
+                case .due:
+                    break
+                case .question:
+                    questions.answer()
+                case .refresh(let sources):
+                    plan.refresh(sources)
+                case .reload(let configuration):
+                    environment.configuration = configuration
+                    environment.slots.setLimit(configuration.concurrency)
+                    plan.reload(configuration, now: now)
+                case .free(let origin):
+                    plan.free(origin)
+                case .finished(let report):
+                    plan.finished(report.source, nextDue: report.nextDue, now: now)
+                }
+                startRuns()
+                if plan.isDone { break }
+            }
             timer.set(nil)
             environment.store.stopWaiting()
             group.cancelAll()
-            await group.waitForAll()
+        }
+    }
+
+    private func clockWasSetBack(to now: Date, _ environment: RunEnvironment) async {
+        environment.logger.warning("The clock was set back; what waits does so no longer than before")
+        environment.busyHosts.cutWaits(to: now)
+        do {
+            try await environment.store.cutWaits(whenSetBackTo: now)
+        } catch {
+            environment.logger.error("Due times in the store cannot be mended", metadata: ["error": "\(error)"])
         }
     }
 }

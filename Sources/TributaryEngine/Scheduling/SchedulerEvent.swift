@@ -10,6 +10,8 @@ enum SchedulerEvent: Sendable {
     case reload(TributaryConfiguration)
     /// Somebody wants to know whether the loop still turns.
     case question
+    /// There is a place at this origin, or a slot for a run, where there was none.
+    case free(String)
     /// A run has ended.
     case finished(RunReport)
 }

@@ -7,27 +7,54 @@ struct SchedulerPlan {
     struct Start {
         var source: SourceDeclaration
         var mode: RefreshMode
+        var permit: RunPermit
     }
 
     private var sources: [String: SourceDeclaration] = [:]
-    private var concurrency: Int
     private var queue = DueQueue()
+    /// Sources that are due.
+    private var ready = StartQueue()
     private var running: Set<String> = []
     /// Sources whose next run pays no heed to due times: somebody asked for it.
     private var asked: Set<String> = []
+    /// Sources during whose last run a process died.
+    private var suspects: Set<String>
+    /// How each source is run once; nil for a plan that goes on.
+    private var once: RefreshMode?
+    private var lastNow: Date
 
+    /// Each enabled source whenever it is due.
     init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
-        concurrency = configuration.concurrency
+        suspects = Self.suspects(states)
+        lastNow = now
         for source in configuration.enabledSources {
             sources[source.name] = source
             queue.schedule(source.name, at: DueTime.start(source, state: states[source.name], now: now))
         }
     }
 
-    /// When to look again; nil while every place is taken or nothing is declared.
-    var nextWake: Date? {
-        mutating get { running.count < concurrency ? queue.nextDue() : nil }
+    /// These sources, each once and as soon as may be.
+    init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
+        suspects = Self.suspects(states)
+        lastNow = now
+        once = mode
+        for source in sources {
+            self.sources[source.name] = source
+            ready(source)
+        }
     }
+
+    private static func suspects(_ states: [String: SourceState]) -> Set<String> {
+        Set(states.values.filter { $0.attempts > 0 }.map(\.source))
+    }
+
+    /// When to look again; nil while nothing is declared.
+    var nextWake: Date? {
+        mutating get { queue.nextDue() }
+    }
+
+    /// Whether nothing runs, and nothing is to run.
+    var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty }
 
     /// A source that is running is run once more when it has ended.
     mutating func refresh(_ names: [String]?) {
@@ -39,9 +66,12 @@ struct SchedulerPlan {
         if !running.contains(name) { queue.schedule(name, at: .distantPast) }
     }
 
+    private mutating func ready(_ source: SourceDeclaration) {
+        ready.add(source.name, origin: source.firstOrigin, isSuspect: suspects.contains(source.name))
+    }
+
     /// Sources declared as before are not disturbed; new ones are due, and so are those declared differently.
     mutating func reload(_ configuration: TributaryConfiguration, now: Date) {
-        concurrency = configuration.concurrency
         let former = sources
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
         for name in former.keys where sources[name] == nil {
@@ -53,10 +83,25 @@ struct SchedulerPlan {
         }
     }
 
+    /// Takes the time into account.
+    ///
+    /// - Returns: whether the clock was set back. Whatever was to wait then waits as long as before.
+    mutating func look(at now: Date) -> Bool {
+        defer { lastNow = now }
+        guard now < lastNow - 1 else { return false }
+        queue.shift(by: now.timeIntervalSince(lastNow))
+        return true
+    }
+
+    /// There is a place at this origin again.
+    mutating func free(_ origin: String) { ready.free(origin) }
+
     /// - Parameter jitter: from 0 to 1; lets sources that were due together drift apart.
     mutating func finished(_ name: String, nextDue: Date?, now: Date, jitter: Double = .random(in: 0...1)) {
         running.remove(name)
-        guard let source = sources[name] else { return }
+        suspects.remove(name)
+        ready.finished(name)
+        guard once == nil, let source = sources[name] else { return }
         // Never again within the same second, however short the cache interval.
         let due = max(nextDue ?? now + source.cache.seconds, now + 1)
         queue.schedule(
@@ -64,12 +109,31 @@ struct SchedulerPlan {
     }
 
     /// The runs to start now.
-    mutating func takeStarts(now: Date) -> [Start] {
+    ///
+    /// - Parameter admit: gives a run what it needs to begin, where that is free.
+    mutating func takeStarts(now: Date, admit: (_ origin: String?) -> RunPermit.Admission) -> [Start] {
+        while let name = queue.popDue(by: now) {
+            // One that runs is scheduled again when it has ended.
+            if let source = sources[name], !running.contains(name) { ready(source) }
+        }
         var starts: [Start] = []
-        while running.count < concurrency, let name = queue.popDue(by: now) {
-            guard let source = sources[name], running.insert(name).inserted else { continue }
-            starts.append(Start(source: source, mode: asked.remove(name) != nil ? .force : .whenDue))
+        while let (name, permit) = ready.next(admit) {
+            guard let source = sources[name] else {
+                ready.finished(name)
+                continue
+            }
+            running.insert(name)
+            let mode = asked.remove(name) != nil ? .force : once ?? .whenDue
+            starts.append(Start(source: source, mode: mode, permit: permit))
         }
         return starts
+    }
+}
+
+extension SourceDeclaration {
+    /// Whom the first request asks; nil where only a response or the store can tell.
+    var firstOrigin: String? {
+        guard let first = requests.first, !first.url.isDynamic else { return nil }
+        return try? HTTPTarget(first).origin
     }
 }

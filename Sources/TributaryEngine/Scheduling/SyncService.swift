@@ -3,6 +3,7 @@ import Foundation
 public import GRDB
 public import Logging
 public import ServiceLifecycle
+import Synchronization
 
 /// The engine: keeps one main store in step with the sources of a configuration.
 ///
@@ -52,6 +53,7 @@ public final class SyncService: Service {
         store = try MainStore(
             path: configuration.storePath, schema: configuration.schema(), registerMigrations: registerMigrations)
         try store.removeAbandonedScratch()
+        try store.cutWaits(to: clock.now())
         try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))
         let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
         self.outcomes = outcomes
@@ -59,9 +61,8 @@ public final class SyncService: Service {
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
-            busyHosts: BusyHosts(try store.busyHosts()), clock: clock,
-            logger: logger,
-            onProgress: onProgress)
+            slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
+            clock: clock, logger: logger, onProgress: onProgress)
         scheduler = Scheduler(environment: environment) { continuation.yield($0) }
     }
 
@@ -87,35 +88,28 @@ public final class SyncService: Service {
     ) async throws -> [RunReport] {
         let configuration = environment.configuration
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
-        let reports = await withTaskCancellationHandler {
-            await runOnce(sources, mode, onReport)
+        let reports = Mutex<[RunReport]>([])
+        var environment = environment
+        // Who asks for a source by hand may try one that is held.
+        environment.runsHeld = mode != .whenDue
+        let scheduler = Scheduler(environment: environment) { report in
+            reports.withLock { $0.append(report) }
+            onReport(report)
+        }
+        try await withTaskCancellationHandler {
+            try await scheduler.run(once: sources, mode)
         } onCancel: {
-            environment.store.stopWaiting()
+            store.stopWaiting()
         }
         outcomeContinuation.finish()
         try await environment.http.shutdown()
-        return reports
-    }
-
-    private func runOnce(
-        _ sources: [SourceDeclaration], _ mode: RefreshMode, _ onReport: @Sendable (RunReport) -> Void
-    ) async -> [RunReport] {
-        var reports: [RunReport] = []
-        await withTaskGroup(of: RunReport.self) { group in
-            var waiting = sources.makeIterator()
-            for _ in 0..<environment.configuration.concurrency {
-                guard let source = waiting.next() else { break }
-                group.addTask { await StackRun(source, in: self.environment, mode: mode).run() }
+        let ended = reports.withLock(\.self)
+        let names = Set(ended.map(\.source))
+        return ended
+            + sources.filter { !names.contains($0.name) }.map {
+                RunReport(
+                    source: $0.name, outcome: .cancelled, startedAt: environment.clock.now(), error: "told to stop")
             }
-            for await report in group {
-                onReport(report)
-                reports.append(report)
-                if let source = waiting.next() {
-                    group.addTask { await StackRun(source, in: self.environment, mode: mode).run() }
-                }
-            }
-        }
-        return reports
     }
 
     /// Does everything that a run of a source does but the commit. For a service that is not running; call it once.
