@@ -41,7 +41,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.0.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
@@ -52,6 +51,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
+        .target(name: "TOML", swiftSettings: swiftSettings),
         .target(
             name: "FeedStore",
             dependencies: ["CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
@@ -59,7 +59,7 @@ let package = Package(
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "XMLStream", "FeedStore", "CZlib", grdb, logging, serviceLifecycle, "TOMLKit",
+                "XMLStream", "TOML", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -97,11 +97,12 @@ let package = Package(
             name: "TestSupport", dependencies: ["TributaryEngine", grdb], path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
+        .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
             name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests",
-            dependencies: ["TributaryEngine", "FeedStore", "CZlib", "TestSupport", grdb, logging],
+            dependencies: ["TributaryEngine", "FeedStore", "TOML", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",

@@ -78,6 +78,42 @@ import Testing
         }
     }
 
+    @Test func whateverBytesAreInTheFileTheOldOneStaysInForce() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            let file = fixture.folder.file("sources.toml")
+            let valid = try Data(contentsOf: URL(fileURLWithPath: file))
+            try await withDaemon(fixture) { daemon, lines in
+                _ = try await wait(&lines, for: "directory: committed")
+                let broken: [(bytes: Data?, message: String)] = [
+                    (Data("[#x]".utf8), ":1: this is not TOML"), (Data("[.]".utf8), ":1: this is not TOML"),
+                    (Data("[[".utf8), ":1: this is not TOML"), (Data("a=[}".utf8), ":1: this is not TOML"),
+                    (valid + Data("\0[sources.x]\nnonsense = 1\n".utf8), "a NUL byte"),
+                    (valid + Data([0xFF]), "not UTF-8"), (Data(), "the file is empty"), (nil, "is a folder"),
+                    (Data(repeating: UInt8(ascii: "["), count: 50_000_000), "is larger than 16 MiB"),
+                    (Data(repeating: UInt8(ascii: "["), count: 1_000_000), ":1: this is not TOML"),
+                ]
+                for (bytes, message) in broken {
+                    try FileManager.default.removeItem(atPath: file)
+                    if let bytes {
+                        try bytes.write(to: URL(fileURLWithPath: file))
+                    } else {
+                        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+                    }
+                    daemon.signal(SIGHUP)
+                    _ = try await wait(&lines, for: "the old one stays in force")
+                    _ = try await wait(&lines, for: message)
+                }
+                daemon.signal(SIGUSR1)
+                _ = try await wait(&lines, for: "directory: unchanged")
+                try FileManager.default.removeItem(atPath: file)
+                try valid.write(to: URL(fileURLWithPath: file))
+                daemon.signal(SIGHUP)
+                _ = try await wait(&lines, for: "Configuration reloaded")
+            }
+        }
+    }
+
     @Test func refreshDuringARunRefreshesOnceMore() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 5)

@@ -1,4 +1,5 @@
 import Foundation
+import TOML
 import Testing
 import XMLStream
 @testable import TributaryEngine
@@ -29,15 +30,16 @@ import XMLStream
         var name: String
         var element: String
         var key: [String]
-        var columns: [String: TOMLNode]
+        var columns: [String: TOMLValue]
 
         static func all(in toml: String) throws -> [Table] {
-            guard case .table(let sources)? = try TOMLNode.parse(toml)["sources"],
-                case .table(let source)? = sources.values.first, case .array(let requests)? = source["requests"],
-                case .table(let request)? = requests.first, case .array(let tables)? = request["tables"]
+            guard case .table(let sources)? = try TOMLParser.parse(toml)["sources"],
+                case .table(let source)? = sources.entries.first?.node.value,
+                case .array(let requests)? = source["requests"], case .table(let request)? = requests.first?.value,
+                case .array(let tables)? = request["tables"]
             else { throw InferenceError(description: "not the shape of a source:\n\(toml)") }
-            #expect(sources.count == 1 && requests.count == 1 && source["cache"] == .string("1h"))
-            let found = try tables.map { try Table($0) }
+            #expect(sources.keys.count == 1 && requests.count == 1 && source["cache"] == .string("1h"))
+            let found = try tables.map { try Table($0.value) }
             #expect(Set(found.map { $0.name.lowercased() }).count == found.count, "\(toml)")
             for table in found {
                 #expect(table.key.allSatisfy { table.columns[$0] != nil }, "\(toml)")
@@ -48,22 +50,22 @@ import XMLStream
             return found
         }
 
-        init(_ node: TOMLNode) throws {
-            guard case .table(let nodes) = node, case .string(let name)? = nodes["table"],
+        init(_ value: TOMLValue) throws {
+            guard case .table(let nodes) = value, case .string(let name)? = nodes["table"],
                 case .string(let element)? = nodes["element"], case .table(let columns)? = nodes["columns"]
             else { throw InferenceError(description: "not a table") }
             #expect(Set(nodes.keys).isSubset(of: ["table", "element", "key", "sync", "columns"]))
             #expect(nodes["sync"] == .string("upsert"))
             self.name = name
             self.element = element
-            self.columns = columns
+            self.columns = Dictionary(uniqueKeysWithValues: columns.entries.map { ($0.key, $0.node.value) })
             key = []
             if case .array(let names)? = nodes["key"] {
-                key = names.compactMap { if case .string(let name) = $0 { name } else { nil } }
+                key = names.compactMap { if case .string(let name) = $0.value { name } else { nil } }
             }
         }
 
-        func parent(_ column: TOMLNode) -> String? {
+        func parent(_ column: TOMLValue) -> String? {
             guard case .table(let options) = column, case .string(let table)? = options["parent"] else { return nil }
             return table
         }

@@ -1,4 +1,5 @@
 import FeedStore
+import TOML
 import TestSupport
 import Testing
 @testable import TributaryEngine
@@ -55,12 +56,11 @@ import Testing
     }
 
     @Test func unqualifiedParameters() throws {
-        let problems = ProblemCollector("")
+        let document = try TOMLParser.parse(
+            "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
+        let problems = ProblemCollector(document)
         let reader = TableReader(
-            [
-                "name": .string("Op"), "namespace": .string("urn:o"), "qualified": .boolean(false),
-                "parameters": .table(["a": .integer(1)]),
-            ], at: TOMLKeyPath(), problems: problems,
+            document, at: TOMLKeyPath(), problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
         let soap = try #require(SOAPReader(table: reader).read())
         #expect(soap.envelope.value.contains("<soap:Body><m:Op xmlns:m=\"urn:o\"><a>1</a></m:Op></soap:Body>"))

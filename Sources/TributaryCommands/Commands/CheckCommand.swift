@@ -60,12 +60,12 @@ struct CheckCommand: ProgramCommand {
                 path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
-            return try configuration.sources.flatMap { source in
+            let problems = try configuration.sources.flatMap { source in
                 try source.requests.flatMap {
                     try Self.problems($0, of: source, in: store, existing, program, configuration)
                 }
-                .map(configuration.locating)
             }
+            return configuration.locating(problems)
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]
         }

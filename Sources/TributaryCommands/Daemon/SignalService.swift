@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -17,20 +18,29 @@ struct SignalService: Service {
         // Whoever waits for READY may send signals from then on.
         systemd.ready(status: "running")
         for await signal in signals.cancelOnGracefulShutdown() {
-            if signal == .sighup { reload() } else { refresh() }
+            if signal == .sighup { await reload() } else { refresh() }
         }
     }
 
-    private func reload() {
+    private func reload() async {
         systemd.reloading()
         do {
-            let configuration = try loadConfiguration()
+            let configuration = try await loaded().get()
             service.reload(configuration)
             logger.notice("Configuration reloaded", metadata: ["sources": "\(configuration.enabledSources.count)"])
         } catch {
             logger.error("Configuration not reloaded; the old one stays in force:\n\(error)")
         }
         systemd.ready(status: "running")
+    }
+
+    /// Reading files blocks, and a large one takes its time: not on a thread that all tasks share.
+    private func loaded() async -> Result<TributaryConfiguration, any Error> {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(returning: Result { try loadConfiguration() })
+            }
+        }
     }
 
     private func refresh() {

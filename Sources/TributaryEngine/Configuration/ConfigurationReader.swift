@@ -1,32 +1,38 @@
 import FeedStore
 import Foundation
-import TOMLKit
+import TOML
 
-/// Turns the text of `sources.toml` into a ``Configuration``, or into every mistake that is in it.
+/// Turns the document of `sources.toml` into a ``Configuration``, or into every mistake that is in it.
 struct ConfigurationReader {
     let file: String
-    private let text: String
+    private let document: TOMLTable
     let parsers: ParserRegistry
     private let folder: String
     private let interpolation: Interpolation
     private let problems: ProblemCollector
     private let hasEncryptionKey: Bool
 
-    /// - Parameter text: the file's.
-    init(file: String, text: String, parsers: ParserRegistry, environment: [String: String]) {
-        self.text = text
+    /// - Parameter bytes: the file's.
+    /// - Throws: ``ConfigurationError`` where they are not TOML.
+    init(file: String, bytes: [UInt8], parsers: ParserRegistry, environment: [String: String]) throws {
+        do throws(TOMLError) {
+            document = try TOMLParser.parse(bytes)
+        } catch {
+            let message = "this is not TOML: \(error.message), at column \(error.column)"
+            throw ConfigurationError(problems: [.init(file: file, line: error.line, message: message)])
+        }
         self.file = file
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector(text)
+        problems = ProblemCollector(document)
         hasEncryptionKey = false
     }
 
     /// The reader of the sources, once `[store]` has been read.
     private init(_ reader: ConfigurationReader, encryptionKey: [UInt8]?) {
         file = reader.file
-        text = reader.text
+        document = reader.document
         parsers = reader.parsers
         folder = reader.folder
         interpolation = reader.interpolation
@@ -44,18 +50,15 @@ struct ConfigurationReader {
     }
 
     func read() throws -> TributaryConfiguration {
-        let nodes: [String: TOMLNode]
-        do {
-            nodes = try TOMLNode.parse(text)
-        } catch let error as TOMLParseError {
-            throw ConfigurationError(
-                problems: [
-                    .init(file: file, line: error.source.begin.line, message: "this is not TOML: \(error.description)")
-                ])
+        // Half written, most likely: it would switch every source off.
+        guard !document.isEmpty else {
+            throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
         }
-        let root = reader(nodes)
-        let store = root.table("store") ?? reader([:])
-        let daemon = root.table("daemon") ?? reader([:])
+        document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+        try problems.check(file: file)
+        let root = reader(document)
+        let store = root.table("store") ?? reader(TOMLTable())
+        let daemon = root.table("daemon") ?? reader(TOMLTable())
         let defaults = root.table("defaults").map { RequestDefaults($0, over: RequestDefaults()) } ?? RequestDefaults()
         let sources = root.table("sources")
         let encryptionKey = self.encryptionKey(store)
@@ -65,7 +68,8 @@ struct ConfigurationReader {
             file: file, storePath: absolute(store.string("path") ?? "tributary.sqlite"),
             schemaPath: store.string("schema").map(absolute),
             history: store.duration("history") ?? .seconds(90 * 86_400),
-            concurrency: daemon.positiveInteger("concurrency") ?? 8, perHost: daemon.positiveInteger("per_host") ?? 2,
+            concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
+            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2,
             sources: sources.map { sources in
                 sources.keys.compactMap { name in sources.table(name).flatMap { reader.source(name, $0, defaults) } }
             } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
@@ -79,7 +83,7 @@ struct ConfigurationReader {
         return finished
     }
 
-    private func reader(_ nodes: [String: TOMLNode]) -> TableReader {
+    private func reader(_ nodes: TOMLTable) -> TableReader {
         TableReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
     }
 

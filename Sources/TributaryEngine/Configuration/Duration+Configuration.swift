@@ -1,4 +1,6 @@
 extension Duration {
+    static let longestConfigured = "36525d"
+
     /// `500ms`, `5s`, `15m`, `6h` or `1d`; nil for anything else, and for more than 100 years.
     init?(configuration text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }

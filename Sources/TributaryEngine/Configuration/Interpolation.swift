@@ -20,29 +20,40 @@ final class Interpolation {
 
     /// - Parameter escape: what is done to each value; nil where it cannot be.
     func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
-        guard template.utf8.contains(UInt8(ascii: "$")), template.contains("${") else {
-            return InterpolatedText(template)
+        guard !template.utf8.contains(0) else {
+            throw Failure(message: "there is a NUL character, U+0000, which no text may hold")
         }
+        let bytes = Array(template.utf8)
         var value = ""
-        var rest = template[...]
-        while let start = rest.range(of: "${") {
-            if rest[..<start.lowerBound].hasSuffix("$") {
-                value += rest[..<start.lowerBound].dropLast() + "${"
-                rest = rest[start.upperBound...]
+        // What comes before is done.
+        var start = 0
+        while let sign = Self.reference(in: bytes, from: start) {
+            if sign > start, bytes[sign - 1] == UInt8(ascii: "$") {
+                value += String(decoding: bytes[start..<sign - 1], as: UTF8.self) + "${"
+                start = sign + 2
                 continue
             }
-            guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
+            guard let end = bytes[(sign + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
                 throw Failure(message: "'${' is never closed; write '$${' for the characters themselves")
             }
-            value += rest[..<start.lowerBound]
-            let reference = String(rest[start.upperBound..<end])
+            value += String(decoding: bytes[start..<sign], as: UTF8.self)
+            let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)
             guard let replacement = Self.isDynamic(reference) ? mark(reference) : escape(try resolve(reference)) else {
                 throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
             }
             value += replacement
-            rest = rest[rest.index(after: end)...]
+            start = end + 1
         }
-        return InterpolatedText(value: value + rest, template: template)
+        guard start > 0 else { return InterpolatedText(template) }
+        return InterpolatedText(
+            value: value + String(decoding: bytes[start...], as: UTF8.self), template: template)
+    }
+
+    /// Where the next `${` stands.
+    private static func reference(in bytes: [UInt8], from start: Int) -> Int? {
+        bytes[start...].indices.first {
+            bytes[$0] == UInt8(ascii: "$") && $0 + 1 < bytes.count && bytes[$0 + 1] == UInt8(ascii: "{")
+        }
     }
 
     /// Whether it is known only when a request is sent.
@@ -68,10 +79,13 @@ final class Interpolation {
     /// The file's text, without the line feed at its end.
     private func read(_ path: String) throws(Failure) -> String {
         let file = try locate(path)
-        guard let data = FileManager.default.contents(atPath: file) else {
-            throw Failure(message: "the file \(file) cannot be read")
+        let contents: String?
+        do {
+            contents = try ConfigurationFile.text(file)
+        } catch {
+            throw Failure(message: "the file \(file) \(error.message)")
         }
-        guard var text = String(data: data, encoding: .utf8) else {
+        guard var text = contents, !text.utf8.contains(0) else {
             throw Failure(message: "the file \(file) is not UTF-8 text")
         }
         while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }

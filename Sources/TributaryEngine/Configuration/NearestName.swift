@@ -1,6 +1,12 @@
-/// The name that somebody most likely meant, if one is close: at most two in five of its letters differ.
+/// The name that somebody most likely meant, if one is close: at most two in five of its letters differ. Names of more than
+/// 100 letters are not compared.
 func nearestName(to name: String, among names: some Sequence<String>) -> String? {
-    let candidates = names.map { (name: $0, distance: editDistance(Array(name.lowercased()), Array($0.lowercased()))) }
+    let most = 100
+    guard name.utf8.count <= most else { return nil }
+    let letters = Array(name.lowercased())
+    let candidates = names.lazy.filter { $0.utf8.count <= most }.map { candidate in
+        (name: candidate, distance: editDistance(letters, Array(candidate.lowercased())))
+    }
     guard let best = candidates.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }),
         best.distance * 5 <= max(name.count, best.name.count) * 2
     else { return nil }

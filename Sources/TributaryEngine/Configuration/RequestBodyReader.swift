@@ -1,4 +1,4 @@
-import Foundation
+import TOML
 
 /// Reads a request's `body`: a string, `{ file = "…" }`, or `{ xml = { … } }`.
 struct RequestBodyReader {
@@ -39,8 +39,12 @@ struct RequestBodyReader {
     }
 
     private func contents(of file: String, _ body: TableReader) -> String? {
-        let text = FileManager.default.contents(atPath: file).flatMap { String(data: $0, encoding: .utf8) }
-        if text == nil { body.report("file", "the file \(file) cannot be read as UTF-8 text") }
-        return text
+        do {
+            if let text = try ConfigurationFile.text(file) { return text }
+            body.report("file", "the file \(file) is not UTF-8 text")
+        } catch {
+            body.report("file", "the file \(file) \(error.message)")
+        }
+        return nil
     }
 }

@@ -62,7 +62,7 @@ struct RequestDefaults {
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {
             table.report("accept_status", "\(status) is not a status of success (200 to 299)")
         }
-        retries = table.nonNegativeInteger("retries") ?? outer.retries
+        retries = table.nonNegativeInteger("retries", upTo: ConfigurationLimits.retries) ?? outer.retries
         retriesUnsafe = table.boolean("retry_unsafe") ?? outer.retriesUnsafe
         triedParser = table.has("parser") || outer.triedParser
         if let method, !Self.isToken(method) {

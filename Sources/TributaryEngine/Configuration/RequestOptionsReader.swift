@@ -14,9 +14,10 @@ struct RequestOptionsReader {
         guard let page = table.table("page") else { return nil }
         let next = page.string("next")
         let counter = page.string("counter")
-        let start = page.nonNegativeInteger("start") ?? 1
-        let step = page.positiveInteger("step") ?? 1
-        let most = page.positiveInteger("max_pages") ?? PagingDeclaration.defaultMaxPages
+        let start = page.nonNegativeInteger("start", upTo: ConfigurationLimits.counterStart) ?? 1
+        let step = page.positiveInteger("step", upTo: ConfigurationLimits.counterStep) ?? 1
+        let most =
+            page.positiveInteger("max_pages", upTo: ConfigurationLimits.maxPages) ?? PagingDeclaration.defaultMaxPages
         page.finish()
         switch (next, counter) {
         case (let next?, nil):
@@ -34,8 +35,12 @@ struct RequestOptionsReader {
 
     func forEach() -> ForEachDeclaration? {
         let query = table.string("for_each")
-        let concurrency = table.positiveInteger("concurrency") ?? ForEachDeclaration.defaultConcurrency
-        let most = table.positiveInteger("max_requests") ?? ForEachDeclaration.defaultMaxRequests
+        let concurrency =
+            table.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency)
+            ?? ForEachDeclaration.defaultConcurrency
+        let most =
+            table.positiveInteger("max_requests", upTo: ConfigurationLimits.maxRequests)
+            ?? ForEachDeclaration.defaultMaxRequests
         guard let query else {
             for key in ["concurrency", "max_requests"] where table.has(key) {
                 table.report(key, "has a meaning only beside 'for_each'")

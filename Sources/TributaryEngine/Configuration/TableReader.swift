@@ -1,16 +1,16 @@
+import TOML
+
 /// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
 /// by ``finish()``, with the nearest name that somebody did.
 final class TableReader {
     let path: TOMLKeyPath
     let problems: ProblemCollector
     private let interpolation: Interpolation
-    private let nodes: [String: TOMLNode]
+    private let nodes: TOMLTable
     /// What was asked for, some of it more than once: looked through only where a key may be unknown.
     private var known: [String] = []
 
-    init(
-        _ nodes: [String: TOMLNode], at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation
-    ) {
+    init(_ nodes: TOMLTable, at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation) {
         self.nodes = nodes
         self.path = path
         self.problems = problems
@@ -21,35 +21,39 @@ final class TableReader {
 
     func has(_ key: String) -> Bool { nodes[key] != nil }
 
-    func report(_ key: String, _ message: String) { problems.report(path.appending(key), message) }
+    func report(_ key: String, _ message: @autoclosure () -> String) {
+        problems.report(path.appending(key), message())
+    }
 
     /// Every key with its value and place, in the order of the file. All of them are known.
-    func entries() -> [(key: String, node: TOMLNode, path: TOMLKeyPath)] {
+    func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
         known += nodes.keys
-        return problems.inOrder(nodes.map { (key: $0.key, node: $0.value, path: path.appending($0.key)) }, \.path)
+        return nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
     }
 
     /// Reports every key that was never asked for.
     func finish() {
         for key in keys where !known.contains(key) {
-            let names = Set(known)
-            let nearest = nearestName(to: key, among: names)
-            report(
-                key,
-                "unknown key"
-                    + (nearest.map { "; did you mean '\($0)'?" }
-                        ?? "; known here: \(names.sorted().joined(separator: ", "))"))
+            report(key, unknown(key))
         }
+    }
+
+    private func unknown(_ key: String) -> String {
+        let names = Set(known)
+        let hint =
+            nearestName(to: key, among: names).map { "did you mean '\($0)'?" }
+            ?? "known here: \(names.sorted().joined(separator: ", "))"
+        return "unknown key; " + hint
     }
 
     // MARK: - Values
 
-    private func node(_ key: String) -> TOMLNode? {
+    private func node(_ key: String) -> TOMLValue? {
         known.append(key)
         return nodes[key]
     }
 
-    func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLNode) -> Value?) -> Value? {
+    func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLValue) -> Value?) -> Value? {
         guard let node = node(key) else { return nil }
         guard let value = convert(node) else {
             report(key, "expected \(expected), found \(node.typeName)")
@@ -69,7 +73,7 @@ final class TableReader {
     func string(_ key: String) -> String? { text(key)?.value }
 
     /// A scalar as text, in which `${…}` is replaced.
-    func text(of node: TOMLNode, at path: TOMLKeyPath) -> InterpolatedText? {
+    func text(of node: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {
         switch node {
         case .string(let template): return interpolate(template, at: path)
         case .integer(let number): return InterpolatedText(String(number))
@@ -96,23 +100,20 @@ final class TableReader {
         value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
     }
 
-    func positiveInteger(_ key: String) -> Int? {
-        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
-            return nil
-        }
-        guard number > 0 else {
-            report(key, "expected an integer above 0, found \(number)")
-            return nil
-        }
-        return number
+    func positiveInteger(_ key: String, upTo most: Int) -> Int? {
+        integer(key, from: 1, or: "an integer above 0", upTo: most)
     }
 
-    func nonNegativeInteger(_ key: String) -> Int? {
+    func nonNegativeInteger(_ key: String, upTo most: Int) -> Int? {
+        integer(key, from: 0, or: "0 or more", upTo: most)
+    }
+
+    private func integer(_ key: String, from least: Int, or expected: String, upTo most: Int) -> Int? {
         guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
             return nil
         }
-        guard number >= 0 else {
-            report(key, "expected 0 or more, found \(number)")
+        guard number >= least, number <= most else {
+            report(key, "expected \(number < least ? expected : "at most \(most)"), found \(number)")
             return nil
         }
         return number
@@ -123,8 +124,8 @@ final class TableReader {
         guard let nodes = value(key, "an array of integers", { if case .array(let nodes) = $0 { nodes } else { nil } })
         else { return nil }
         return nodes.enumerated().compactMap { index, node in
-            if case .integer(let number) = node { return number }
-            problems.report(path.appending(key).appending(index), "expected an integer, found \(node.typeName)")
+            if case .integer(let number) = node.value { return number }
+            problems.report(path.appending(key).appending(index), "expected an integer, found \(node.value.typeName)")
             return nil
         }
     }
@@ -132,7 +133,10 @@ final class TableReader {
     func duration(_ key: String) -> Duration? {
         guard let text = string(key) else { return nil }
         guard let duration = Duration(configuration: text) else {
-            report(key, "'\(text)' is not a duration; write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"")
+            report(
+                key,
+                "'\(text)' is not a duration; write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"; "
+                    + "\"\(Duration.longestConfigured)\" is the longest")
             return nil
         }
         return duration
@@ -141,7 +145,10 @@ final class TableReader {
     func byteSize(_ key: String) -> Int? {
         guard let text = string(key) else { return nil }
         guard let size = ByteSize.parse(text) else {
-            report(key, "'\(text)' is not a size; write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"")
+            report(
+                key,
+                "'\(text)' is not a size; write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; "
+                    + "\"\(ByteSize.largestConfigured)\" is the largest")
             return nil
         }
         return size
@@ -165,13 +172,14 @@ final class TableReader {
             return nil
         }
         var texts: [String: InterpolatedText] = [:]
-        for (name, node) in table {
+        for entry in table.entries {
+            let (name, value) = (entry.key, entry.node.value)
             let place = path.appending(key).appending(name)
-            switch node {
+            switch value {
             case .string(let template): texts[name] = interpolate(template, at: place)
             case .integer(let number): texts[name] = InterpolatedText(String(number))
             case .boolean(let flag): texts[name] = InterpolatedText(String(flag))
-            default: problems.report(place, "expected a string, found \(node.typeName)")
+            default: problems.report(place, "expected a string, found \(value.typeName)")
             }
         }
         return texts
@@ -182,8 +190,8 @@ final class TableReader {
         guard let nodes = value(key, "an array of strings", { if case .array(let nodes) = $0 { nodes } else { nil } })
         else { return nil }
         return nodes.enumerated().compactMap { index, node in
-            if case .string(let text) = node { return text }
-            problems.report(path.appending(key).appending(index), "expected a string, found \(node.typeName)")
+            if case .string(let text) = node.value { return text }
+            problems.report(path.appending(key).appending(index), "expected a string, found \(node.value.typeName)")
             return nil
         }
     }
@@ -198,17 +206,17 @@ final class TableReader {
         guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
         }
-        return table.sorted { $0.key < $1.key }.compactMap { name, node in
-            if let value = Self.scalar(node) { return (name, value) }
+        return table.entries.sorted { $0.key < $1.key }.compactMap { entry in
+            if let value = Self.scalar(entry.node.value) { return (entry.key, value) }
             problems.report(
-                path.appending(key).appending(name),
-                "expected a string, a number or a boolean, found \(node.typeName)")
+                path.appending(key).appending(entry.key),
+                "expected a string, a number or a boolean, found \(entry.node.value.typeName)")
             return nil
         }
     }
 
-    private static func scalar(_ node: TOMLNode) -> TOMLScalar? {
-        switch node {
+    private static func scalar(_ value: TOMLValue) -> TOMLScalar? {
+        switch value {
         case .string(let text): .text(text)
         case .integer(let number): .integer(number)
         case .float(let number): .real(number)
@@ -221,11 +229,9 @@ final class TableReader {
 
     /// A table, or a string that is short for a table with this one key.
     func table(_ key: String, orTextFor short: String) -> TableReader? {
-        if case .string? = nodes[key] {
-            known.append(key)
-            return nodes[key].map { reader([short: $0], at: path.appending(key)) }
-        }
-        return table(key)
+        guard let node = nodes.node(key), case .string = node.value else { return table(key) }
+        known.append(key)
+        return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(key))
     }
 
     func table(_ key: String) -> TableReader? {
@@ -241,15 +247,15 @@ final class TableReader {
             return nil
         }
         return elements.enumerated().compactMap { index, node in
-            guard case .table(let nodes) = node else {
-                problems.report(path.appending(key).appending(index), "expected a table, found \(node.typeName)")
+            guard case .table(let nodes) = node.value else {
+                problems.report(path.appending(key).appending(index), "expected a table, found \(node.value.typeName)")
                 return nil
             }
             return reader(nodes, at: path.appending(key).appending(index))
         }
     }
 
-    func reader(_ nodes: [String: TOMLNode], at path: TOMLKeyPath) -> TableReader {
+    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath) -> TableReader {
         TableReader(nodes, at: path, problems: problems, interpolation: interpolation)
     }
 

@@ -69,23 +69,31 @@ struct TransportReader {
         if tls.has("certificate") != tls.has("key") {
             tls.problems.report(tls.path, "a client certificate needs both 'certificate' and 'key'")
         }
-        if let trusted { check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) } }
-        if let certificates { check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) } }
-        if let key { check("key", key, tls) { _ = try NIOSSLPrivateKey(pemFile: $0, password: password?.value) } }
-        let contents = [trusted, certificates, key].map { path in
-            path.flatMap { FileManager.default.contents(atPath: $0) }.map { $0.base64EncodedString() } ?? ""
-        }
+        let contents = [
+            check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
+            check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
+            check("key", key, tls) { _ = try NIOSSLPrivateKey(pemFile: $0, password: password?.value) },
+        ]
         return Transport.TLS(
             trustedCertificates: trusted, certificates: certificates, key: key, keyPassword: password,
             fingerprint: Fingerprint.hexadecimal(contents.joined(separator: " ")))
     }
 
-    private func check(_ key: String, _ path: String, _ table: TableReader, _ load: (String) throws -> Void) {
+    /// - Returns: what the file holds, in base 64.
+    private func check(_ key: String, _ path: String?, _ table: TableReader, _ load: (String) throws -> Void) -> String
+    {
+        guard let path else { return "" }
         do {
+            // Before anybody opens it who would wait for a pipe.
+            let bytes = try ConfigurationFile.read(path)
             try load(path)
+            return Data(bytes).base64EncodedString()
+        } catch let error as ConfigurationFile.Failure {
+            table.report(key, "the file \(path) \(error.message)")
         } catch {
             table.report(key, "the file \(path) holds no usable PEM: \(error)")
         }
+        return ""
     }
 
     func proxy() -> Transport.Proxy? {

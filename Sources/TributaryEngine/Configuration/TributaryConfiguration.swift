@@ -1,4 +1,5 @@
 public import Foundation
+import TOML
 
 /// What `sources.toml` declares.
 public struct TributaryConfiguration: Sendable, Equatable {
@@ -25,16 +26,18 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     public subscript(source name: String) -> SourceDeclaration? { sourcesByName[name] }
 
-    /// A message about one of the file's keys, `FILE: KEY: …`, with the line on which the key stands.
-    package func locating(_ message: String) -> String {
+    /// Messages about the file's keys, `FILE: KEY: …`, with the lines on which the keys stand.
+    package func locating(_ messages: [String]) -> [String] {
         let start = file + ": "
-        guard message.hasPrefix(start),
-            let end = message.range(
-                of: ": ", range: message.index(message.startIndex, offsetBy: start.count)..<message.endIndex),
-            let text = FileManager.default.contents(atPath: file).flatMap({ String(data: $0, encoding: .utf8) }),
-            let line = TOMLLineIndex(text).line(of: String(message[..<end.lowerBound].dropFirst(start.count)))
-        else { return message }
-        return "\(file):\(line): " + message.dropFirst(start.count)
+        guard messages.contains(where: { $0.hasPrefix(start) }), let bytes = try? ConfigurationFile.read(file),
+            let document = try? TOMLParser.parse(bytes)
+        else { return messages }
+        return messages.map { message in
+            guard message.hasPrefix(start) else { return message }
+            let message = message.dropFirst(start.count)
+            guard let line = document.line(of: TOMLKeyPath.read(from: message).path) else { return start + message }
+            return "\(file):\(line): " + message
+        }
     }
 
     /// Reads a file.
@@ -46,14 +49,13 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public init(
         file: String, parsers: ParserRegistry, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws {
-        guard let data = FileManager.default.contents(atPath: file) else {
-            let why = FileManager.default.fileExists(atPath: file) ? "cannot be read" : "does not exist"
-            throw ConfigurationError(problems: [.init(file: file, message: "the file \(why)")])
+        let bytes: [UInt8]
+        do {
+            bytes = try ConfigurationFile.read(file)
+        } catch {
+            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
         }
-        guard let text = String(data: data, encoding: .utf8) else {
-            throw ConfigurationError(problems: [.init(file: file, message: "the file is not UTF-8 text")])
-        }
-        self = try ConfigurationReader(file: file, text: text, parsers: parsers, environment: environment).read()
+        self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read()
     }
 
     init(
@@ -76,12 +78,14 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// - Throws: ``ConfigurationError`` where it cannot be read.
     package func schema() throws -> String? {
         guard let schemaPath else { return nil }
-        guard let data = FileManager.default.contents(atPath: schemaPath), let sql = String(data: data, encoding: .utf8)
-        else {
-            throw ConfigurationError(
-                problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) cannot be read")]
-            )
+        let why: String
+        do {
+            if let sql = try ConfigurationFile.text(schemaPath) { return sql }
+            why = "is not UTF-8 text"
+        } catch {
+            why = error.message
         }
-        return sql
+        throw ConfigurationError(
+            problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) \(why)")])
     }
 }

@@ -1,3 +1,5 @@
+import TOML
+
 /// Writes a table of the configuration as XML: a key is an element, `"@key"` an attribute, `"."` the element's own text, and
 /// an array the same element several times; in the order in which they stand in the file.
 struct XMLTableReader {
@@ -7,12 +9,12 @@ struct XMLTableReader {
     func content() -> InterpolatedText {
         table.entries().reduce(into: InterpolatedText("")) { xml, entry in
             if entry.key.hasPrefix("@") { return }
-            switch entry.node {
+            switch entry.value {
             case .array(let nodes) where entry.key != ".":
                 for (index, node) in nodes.enumerated() {
-                    xml.append(element(entry.key, node, at: entry.path.appending(index)))
+                    xml.append(element(entry.key, node.value, at: entry.path.appending(index)))
                 }
-            default: xml.append(element(entry.key, entry.node, at: entry.path))
+            default: xml.append(element(entry.key, entry.value, at: entry.path))
             }
         }
     }
@@ -23,30 +25,30 @@ struct XMLTableReader {
             let name = String(entry.key.dropFirst())
             check(name, at: entry.path)
             xml.append(InterpolatedText(" \(name)=\""))
-            xml.append(text(entry.node, at: entry.path))
+            xml.append(text(entry.value, at: entry.path))
             xml.append(InterpolatedText("\""))
         }
     }
 
-    private func element(_ name: String, _ node: TOMLNode, at path: TOMLKeyPath) -> InterpolatedText {
-        if name == "." { return text(node, at: path) }
+    private func element(_ name: String, _ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText {
+        if name == "." { return text(value, at: path) }
         check(name, at: path)
         var xml = InterpolatedText("<\(name)")
-        if case .table(let nodes) = node {
+        if case .table(let nodes) = value {
             let inner = XMLTableReader(table: table.reader(nodes, at: path))
             xml.append(inner.attributes())
             xml.append(InterpolatedText(">"))
             xml.append(inner.content())
         } else {
             xml.append(InterpolatedText(">"))
-            xml.append(text(node, at: path))
+            xml.append(text(value, at: path))
         }
         xml.append(InterpolatedText("</\(name)>"))
         return xml
     }
 
-    private func text(_ node: TOMLNode, at path: TOMLKeyPath) -> InterpolatedText {
-        guard let text = table.text(of: node, at: path) else { return InterpolatedText("") }
+    private func text(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText {
+        guard let text = table.text(of: value, at: path) else { return InterpolatedText("") }
         var isAllowed = true
         let escaped = text.mappingLiterals { literal in
             XMLText.escaped(literal)

@@ -27,8 +27,9 @@ struct MappingReader {
         }
         if readers.isEmpty { request.report("tables", "a mapping needs at least one table") }
         let tables = readers.compactMap(table)
+        let named = Dictionary(grouping: tables) { $0.table.lowercased() }
         for (reader, table) in zip(readers, tables) where tables.count == readers.count {
-            check(table, among: tables, reader)
+            check(table, among: named, reader)
         }
         var mapping = RequestMapping(
             tables: tables,
@@ -71,12 +72,11 @@ struct MappingReader {
     }
 
     private func sorted(_ mapping: TableMapping) -> [ColumnMapping] {
-        let first = (mapping.order + mapping.key).map { $0.lowercased() }
-        return mapping.columns.enumerated().sorted { left, right in
-            let leftPlace = first.firstIndex(of: left.element.name.lowercased()) ?? first.count
-            let rightPlace = first.firstIndex(of: right.element.name.lowercased()) ?? first.count
-            return (leftPlace, left.offset) < (rightPlace, right.offset)
-        }.map(\.element)
+        let names = mapping.order + mapping.key
+        let places = Dictionary(names.enumerated().map { ($1.lowercased(), $0) }) { first, _ in first }
+        return mapping.columns.enumerated().map { offset, column in
+            (place: places[column.name.lowercased()] ?? names.count, offset: offset, column: column)
+        }.sorted { ($0.place, $0.offset) < ($1.place, $1.offset) }.map(\.column)
     }
 
     private func elementPath(_ written: String, _ reader: TableReader) -> XMLPath? {
@@ -244,11 +244,17 @@ struct MappingReader {
 
     // MARK: - What hangs together
 
-    private func check(_ table: TableMapping, among tables: [TableMapping], _ reader: TableReader) {
+    private static func unknown(column name: String, of table: TableMapping) -> String {
+        let nearest = nearestName(to: name, among: table.columns.lazy.map(\.name))
+        return "'\(name)' is not a column" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+    }
+
+    /// - Parameter tables: the request's, by their names in lower case.
+    private func check(_ table: TableMapping, among tables: [String: [TableMapping]], _ reader: TableReader) {
+        let names = Set(table.columns.map { $0.name.lowercased() })
         for key in ["key", "order"] where !table.matchesNames {
-            for name in key == "key" ? table.key : table.order where table.column(name) == nil {
-                let nearest = nearestName(to: name, among: table.columns.map(\.name))
-                reader.report(key, "'\(name)' is not a column" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+            for name in key == "key" ? table.key : table.order where !names.contains(name.lowercased()) {
+                reader.report(key, Self.unknown(column: name, of: table))
             }
         }
         if let within = table.within, table.parentOfMirror == nil {
@@ -261,8 +267,8 @@ struct MappingReader {
         for column in table.columns {
             guard case .parent(let parent) = column.origin else { continue }
             let columns = TableReader.place(reader, "columns", column.name)
-            guard let enclosing = tables.first(where: { $0.table.lowercased() == parent.lowercased() }) else {
-                let nearest = nearestName(to: parent, among: tables.map(\.table))
+            guard let enclosing = tables[parent.lowercased()]?.first else {
+                let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
                 reader.problems.report(
                     columns,
                     "no table '\(parent)' is mapped by this request" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
@@ -278,8 +284,8 @@ struct MappingReader {
                     "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
             }
         }
-        let twins = tables.filter { $0.table == table.table && $0.place != table.place }
-        if let twin = twins.first, twin.key != table.key {
+        let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
+        if let twin, twin.key != table.key {
             reader.report("key", "the table '\(table.table)' is mapped twice, with different keys")
         }
     }

@@ -54,6 +54,9 @@ extension StackRun {
         }
     }
 
+    /// Between two attempts of one exchange; the first pause is a quarter of a second, each further one twice as long.
+    private static let longestPause = Duration.seconds(3600)
+
     /// Sends a request that broke off again, where the declaration says so and it is safe.
     ///
     /// - Parameter index: the request whose rows are forgotten first; nil where none can have been staged.
@@ -69,7 +72,7 @@ extension StackRun {
                 left -= 1
                 if let index { try context?.forgetRequest(index) }
                 try await environment.clock.sleep(for: pause * Double.random(in: 0.8...1.2))
-                pause = pause * 2
+                pause = min(pause * 2, Self.longestPause)
             }
         }
     }

@@ -1,0 +1,130 @@
+/// Which tables a header or a dotted key leads to, and what may not be added to (TOML 1.0, "Keys", "Table", "Inline Table" and
+/// "Array of Tables").
+extension OpenTable {
+    /// The table that a header opens.
+    func opened(byHeader keys: [TOMLKey], isElement: Bool, line: Int, in source: TOMLBytes) throws(TOMLError)
+        -> OpenTable
+    {
+        var table = self
+        for key in keys.dropLast() { table = try table.entered(key, line: line, in: source) }
+        guard let last = keys.last else { return table }
+        return isElement
+            ? try table.element(last, line: line, in: source) : try table.table(last, line: line, in: source)
+    }
+
+    /// A table on the way to the one that a header opens.
+    private func entered(_ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
+        guard let position = position(of: key.name) else { return try made(.path, key, line: line, in: source) }
+        switch children[position].child {
+        case .table(let table): return table
+        case .elements(let array):
+            guard let last = array.elements.last else { return try made(.path, key, line: line, in: source) }
+            return last.table
+        case .value(let value): throw taken(key, children[position].line, value, in: source)
+        }
+    }
+
+    private func table(_ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
+        guard let position = position(of: key.name) else { return try made(.header, key, line: line, in: source) }
+        let former = children[position].line
+        switch children[position].child {
+        case .table(let table) where table.origin == .path:
+            table.origin = .header
+            setLine(line, at: position)
+            return table
+        case .table(let table):
+            throw source.error(
+                table.origin == .header
+                    ? "the table '\(key.shown)' is there already, on line \(former); put its keys together"
+                    : "the keys of the table '\(key.shown)' are given already, from line \(former) on; put them together",
+                at: key.position)
+        case .elements:
+            throw source.error(
+                "'\(key.shown)' is an array of tables, from line \(former) on; write [[ ]] to add one", at: key.position
+            )
+        case .value(let value): throw taken(key, former, value, in: source)
+        }
+    }
+
+    private func element(_ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
+        let array: OpenArray
+        if let position = position(of: key.name) {
+            let former = children[position].line
+            switch children[position].child {
+            case .elements(let elements): array = elements
+            case .table:
+                throw source.error(
+                    "'\(key.shown)' is one table, on line \(former), and no array of tables", at: key.position)
+            case .value(let value): throw taken(key, former, value, in: source)
+            }
+        } else {
+            array = OpenArray()
+            append(key.name, line: line, .elements(array))
+        }
+        // The array is a level of its own.
+        let table = OpenTable(.header, depth: try inner(2, key, in: source))
+        array.append(table, line: line)
+        return table
+    }
+
+    /// The table that the last name of a dotted key belongs to.
+    func opened(_ keys: [TOMLKey], line: Int, in source: TOMLBytes) throws(TOMLError) -> (OpenTable, TOMLKey) {
+        var table = self
+        for key in keys.dropLast() {
+            guard let position = table.position(of: key.name) else {
+                table = try table.made(.key, key, line: line, in: source)
+                continue
+            }
+            let former = table.children[position].line
+            switch table.children[position].child {
+            case .table(let inner) where inner.origin == .header:
+                throw source.error(
+                    "the table '\(key.shown)' has a header, on line \(former); write its keys below that",
+                    at: key.position)
+            case .table(let inner):
+                inner.origin = .key
+                table = inner
+            case .elements:
+                throw source.error(
+                    "'\(key.shown)' is an array of tables, from line \(former) on; write [[ ]] to add one",
+                    at: key.position)
+            case .value(let value): throw taken(key, former, value, in: source)
+            }
+        }
+        guard let last = keys.last else { throw source.error("a key is missing", at: source.start) }
+        return (table, last)
+    }
+
+    func add(_ child: Child, at key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) {
+        if let position = position(of: key.name) {
+            throw source.error(
+                "the key '\(key.shown)' is there already, on line \(children[position].line); a key is given once",
+                at: key.position)
+        }
+        append(key.name, line: line, child)
+    }
+
+    private func made(_ origin: Origin, _ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable
+    {
+        let table = OpenTable(origin, depth: try inner(1, key, in: source))
+        append(key.name, line: line, .table(table))
+        return table
+    }
+
+    private func inner(_ levels: Int, _ key: TOMLKey, in source: TOMLBytes) throws(TOMLError) -> Int {
+        guard depth + levels <= TOMLLimits.depth else {
+            throw source.error("tables and arrays are nested more than \(TOMLLimits.depth) deep", at: key.position)
+        }
+        return depth + levels
+    }
+
+    private func taken(_ key: TOMLKey, _ line: Int, _ value: TOMLValue, in source: TOMLBytes) -> TOMLError {
+        let why =
+            switch value {
+            case .table: "is a table in braces, on line \(line); nothing can be added to it outside of them"
+            case .array: "is an array in brackets, on line \(line); nothing can be added to it outside of them"
+            default: "is \(value.typeName), on line \(line), and cannot be a table besides"
+            }
+        return source.error("'\(key.shown)' \(why)", at: key.position)
+    }
+}

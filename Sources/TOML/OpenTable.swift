@@ -1,0 +1,56 @@
+/// A table while its document is being read. By how it came about TOML tells who may still add to it.
+final class OpenTable {
+    enum Origin {
+        /// Named on the way to another: `a` in `[a.b]`. Its own header may follow.
+        case path
+        /// By its own header, or as an element of an array of tables.
+        case header
+        /// By a dotted key, or a pair of braces. No header may follow.
+        case key
+    }
+
+    enum Child {
+        case value(TOMLValue)
+        case table(OpenTable)
+        case elements(OpenArray)
+    }
+
+    var origin: Origin
+    /// Tables and arrays around it.
+    let depth: Int
+    private(set) var children: [(key: String, line: Int, child: Child)] = []
+    private var positions: [String: Int] = [:]
+
+    init(_ origin: Origin, depth: Int) {
+        self.origin = origin
+        self.depth = depth
+    }
+
+    func position(of key: String) -> Int? {
+        positions.isEmpty ? children.firstIndex { $0.key == key } : positions[key]
+    }
+
+    /// - Precondition: the table has no such key.
+    func append(_ key: String, line: Int, _ child: Child) {
+        children.append((key, line, child))
+        if !positions.isEmpty {
+            positions[key] = children.count - 1
+        } else if children.count > TOMLTable.few {
+            for (index, child) in children.enumerated() { positions[child.key] = index }
+        }
+    }
+
+    func setLine(_ line: Int, at position: Int) { children[position].line = line }
+
+    /// The table as it is read.
+    func closed() -> TOMLTable {
+        TOMLTable(
+            children.map { key, line, child in
+                switch child {
+                case .value(let value): .init(key: key, node: TOMLNode(value, line: line))
+                case .table(let table): .init(key: key, node: TOMLNode(.table(table.closed()), line: line))
+                case .elements(let array): .init(key: key, node: TOMLNode(.array(array.closed()), line: line))
+                }
+            })
+    }
+}

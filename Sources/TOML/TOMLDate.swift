@@ -1,0 +1,67 @@
+/// Dates and times as RFC 3339 writes them, with or without a zone, and each half alone.
+enum TOMLDate {
+    /// Whether a word begins like one.
+    static func isMeant(by word: ArraySlice<UInt8>) -> Bool {
+        var rest = word
+        return digits(4, &rest) != nil && rest.first == UInt8(ascii: "-") || isTimeMeant(by: word)
+    }
+
+    private static func isTimeMeant(by word: ArraySlice<UInt8>) -> Bool {
+        var rest = word
+        return digits(2, &rest) != nil && rest.first == UInt8(ascii: ":")
+    }
+
+    static func isDate(_ word: ArraySlice<UInt8>) -> Bool {
+        var rest = word
+        if isTimeMeant(by: word) { return takeTime(&rest) && rest.isEmpty }
+        guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest), take("-", &rest),
+            let day = digits(2, &rest), (1...12).contains(month), (1...days(in: month, of: year)).contains(day)
+        else { return false }
+        if rest.isEmpty { return true }
+        guard take("T", &rest) || take("t", &rest) || take(" ", &rest), takeTime(&rest) else { return false }
+        return rest.isEmpty || takeZone(&rest) && rest.isEmpty
+    }
+
+    /// `07:32:00` or `07:32:00.999`; a minute may have a leap second.
+    private static func takeTime(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        guard let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest), take(":", &rest),
+            let second = digits(2, &rest), hour < 24, minute < 60, second <= 60
+        else { return false }
+        guard take(".", &rest) else { return true }
+        let fraction = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        rest = rest.dropFirst(fraction.count)
+        return !fraction.isEmpty
+    }
+
+    /// `Z` or `+01:00`.
+    private static func takeZone(_ rest: inout ArraySlice<UInt8>) -> Bool {
+        if take("Z", &rest) || take("z", &rest) { return true }
+        guard take("+", &rest) || take("-", &rest), let hour = digits(2, &rest), take(":", &rest),
+            let minute = digits(2, &rest)
+        else { return false }
+        return hour < 24 && minute < 60
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private static func take(_ character: Character, _ rest: inout ArraySlice<UInt8>) -> Bool {
+        guard let first = rest.first, first == character.asciiValue else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+
+    private static func digits(_ count: Int, _ rest: inout ArraySlice<UInt8>) -> Int? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        rest = rest.dropFirst(count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
+}

@@ -1,0 +1,43 @@
+/// Reads documents of TOML 1.0 (https://toml.io/en/v1.0.0) into tables whose values know their lines.
+///
+/// Whatever the bytes, it reads them in time and memory that grow with their number alone, or says at which line they are not
+/// TOML. Beyond the specification:
+/// - a byte order mark may stand at the beginning;
+/// - tables and arrays are nested at most ``TOMLLimits/depth`` deep;
+/// - two keys that Unicode takes for the same text, `é` as one character and as two, are the same key;
+/// - a float that is too large is infinite.
+package enum TOMLParser {
+    /// - Throws: ``TOMLError`` for the first mistake.
+    package static func parse(_ bytes: [UInt8]) throws(TOMLError) -> TOMLTable {
+        var scanner = TOMLScanner(try TOMLBytes(bytes))
+        let root = OpenTable(.header, depth: 0)
+        var table = root
+        while true {
+            scanner.skipBlankLines()
+            guard let peek = scanner.peek else { return root.closed() }
+            if peek == UInt8(ascii: "[") {
+                table = try readHeader(&scanner, root)
+            } else {
+                try scanner.readAssignment(into: table)
+                try scanner.expectLineEnd(after: "the value")
+            }
+        }
+    }
+
+    /// - Throws: ``TOMLError`` for the first mistake.
+    package static func parse(_ text: String) throws(TOMLError) -> TOMLTable { try parse(Array(text.utf8)) }
+
+    /// `[a.b]`, or `[[a.b]]`: one more element of an array.
+    private static func readHeader(_ scanner: inout TOMLScanner, _ root: OpenTable) throws(TOMLError) -> OpenTable {
+        let line = scanner.line
+        scanner.advance()
+        let isElement = scanner.skip("[")
+        let keys = try scanner.readKey()
+        let end = isElement ? "]]" : "]"
+        guard scanner.skip("]"), !isElement || scanner.skip("]") else {
+            throw scanner.error("\(scanner.found) in a header; write \(end) at its end")
+        }
+        try scanner.expectLineEnd(after: "the header")
+        return try root.opened(byHeader: keys, isElement: isElement, line: line, in: scanner.source)
+    }
+}

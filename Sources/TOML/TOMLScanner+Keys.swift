@@ -1,0 +1,35 @@
+extension TOMLScanner {
+    /// A key, dotted or not: at least one name. Blanks around the names are skipped.
+    mutating func readKey() throws(TOMLError) -> [TOMLKey] {
+        var keys: [TOMLKey] = []
+        repeat {
+            skipBlanks()
+            guard keys.count < TOMLLimits.depth else {
+                throw error("the key has more than \(TOMLLimits.depth) names; tables can be nested no deeper")
+            }
+            let start = position
+            keys.append(TOMLKey(name: try readName(), position: start))
+            skipBlanks()
+        } while skip(".")
+        return keys
+    }
+
+    private mutating func readName() throws(TOMLError) -> String {
+        if let peek, peek == UInt8(ascii: "\"") || peek == UInt8(ascii: "'") { return try readShortString(peek) }
+        let start = position
+        while let peek, Self.isBare(peek) { advance() }
+        guard position > start else {
+            throw error("a key is missing before \(found); other characters than A-Z a-z 0-9 _ - are written in quotes")
+        }
+        return source.text(start..<position)
+    }
+
+    private static func isBare(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,114 @@
+extension TOMLScanner {
+    /// - Parameter depth: tables and arrays around the value.
+    mutating func readValue(depth: Int) throws(TOMLError) -> TOMLValue {
+        switch peek {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): return .string(try readString())
+        case UInt8(ascii: "["): return .array(try readArray(depth: try inner(depth)))
+        case UInt8(ascii: "{"): return .table(try readInlineTable(depth: try inner(depth)))
+        default: return try readWord()
+        }
+    }
+
+    private func inner(_ depth: Int) throws(TOMLError) -> Int {
+        guard depth < TOMLLimits.depth else {
+            throw error("tables and arrays are nested more than \(TOMLLimits.depth) deep")
+        }
+        return depth + 1
+    }
+
+    private mutating func readArray(depth: Int) throws(TOMLError) -> [TOMLNode] {
+        let start = position
+        advance()
+        var nodes: [TOMLNode] = []
+        while true {
+            skipBlankLines()
+            if skip("]") { return nodes }
+            guard peek != nil else { throw error("the array is never closed; add ] at its end", at: start) }
+            let line = self.line
+            nodes.append(TOMLNode(try readValue(depth: depth), line: line))
+            skipBlankLines()
+            if skip("]") { return nodes }
+            guard skip(",") else {
+                guard peek != nil else { throw error("the array is never closed; add ] at its end", at: start) }
+                throw error("\(found) in an array; write , before the next value, or ] at the end")
+            }
+        }
+    }
+
+    private mutating func readInlineTable(depth: Int) throws(TOMLError) -> TOMLTable {
+        let start = position
+        advance()
+        let table = OpenTable(.key, depth: depth)
+        skipBlanks()
+        if skip("}") { return table.closed() }
+        repeat {
+            skipBlanks()
+            if peek == UInt8(ascii: "}") { throw error("a comma before } is one too many in a table in braces") }
+            try checkInline(start)
+            try readAssignment(into: table)
+            skipBlanks()
+        } while skip(",")
+        guard skip("}") else {
+            try checkInline(start)
+            throw error("\(found) in a table in braces; write , before the next key, or } at the end")
+        }
+        return table.closed()
+    }
+
+    private func checkInline(_ start: Int) throws(TOMLError) {
+        switch peek {
+        case nil: throw error("the table in braces is never closed; add } at its end", at: start)
+        case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "#"):
+            throw error(
+                "\(found) in a table in braces, which stands on one line; a longer one is written as a [table]")
+        default: break
+        }
+    }
+
+    /// `a.b = value`
+    mutating func readAssignment(into table: OpenTable) throws(TOMLError) {
+        let line = self.line
+        let keys = try readKey()
+        guard skip("=") else { throw error("\(found) after a key; write = and a value") }
+        skipBlanks()
+        let (parent, last) = try table.opened(keys, line: line, in: source)
+        let value = try readValue(depth: parent.depth)
+        try parent.add(.value(value), at: last, line: line, in: source)
+    }
+
+    /// A number, a date, `true` or `false`.
+    private mutating func readWord() throws(TOMLError) -> TOMLValue {
+        let start = position
+        skipWord()
+        // A date and a time may be joined by a blank.
+        if position - start == 10, peek == UInt8(ascii: " "), Self.isDigit(byte(at: 1)), Self.isDigit(byte(at: 2)),
+            byte(at: 3) == UInt8(ascii: ":"), source.bytes[start + 4] == UInt8(ascii: "-")
+        {
+            advance()
+            skipWord()
+        }
+        guard position > start else { throw error("a value is missing before \(found)") }
+        do {
+            return try TOMLWord.value(source.bytes[start..<position])
+        } catch {
+            let word = source.text(start..<position)
+            throw self.error("'\(TOMLKey.shown(word.unicodeScalars))' \(error.message)", at: start)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8?) -> Bool {
+        byte.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+    }
+
+    private mutating func skipWord() {
+        while let peek {
+            switch peek {
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"), UInt8(ascii: ","),
+                UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "#"),
+                UInt8(ascii: "="), UInt8(ascii: "\""), UInt8(ascii: "'"):
+                return
+            default: advance()
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+extension String {
+    /// Itself, or its beginning and an ellipsis where it is longer than a message may be.
+    func shortened(to most: Int) -> String {
+        guard utf8.count > most, unicodeScalars.dropFirst(most).first != nil else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(most))) + "…"
+    }
+}

@@ -1,0 +1,43 @@
+import TOML
+
+extension TOMLTable {
+    /// The line of a key, or of the nearest table around it; nil where not even the first name of the path is there.
+    func line(of path: TOMLKeyPath) -> Int? {
+        var line: Int?
+        var value = TOMLValue.table(self)
+        for component in path.components {
+            guard let node = value[component] else { return line }
+            line = node.line
+            value = node.value
+        }
+        return line
+    }
+
+    /// Calls back for each key and string with a NUL in it, which TOML can write and nothing else can hold.
+    func forEachNUL(_ body: (TOMLKeyPath) -> Void) { TOMLValue.table(self).forEachNUL(at: { TOMLKeyPath() }, body) }
+}
+
+extension TOMLValue {
+    fileprivate subscript(component: TOMLKeyPath.Component) -> TOMLNode? {
+        switch (component, self) {
+        case (.key(let key), .table(let table)): table.node(key)
+        case (.index(let index), .array(let nodes)) where nodes.indices.contains(index): nodes[index]
+        default: nil
+        }
+    }
+
+    fileprivate func forEachNUL(at path: () -> TOMLKeyPath, _ body: (TOMLKeyPath) -> Void) {
+        switch self {
+        case .string(let text):
+            if text.utf8.contains(0) { body(path()) }
+        case .array(let nodes):
+            for (index, node) in nodes.enumerated() { node.value.forEachNUL(at: { path().appending(index) }, body) }
+        case .table(let table):
+            for entry in table.entries {
+                if entry.key.utf8.contains(0) { body(path().appending(entry.key)) }
+                entry.node.value.forEachNUL(at: { path().appending(entry.key) }, body)
+            }
+        case .integer, .float, .boolean, .date: break
+        }
+    }
+}
