@@ -38,10 +38,11 @@ extension Database {
                 sqlite3_bind_text(statement, parameter, text, Int32(text.utf8.count), transient)
             }
         }
+        let numbers = batch.rows.numbers
         var slot = 0
         for index in rows.indices {
             var parameter = Int32(slot * width + 1)
-            sqlite3_bind_int64(statement, parameter, batch.firstRow + Int64(index))
+            sqlite3_bind_int64(statement, parameter, numbers.isEmpty ? batch.firstRow + Int64(index) : numbers[index])
             var value = UnsafeRawPointer(batch.rows.bytes + rows[index].offset)
             for column in 0..<columns {
                 parameter += 1
@@ -193,7 +194,20 @@ func describe(_ row: Row) -> String {
 }
 
 extension [String] {
-    var whereClause: String { isEmpty ? "" : " WHERE " + joined(separator: " AND ") }
+    var whereClause: String { isEmpty ? "" : " WHERE " + joinedConditions("AND") }
+
+    /// Conditions joined by an operator, many of them as a balanced tree: SQLite nests a plain chain one deeper with each
+    /// condition, and refuses more than 1,000 (limits.html, "SQLITE_MAX_EXPR_DEPTH").
+    func joinedConditions(_ operation: String) -> String { self[...].joinedConditions(operation) }
+}
+
+extension ArraySlice<String> {
+    fileprivate func joinedConditions(_ operation: String) -> String {
+        guard count > 200 else { return joined(separator: " \(operation) ") }
+        let middle = startIndex + count / 2
+        return
+            "(\(self[..<middle].joinedConditions(operation))) \(operation) (\(self[middle...].joinedConditions(operation)))"
+    }
 }
 
 extension StagingTable {
@@ -222,7 +236,7 @@ extension StagingTable {
     func matches(_ left: String, _ right: String) -> String {
         guard case .key(let key, let collations) = identity else { return "0" }
         return zip(key.map(\.sqlIdentifier), collations)
-            .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joined(separator: " AND ")
+            .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joinedConditions("AND")
     }
 
     /// Whether no later staged row has the same key.
