@@ -1,6 +1,7 @@
 @testable import FeedStore
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 
 /// What foreign keys change along with the rows of a commit is journalled and counted, and whoever wrote it sends it again.
@@ -150,6 +151,72 @@ import Testing
             #expect(try fixture.rows("SELECT * FROM node") == ["b|NULL|mine", "c|b|mine", "d|c|mine"])
             let gone = try sync([("b", nil)])
             #expect(gone == counts(deleted: 2, unchanged: 1))
+        }
+    }
+
+    /// Longer than SQLite follows by itself.
+    @Test func longChains() async throws {
+        let schema = "CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node ON DELETE CASCADE)"
+        try await StoreFixture.with(schema + "; CREATE INDEX node_parent ON node (parent)") { fixture in
+            func sync(_ ids: Range<Int>) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    try context.insert(into: "node", ["id": 0, "parent": nil])
+                    for id in ids { try context.insert(into: "node", ["id": id, "parent": id == 1 ? nil : id - 1]) }
+                }
+            }
+            _ = try sync(1..<2500)
+            let gone = try sync(1..<2)
+            #expect(gone == counts(deleted: 2498, unchanged: 2))
+            let ofOthers = "WITH ids AS (SELECT 2 AS id UNION ALL SELECT id + 1 FROM ids LIMIT 2500) "
+            try await fixture.store.pool.write {
+                try $0.execute(sql: ofOthers + "INSERT INTO node SELECT id, id - 1 FROM ids")
+            }
+            let taken = try sync(1..<1)
+            #expect(taken == counts(deleted: 2501, unchanged: 1))
+        }
+    }
+
+    @Test func plansShowThem() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent ON DELETE CASCADE);
+            CREATE TABLE note (id TEXT PRIMARY KEY, child TEXT REFERENCES child ON DELETE SET NULL);
+            CREATE TABLE label (code TEXT REFERENCES parent (code) ON UPDATE CASCADE);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func stage(_ context: WorkerContext, _ ids: [String], _ code: String) throws {
+                context.beginRequest(0, rule: MergeRule(sync: .mirror))
+                for id in ids { try context.insert(into: "parent", ["id": id, "code": code + id]) }
+            }
+            try fixture.commit { try stage($0, ["p1", "p2"], "old ") }
+            try await fixture.store.pool.write {
+                try $0.execute(
+                    sql: """
+                        INSERT INTO child VALUES ('c', 'p1'); INSERT INTO note VALUES ('n', 'c');
+                        INSERT INTO label VALUES ('old p2')
+                        """)
+            }
+            let context = fixture.store.makeWorkerContext(source: "source")
+            defer { context.remove() }
+            try stage(context, ["p2"], "new ")
+            let stack = try context.finish()
+            let told = Mutex<[String]>([])
+            let planned = try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _ in }, source: "source") {
+                change in
+                func text(_ values: PlannedChange.Values) -> String {
+                    values.map { "\($0.value.isNull ? "NULL" : "\($0.value)")" }.joined(separator: "|")
+                }
+                var line = "\(change.table) \(text(change.row))"
+                if case .update(let old) = change.operation { line += " was \(text(old))" }
+                told.withLock { $0.append(line) }
+            }
+            #expect(planned == counts(updated: 3, deleted: 2))
+            #expect(
+                told.withLock { $0.sorted() } == [
+                    "child \"c\"|\"p1\"", "label \"new p2\" was \"old p2\"", "note \"n\"|NULL was \"n\"|\"c\"",
+                    "parent \"p1\"|\"old p1\"", "parent \"p2\"|\"new p2\" was \"p2\"|\"old p2\"",
+                ])
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|p1"])
         }
     }
 

@@ -98,6 +98,38 @@ import Testing
         }
     }
 
+    /// What a parser is answered is what will be in the store.
+    @Test func parsersSeeIt() async throws {
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit { try $0.insert(Item(id: "a", name: "stored", size: 1)) }
+            try fixture.commit { context in
+                try context.insert(into: "item", ["id": "a", "size": 2])
+                try context.insert(into: "item", ["id": "b", "name": "first", "size": 3])
+                try context.insert(into: "item", ["id": "a", "name": "second"])
+                try context.insert(into: "item", ["id": "b", "size": 4])
+                let rows = try context.fetchAll(Item.self).sorted { $0.id < $1.id }
+                #expect(rows == [Item(id: "a", name: "second", size: 2), Item(id: "b", name: "first", size: 4)])
+                let staged = try context.rows("SELECT id, name, size FROM staged.item ORDER BY id", limit: 9)
+                #expect(
+                    staged == [
+                        ["id": "a", "name": "second", "size": "2"], ["id": "b", "name": "first", "size": "4"],
+                    ])
+            }
+            #expect(try fixture.rows("SELECT id, name, size FROM item") == ["a|second|2", "b|first|4"])
+        }
+    }
+
+    /// Rows that are appended have no key, and no mirror takes them for missing ones of its own.
+    @Test func aMirrorBesideWhatIsAppended() async throws {
+        try await StoreFixture.with("CREATE TABLE log (id INTEGER PRIMARY KEY, line TEXT UNIQUE)") { fixture in
+            let merged = try fixture.commit([
+                (MergeRule(sync: .mirror, keys: ["log": ["line"]]), { try $0.insert(into: "log", ["line": "a"]) }),
+                (MergeRule(sync: .append), { try $0.insert(into: "log", ["line": "b"]) }),
+            ])
+            #expect(merged == counts(inserted: 2))
+        }
+    }
+
     /// Many shapes in a large feed, some of which reach the scratch database before another is known.
     @Test func manyShapes() async throws {
         let columns = (0..<6).map { "c\($0)" }

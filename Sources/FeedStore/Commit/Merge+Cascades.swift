@@ -19,8 +19,43 @@ extension Merge {
                 INSERT OR IGNORE INTO \(start.name) SELECT \(start.located.joined(separator: ", ")), key
                 FROM \(deleted.name) ORDER BY rowid
                 """)
-        try taken.followAll(from: start)
+        try taken.followAll(from: [start])
         return taken.all
+    }
+
+    /// Deletes the youngest of many generations: SQLite follows a thousand (limits.html, "SQLITE_MAX_TRIGGER_DEPTH").
+    ///
+    /// - Parameter taken: all that a deletion takes along.
+    func deleteYoungest(of taken: [ChangedRows]) throws {
+        let graph = try memory.foreignKeys(db)
+        var generations = TakenRows(merge: self, graph: graph, name: "generation")
+        let deleted = taken.filter { $0.change == .delete }
+        for rows in deleted {
+            let oldest = try generations.rows(of: rows.table, .delete, columns: [])
+            // Those of whose parents none goes, too.
+            let parents = deleted.flatMap { parents in
+                graph.references(to: parents.table.name).filter {
+                    $0.child.name == rows.table.name && $0.onDelete == .cascade
+                }.map { reference in
+                    let isParent = zip(reference.targets, reference.columns).map {
+                        "p.\($0.sqlIdentifier) = c.\($1.sqlIdentifier)"
+                    }
+                    return """
+                        NOT EXISTS (
+                            SELECT 1 FROM main.\(parents.table.name.sqlIdentifier) p CROSS JOIN \(parents.name) h
+                                ON \(parents.isRow("p", "h")) WHERE \(isParent.joinedConditions("AND")))
+                        """
+                }
+            }
+            let located = rows.located.map { "g." + $0 }.joined(separator: ", ")
+            try db.execute(
+                cached: """
+                    INSERT INTO \(oldest.name) SELECT \(located), g.key FROM \(rows.name) g
+                    CROSS JOIN main.\(rows.table.name.sqlIdentifier) c ON \(rows.isRow("c", "g"))\(parents.whereClause)
+                    """)
+        }
+        try generations.followAll(from: generations.all)
+        try generations.deleteYoungest()
     }
 
     /// Rows taken along with an update.
@@ -40,7 +75,7 @@ extension Merge {
             let differs = written.map { "s.\($0) IS NOT m.\($0) COLLATE BINARY" }.joinedConditions("OR")
             let children = try taken.rows(of: reference.child, .update, columns: reference.columns)
             try taken.add(to: children, reference, parent: "m", from: rows, where: conditions + ["(\(differs))"])
-            if db.changesCount > 0 { try taken.followAll(from: children) }
+            if db.changesCount > 0 { try taken.followAll(from: [children]) }
         }
         return taken.all
     }
@@ -80,8 +115,15 @@ private struct TakenRows {
     let merge: Merge
     let graph: ForeignKeyGraph
     private(set) var all: [ChangedRows] = []
+    /// After every so many generations, how many rows had been found in each table.
+    private var milestones: [[String: Int64]] = []
+    private static let generationsAtOnce = 400
 
-    init(merge: Merge, graph: ForeignKeyGraph) {
+    private let name: String
+
+    /// - Parameter name: what the merge's tables for them are named after.
+    init(merge: Merge, graph: ForeignKeyGraph, name: String = "taken") {
+        self.name = name
         self.merge = merge
         self.graph = graph
     }
@@ -96,7 +138,7 @@ private struct TakenRows {
         let new = ChangedRows(
             table: table, change: change, columns: columns,
             name: try merge.workTable(
-                "taken_\(table.locator.count)_\(all.count)", "\(located), key, PRIMARY KEY (\(located))"))
+                "\(self.name)_\(table.locator.count)_\(all.count)", "\(located), key, PRIMARY KEY (\(located))"))
         all.append(new)
         return new
     }
@@ -120,10 +162,13 @@ private struct TakenRows {
     }
 
     /// Adds their children, and those of these, until there are no more.
-    mutating func followAll(from start: ChangedRows) throws {
-        var frontier = [start]
+    mutating func followAll(from start: [ChangedRows]) throws {
+        var frontier = start
         var followed: [String: Int64] = [:]
+        var generation = 0
         while !frontier.isEmpty {
+            generation += 1
+            if generation % Self.generationsAtOnce == 0 { milestones.append(followed) }
             var next: [ChangedRows] = []
             for rows in frontier {
                 let first = followed[rows.name] ?? 0
@@ -149,6 +194,19 @@ private struct TakenRows {
                 }
             }
             frontier = next
+        }
+    }
+
+    func deleteYoungest() throws {
+        for milestone in milestones.reversed() {
+            for rows in all where rows.change == .delete {
+                try merge.db.execute(
+                    cached: """
+                        DELETE FROM main.\(rows.table.name.sqlIdentifier)
+                        WHERE (\(rows.table.locator.joined(separator: ", "))) IN (
+                            SELECT \(rows.located.joined(separator: ", ")) FROM \(rows.name) WHERE rowid > ?)
+                        """, [milestone[rows.name] ?? 0])
+            }
         }
     }
 }

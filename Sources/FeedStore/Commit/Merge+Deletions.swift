@@ -66,16 +66,20 @@ extension Merge {
     /// Deletes rows, and journals what goes with them.
     private func delete(_ missing: ChangedRows) throws -> MergeCounts {
         let taken = try rowsTakenAlong(with: missing)
-        let plan = try tellTaken(taken.isEmpty ? [missing] : taken)
-        let name = "main.\(missing.table.name.sqlIdentifier)"
-        try db.execute(
-            cached: """
-                DELETE FROM \(name) WHERE (\(missing.table.locator.joined(separator: ", "))) IN (
-                    SELECT \(missing.located.joined(separator: ", ")) FROM \(missing.name))
-                """)
+        let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken)
+        let deletion = """
+            DELETE FROM main.\(missing.table.name.sqlIdentifier) WHERE (\(missing.table.locator.joined(separator: ", "))) IN (
+                SELECT \(missing.located.joined(separator: ", ")) FROM \(missing.name))
+            """
+        do {
+            try db.execute(cached: deletion)
+        } catch let error as DatabaseError where !taken.isEmpty && error.isTooDeep {
+            try deleteYoungest(of: taken)
+            try db.execute(cached: deletion)
+        }
         var counts = MergeCounts()
         guard taken.isEmpty else {
-            try plan()
+            try tellUpdated()
             let own = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(missing.name)")) ?? 0
             return try note(taken, besides: own)
         }
@@ -144,5 +148,12 @@ extension Merge {
                 throw StoreError(error, in: table)
             }
         }
+    }
+}
+
+extension DatabaseError {
+    /// Whether foreign keys lead through more generations of rows than SQLite follows.
+    fileprivate var isTooDeep: Bool {
+        resultCode == .SQLITE_ERROR && message?.contains("too many levels of trigger recursion") == true
     }
 }

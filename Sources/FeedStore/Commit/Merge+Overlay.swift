@@ -29,15 +29,15 @@ extension Merge {
                 sql:
                     "SELECT DISTINCT \(parts.indices.map { "r\($0) IS NOT NULL" }.joined(separator: ", ")) FROM \(overlay)"
             ))
-        return try patterns.enumerated().map { number, row in
-            let members = parts.indices.filter { (row[$0] as Int) != 0 }
-            return try combine(members, of: parts, overlay, key: key, number: number)
+        progress.tablesToEmpty.append(overlay)
+        return try patterns.map { row in
+            try combine(parts.indices.filter { (row[$0] as Int) != 0 }, of: parts, overlay, key: key)
         }
     }
 
     /// The rows of keys that these parts have, and no other.
     private func combine(
-        _ members: [Int], of parts: [StagedStack.Part], _ overlay: String, key: [String], number: Int
+        _ members: [Int], of parts: [StagedStack.Part], _ overlay: String, key: [String]
     ) throws -> StagedStack.Part {
         var table = parts[members[0]].table
         table.columns = []
@@ -77,9 +77,10 @@ extension Merge {
         }
         let unique = "UNIQUE (\(key.map(\.sqlIdentifier).joined(separator: ", ")))"
         let definition = table.definition + ", " + unique
-        let work = "combined_\(Fingerprint.hexadecimal(table.table.name + definition))_\(number)"
+        let work = "combined_\(Fingerprint.hexadecimal("\(table.table.name) \(members) \(definition)"))"
         table.name = "tributary_" + work
         let qualified = try workTable(work, definition)
+        progress.tablesToEmpty.append(qualified)
         let rows =
             joins
             ? members.map {

@@ -51,6 +51,7 @@ struct Merge {
             counts.updated += again.updated
             counts.unchanged = max(0, counts.unchanged - again.inserted - again.updated)
         }
+        for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
     }
 

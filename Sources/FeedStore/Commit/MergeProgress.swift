@@ -10,4 +10,6 @@ final class MergeProgress {
     var tablesTakenFrom: Set<String> = []
     /// Of these, those from which rows were taken that may have been merged before.
     var tablesTakenFromLate: Set<String> = []
+    /// The merge's own tables that hold whole rows, and need not keep them.
+    var tablesToEmpty: [String] = []
 }

@@ -37,7 +37,9 @@ final class StagingMemory: @unchecked Sendable {
     /// - Parameter mirrors: what the stack mirrors, perhaps without a row.
     func makeTables(for stack: StagedStack, mirrors: [MirroredRows], _ db: Database) throws -> StagedStack {
         guard stack.path == nil else { return stack }
-        if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes {
+        if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes
+            || workTables.count > 2 * Self.maximumShapes
+        {
             try removeTables(db)
         }
         mirrored.formUnion(mirrors.map(\.table))
