@@ -56,11 +56,12 @@ extension Merge {
                 ? "s\(member).\(column)"
                 : "(SELECT s.\(column) FROM \(parts[member].table.qualifiedName) s WHERE s.\(StagingTable.row) = o.r\(member))"
         }
+        let supplied = members.map { Set(parts[$0].table.allColumns.map { $0.name.lowercased() }) }
         var seen: Set<String> = []
         for column in members.flatMap({ parts[$0].table.allColumns }) {
             let name = column.name.lowercased()
             guard seen.insert(name).inserted else { continue }
-            let suppliers = members.filter { parts[$0].table.supplies(name) }
+            let suppliers = zip(members, supplied).filter { $1.contains(name) }.map(\.0)
             var writers = suppliers.filter { updating.contains($0) && !parts[$0].table.insertOnly.contains(name) }
             if writers.isEmpty {
                 writers = suppliers

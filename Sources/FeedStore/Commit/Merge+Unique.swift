@@ -67,7 +67,12 @@ extension Merge {
                 try park(difference, in: parked, unique, asNull: asNull) || hasParked
             }
         }
-        try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        do {
+            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            // The connection outlives the commit that is being stopped.
+            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        }
         do {
             return try result.get()
         } catch let error as DatabaseError where error.isAboutValues {

@@ -118,7 +118,8 @@ struct StagingTable: Sendable {
     /// of its own in each.
     func mayShareKeys(with other: StagingTable) -> Bool {
         guard case .key(let key, _) = identity, case .key(let otherKey, _) = other.identity,
-            table.name == other.table.name, Set(key.map { $0.lowercased() }) == Set(otherKey.map { $0.lowercased() })
+            table.name == other.table.name,
+            key == otherKey || Set(key.map { $0.lowercased() }) == Set(otherKey.map { $0.lowercased() })
         else { return false }
         return zip(key, keyCollations).allSatisfy { name, collation in
             // Only texts that compare byte by byte are different because they look different.

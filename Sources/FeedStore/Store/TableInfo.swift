@@ -25,7 +25,9 @@ struct TableInfo: Sendable {
     var isStrict: Bool
     /// Whether it says of a constraint what becomes of rows that break it (lang_conflict.html).
     var hasConflictClause: Bool
-    var columns: [Column]
+    let columns: [Column]
+    /// The columns' positions, by their names in lower case.
+    private let positions: [String: Int]
     /// Empty for a table without a declared primary key.
     var primaryKey: [String]
     /// The column that is another name for the rowid, whose value SQLite generates (lang_createtable, "ROWIDs and the
@@ -44,9 +46,7 @@ struct TableInfo: Sendable {
     /// The columns, as SQL names them, that tell a row from all others of the table.
     var locator: [String] { rowID.map { [$0] } ?? primaryKey.map(\.sqlIdentifier) }
 
-    func column(_ name: String) -> Column? {
-        columns.first { $0.name.lowercased() == name.lowercased() }
-    }
+    func column(_ name: String) -> Column? { positions[name.lowercased()].map { columns[$0] } }
 
     /// The collation under which the key's values are unique, by column; nil where no unique index covers the key.
     func collations(ofKey key: [String]) -> [String]? {
@@ -109,6 +109,7 @@ extension TableInfo {
                 stagedType: Affinity(declaredType: row["type"], isStrict: isStrict).sqlType,
                 isNotNull: (row["notnull"] as Int) != 0, isGenerated: (row["hidden"] as Int) > 1)
         }
+        positions = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
         primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map {
             $0["name"]
         }
