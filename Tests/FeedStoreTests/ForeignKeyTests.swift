@@ -74,7 +74,7 @@ import Testing
         """,
         // Values of any type are compared as they are.
         """
-        CREATE TABLE company (id ANY PRIMARY KEY) STRICT; INSERT INTO company VALUES ('05');
+        CREATE TABLE company (id ANY PRIMARY KEY) STRICT; INSERT INTO company VALUES (5);
         CREATE TABLE contact (email TEXT PRIMARY KEY, company ANY REFERENCES company) STRICT;
         """,
     ]) func refusals(schema: String) async throws {

@@ -71,6 +71,10 @@ extension MainStore {
             try stack.removeBatches(db)
             try db.checkForeignKeys()
             commit.report.seconds = seconds()
+            // Rows that a foreign key has taken along: whoever wrote them, in this stack or another, sends them again.
+            for table in merge.progress.tablesTakenFrom {
+                try db.forgetValidators(of: Set(requestIndex.requests(of: table, within: [:], exceptOf: "", db)))
+            }
             try db.write(commit)
             if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
             return .commit

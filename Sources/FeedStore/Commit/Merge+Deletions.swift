@@ -2,7 +2,7 @@ import GRDB
 
 /// Rows that the feed no longer has.
 extension Merge {
-    func deleteMissingRows() throws -> Int {
+    func deleteMissingRows() throws -> MergeCounts {
         struct Mirror: Hashable {
             var table: String
             var scope: [String: String]
@@ -24,20 +24,31 @@ extension Merge {
             found.append((mirror, info))
         }
         // A child mirrored within its parents goes before them.
-        return try found.reversed().reduce(0) {
-            try $0 + deleteMissingRows(of: $1.info, scope: $1.mirror.scope, within: $1.mirror.within)
+        return try found.reversed().reduce(into: MergeCounts()) { counts, entry in
+            guard
+                let missing = try missingRows(
+                    of: entry.info, scope: entry.mirror.scope, within: entry.mirror.within)
+            else { return }
+            if try hasStagedChildren(entry.info) {
+                try postpone(missing)
+            } else {
+                counts += try delete(missing)
+            }
         }
     }
 
-    private func deleteMissingRows(
+    /// nil where there are none.
+    private func missingRows(
         of table: TableInfo, scope: [String: String], within: RowShape.Within?
-    ) throws -> Int {
-        let name = "main.\(table.name.sqlIdentifier)"
-        let locator = table.rowID.map { [$0] } ?? table.primaryKey.map(\.sqlIdentifier)
-        let located = locator.indices.map { "k\($0)" }
+    ) throws -> ChangedRows? {
+        let located = ChangedRows.located(table)
         // Every row staged for the table is one that the feed has, whatever request it came with.
-        let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
-            "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
+        let kept = stack.parts.filter {
+            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
+        }.map { part in
+            part.table.isIdentifiedByManyColumns
+                ? "m.\(table.locator[0]) NOT IN (\(part.table.rowsThatAreInBoth("stored")))"
+                : "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
         }.sorted()
         let scope = scope.sorted { $0.key < $1.key }
         let conditions =
@@ -46,30 +57,103 @@ extension Merge {
             "missing_\(located.count)", "\(located.joined(separator: ", ")), key")
         try db.execute(
             cached: """
-                INSERT INTO \(missing) SELECT \(locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
-                FROM \(name) m\(conditions.whereClause)
+                INSERT INTO \(missing) SELECT \(table.locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
+                FROM main.\(table.name.sqlIdentifier) m\(conditions.whereClause)
                 """, StatementArguments(scope.map(\.value)))
-        guard db.changesCount > 0 else { return 0 }
-        if let onChange {
-            let gone = try Row.fetchCursor(
-                db,
-                sql: """
-                    SELECT * FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
-                        SELECT \(located.joined(separator: ", ")) FROM \(missing))
-                    """)
-            while let row = try gone.next() {
-                try onChange(
-                    PlannedChange(
-                        table: table.name, operation: .delete, row: row.map { ($0.0, $0.1) }, key: table.primaryKey))
+        return db.changesCount > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
+    }
+
+    /// Deletes rows, and journals what goes with them.
+    private func delete(_ missing: ChangedRows) throws -> MergeCounts {
+        let taken = try rowsTakenAlong(with: missing)
+        let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken)
+        let deletion = """
+            DELETE FROM main.\(missing.table.name.sqlIdentifier) WHERE (\(missing.table.locator.joined(separator: ", "))) IN (
+                SELECT \(missing.located.joined(separator: ", ")) FROM \(missing.name))
+            """
+        do {
+            try db.execute(cached: deletion)
+        } catch let error as DatabaseError where !taken.isEmpty && error.isTooDeep {
+            try deleteYoungest(of: taken)
+            try db.execute(cached: deletion)
+        }
+        var counts = MergeCounts()
+        guard taken.isEmpty else {
+            try tellUpdated()
+            let own = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(missing.name)")) ?? 0
+            return try note(taken, besides: own)
+        }
+        counts.deleted = db.changesCount
+        try writeJournal(
+            missing.table.name, key: "g.key", operation: "delete", from: "\(missing.name) g ORDER BY g.rowid")
+        return counts
+    }
+
+    // MARK: - Deletions that wait
+
+    /// Whether rows that this stack brings may leave a parent that it deletes: the parent then stays until they have, and
+    /// takes none of them along.
+    private func hasStagedChildren(_ table: TableInfo) throws -> Bool {
+        let graph = try memory.foreignKeys(db)
+        var visited: Set<String> = []
+        var open = [table.name]
+        while let parent = open.popLast() {
+            guard visited.insert(parent.lowercased()).inserted else { continue }
+            for reference in graph.references(to: parent) where reference.onDelete != nil {
+                let isStaged = stack.parts.contains { part in
+                    part.table.table.name == reference.child.name && part.counts.rows > 0
+                        && reference.columns.allSatisfy(part.table.supplies)
+                }
+                if isStaged { return true }
+                if reference.onDelete == .cascade { open.append(reference.child.name) }
             }
         }
+        return false
+    }
+
+    private func postpone(_ missing: ChangedRows) throws {
+        let located = missing.located.joined(separator: ", ")
+        var postponed = missing
+        if let known = progress.postponed[missing.table.name] {
+            postponed = known
+        } else {
+            postponed.name = try workTable(
+                "postponed_\(missing.located.count)_\(progress.postponed.count)",
+                "\(located), key, PRIMARY KEY (\(located))")
+            progress.postponed[missing.table.name] = postponed
+        }
         try db.execute(
-            cached: """
-                DELETE FROM \(name) WHERE (\(locator.joined(separator: ", "))) IN (
-                    SELECT \(located.joined(separator: ", ")) FROM \(missing))
-                """)
-        let deleted = db.changesCount
-        try writeJournal(table.name, key: "g.key", operation: "delete", from: "\(missing) g ORDER BY g.rowid")
-        return deleted
+            cached: "INSERT OR IGNORE INTO \(postponed.name) SELECT \(located), key FROM \(missing.name) ORDER BY rowid"
+        )
+    }
+
+    /// Deletes the rows of a table that wait for it.
+    ///
+    /// - Returns: whether there were any.
+    func deletePostponedRows(of table: String) throws -> Bool {
+        guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
+        let before = progress.tablesTakenFrom
+        progress.tablesTakenFrom = []
+        progress.counts += try delete(missing)
+        progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
+        progress.tablesTakenFrom.formUnion(before)
+        return true
+    }
+
+    func deletePostponedRows() throws {
+        for table in progress.postponed.keys.sorted() {
+            do {
+                _ = try deletePostponedRows(of: table)
+            } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
+                throw StoreError(error, in: table)
+            }
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether foreign keys lead through more generations of rows than SQLite follows.
+    fileprivate var isTooDeep: Bool {
+        resultCode == .SQLITE_ERROR && message?.contains("too many levels of trigger recursion") == true
     }
 }

@@ -13,24 +13,71 @@ extension Merge {
         }
     }
 
-    func tellUpdates(_ table: StagingTable, _ rows: String) throws {
+    func tellUpdates(_ difference: Difference) throws {
+        guard let onChange else { return }
+        let table = difference.table
         let names = table.identityColumns + table.valueColumns
-        let new = names.map { "s.\($0.sqlIdentifier)" }
-        let old = names.map { "m.\($0.sqlIdentifier)" }
-        let found = try Row.fetchCursor(
-            db,
-            sql: """
-                SELECT \((new + old).joined(separator: ", ")) FROM \(stack.schema).tributary_difference d
-                CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row
-                JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s")) WHERE NOT d.is_new ORDER BY d.id
-                """)
-        while let row = try found.next() {
-            let values = Array(row.databaseValues)
-            try onChange?(
+        // Side by side, the columns of a wide table were more than SQLite returns.
+        func values(_ alias: String) throws -> RowCursor {
+            let columns = names.map { "\(alias).\($0.sqlIdentifier)" }.joined(separator: ", ")
+            return try Row.fetchCursor(
+                db, sql: "SELECT \(columns) FROM \(difference.storedRows) WHERE NOT d.is_new ORDER BY d.id")
+        }
+        let new = try values("s")
+        let old = try values("m")
+        while let newRow = try new.next(), let oldRow = try old.next() {
+            try onChange(
                 PlannedChange(
                     table: table.table.name,
-                    operation: .update(old: Array(zip(names, values[names.count...]).map { ($0, $1) })),
-                    row: zip(names, values).map { ($0, $1) }, key: table.keyColumns))
+                    operation: .update(old: Array(zip(names, oldRow.databaseValues).map { ($0, $1) })),
+                    row: zip(names, newRow.databaseValues).map { ($0, $1) }, key: table.keyColumns))
+        }
+    }
+
+    /// Tells of rows that are about to be deleted, and notes those that will be updated along with them.
+    ///
+    /// - Returns: tells of these, once they have been.
+    func tellTaken(_ taken: [ChangedRows]) throws -> () throws -> Void {
+        guard let onChange else { return {} }
+        var updated: [(table: TableInfo, before: String, after: String)] = []
+        for (index, rows) in taken.enumerated() {
+            let table = rows.table
+            let found = "main.\(table.name.sqlIdentifier) m ON \(rows.isRow("m", "g"))"
+            if rows.change == .delete {
+                let gone = try Row.fetchCursor(
+                    db, sql: "SELECT m.* FROM \(rows.name) g CROSS JOIN \(found) ORDER BY g.rowid")
+                while let row = try gone.next() {
+                    try onChange(
+                        PlannedChange(
+                            table: table.name, operation: .delete, row: row.map { ($0.0, $0.1) }, key: table.primaryKey)
+                    )
+                }
+                continue
+            }
+            // What is deleted as well is told of once.
+            let gone = taken.first { $0.change == .delete && $0.table.name == table.name }.map { gone in
+                let isSame = rows.located.map { "x.\($0) = g.\($0)" }.joinedConditions("AND")
+                return " WHERE NOT EXISTS (SELECT 1 FROM \(gone.name) x WHERE \(isSame))"
+            }
+            let select = "SELECT m.* FROM \(rows.name) g LEFT JOIN \(found)\(gone ?? "") ORDER BY g.rowid"
+            let before = "\(stack.schema).tributary_before_\(index)"
+            try db.execute(sql: "DROP TABLE IF EXISTS \(before); CREATE TABLE \(before) AS \(select)")
+            updated.append((table, before, select))
+        }
+        return { [updated] in
+            for (table, before, after) in updated {
+                let old = try Row.fetchCursor(db, sql: "SELECT * FROM \(before) ORDER BY rowid")
+                let new = try Row.fetchCursor(db, sql: after)
+                while let oldRow = try old.next(), let newRow = try new.next() {
+                    let oldValues = oldRow.map { ($0.0, $0.1) }
+                    // Where its primary key is what was updated, it is not found again.
+                    let isFound = newRow.contains { !$0.1.isNull }
+                    try onChange(
+                        PlannedChange(
+                            table: table.name, operation: .update(old: oldValues),
+                            row: isFound ? newRow.map { ($0.0, $0.1) } : oldValues, key: table.primaryKey))
+                }
+            }
         }
     }
 }

@@ -20,6 +20,7 @@ struct Merge {
     var defersForeignKeys = true
     /// Told of each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
+    let progress = MergeProgress()
 
     /// The stack's rows are in their staging tables, and stay there.
     func execute() throws -> MergeCounts {
@@ -29,19 +30,28 @@ struct Merge {
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
-        counts.deleted = try deleteMissingRows()
-        for part in parts where part.counts.rows > 0 {
-            var merged = MergeCounts()
+        counts += try deleteMissingRows()
+        let groups = parts.filter { $0.counts.rows > 0 }.groupedByKeys
+        for group in groups {
             do {
-                try resolveReferences(part, among: parts)
-                merged = try merge(part)
+                for part in group { try resolveReferences(part, among: parts) }
+                counts += try merge(group)
             } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
-                throw StoreError(error, in: part.table.table.name)
+                throw StoreError(error, in: group[0].table.table.name)
             }
-            merged.replaced = part.counts.replaced
-            counts += merged
+            counts.replaced += group.reduce(0) { $0 + $1.counts.replaced }
         }
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
+        try deletePostponedRows()
+        counts += progress.counts
+        // Rows that the feed has, and that went with another all the same: back they come, or SQLite says why they cannot.
+        for group in groups where progress.tablesTakenFromLate.contains(group[0].table.table.name) {
+            let again = try merge(group)
+            counts.inserted += again.inserted
+            counts.updated += again.updated
+            counts.unchanged = max(0, counts.unchanged - again.inserted - again.updated)
+        }
+        for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
     }
 
@@ -62,41 +72,74 @@ struct Merge {
 
     // MARK: - New and different rows
 
-    private func merge(_ part: StagedStack.Part) throws -> MergeCounts {
-        let table = part.table
+    /// Merges parts whose rows may share keys.
+    private func merge(_ group: [StagedStack.Part]) throws -> MergeCounts {
+        try merge(disjoint: group.count == 1 ? group : combined(group))
+    }
+
+    /// Merges parts of one table that have no key in common.
+    private func merge(disjoint parts: [StagedStack.Part]) throws -> MergeCounts {
         var counts = MergeCounts()
-        if case .none = table.identity {
-            counts.inserted = try insert(
-                part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
+        if parts.count == 1, let all = try insertAll(parts[0]) {
+            counts.inserted = all
             return counts
+        }
+        let differences = try parts.enumerated().map { try difference(of: $1, number: $0) }
+        if onChange != nil {
+            for difference in differences { try tellUpdates(difference) }
+        }
+        // What a row gives up, another may take.
+        for index in differences.indices where differences[index].updated > 0 {
+            counts += try update(differences[index], of: differences[index...])
+        }
+        for difference in differences {
+            if difference.new > 0 {
+                counts.inserted += try insert(
+                    difference.part, difference.new, from: difference.rows + " WHERE d.is_new ORDER BY d.id")
+            }
+            counts.unchanged += difference.part.counts.rows - difference.new - difference.updated
+        }
+        return counts
+    }
+
+    /// Inserts every row of a part that need not be compared; nil where it must be.
+    private func insertAll(_ part: StagedStack.Part) throws -> Int? {
+        let table = part.table
+        if case .none = table.identity {
+            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
         }
         // Into an empty table, a large stack goes without being compared.
         if stack.path != nil, case .key = table.identity,
             try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
         {
-            counts.inserted = try insert(
-                part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
-            return counts
+            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
         }
-        let difference = try workTable(
-            "difference",
+        return nil
+    }
+
+    private func difference(of part: StagedStack.Part, number: Int) throws -> Difference {
+        let suffix = number == 0 ? "" : "_\(number)"
+        let name = try workTable(
+            "difference" + suffix,
             "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER")
-        try db.execute(cached: "INSERT INTO \(difference) (row, is_new, target) " + differenceSQL(part))
+        try db.execute(cached: "INSERT INTO \(name) (row, is_new, target) " + differenceSQL(part))
         let differing = db.changesCount
         let new =
             differing == 0
-            ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(difference) WHERE is_new")) ?? 0
-        let rows = "\(difference) d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row"
-        if differing > new { counts.updated = try update(table, difference, from: rows + " WHERE NOT d.is_new") }
-        if new > 0 { counts.inserted = try insert(part, new, from: rows + " WHERE d.is_new ORDER BY d.id") }
-        counts.unchanged = part.counts.rows - counts.inserted - counts.updated
-        return counts
+            ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(name) WHERE is_new")) ?? 0
+        return Difference(part: part, name: name, suffix: suffix, new: new, updated: differing - new)
     }
 
     /// The row ids of staged rows that are new or differ, which of both, and the row id of the store's row.
     private func differenceSQL(_ part: StagedStack.Part) -> String {
         let table = part.table
         guard case .key(let key, _) = table.identity else {
+            if table.isIdentifiedByManyColumns {
+                return """
+                    SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
+                    WHERE s.\(StagingTable.row) NOT IN (\(table.rowsThatAreInBoth("staged"))) ORDER BY s.\(StagingTable.row)
+                    """
+            }
             // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
             return """
                 SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
@@ -115,7 +158,7 @@ struct Merge {
         return """
             SELECT s.\(StagingTable.row), \(isNew), \(table.table.rowID.map { "m." + $0 } ?? "NULL") FROM \(table.qualifiedName) s
             LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
-            WHERE \(differs.joined(separator: " OR ")) ORDER BY \(order(of: part))
+            WHERE \(differs.joinedConditions("OR")) ORDER BY \(order(of: part))
             """
     }
 
@@ -134,58 +177,83 @@ struct Merge {
             INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", "))) SELECT \(values) FROM \(rows)
             """
         if case .key = table.identity {
-            let inserted = try execute(insertion, of: count, into: part)
+            let inserted = try makingRoom(in: table) { try execute(insertion, of: count, into: part) }
             try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
             return inserted
         }
         // Keys that the store generates are known by what lies behind the last row id.
         let rowID = table.table.rowID ?? "rowid"
-        let last =
-            try Int64.fetchOne(
-                db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
-        let inserted = try execute(insertion, of: count, into: part)
+        let (last, inserted) = try makingRoom(in: table) {
+            let last =
+                try Int64.fetchOne(
+                    db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
+            return (last, try execute(insertion, of: count, into: part))
+        }
         try writeJournal(
             table.table.name, key: "m.\(rowID)", operation: "insert",
             from: "\(table.qualifiedTable) m WHERE m.\(rowID) > ? ORDER BY m.\(rowID)", [last])
         return inserted
     }
 
-    /// - Parameter rows: those of `difference` to be updated, as `d`, with the staged rows as `s`.
-    private func update(_ table: StagingTable, _ difference: String, from rows: String) throws -> Int {
+    /// Updates the rows that differ.
+    ///
+    /// - Parameter remaining: these, and those of the same table that are to be updated afterwards.
+    private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
+        let table = difference.table
         let columns = table.valueColumns.map(\.sqlIdentifier)
         let key = table.identityColumns.map(\.sqlIdentifier)
-        if onChange != nil { try tellUpdates(table, rows) }
+        let rows = difference.rows + " WHERE NOT d.is_new"
+        let taken = try rowsTakenAlong(
+            withUpdateOf: table.table, columns: table.valueColumns, rows: difference.storedRows,
+            where: ["NOT d.is_new"])
+        let tellTaken = try tellTaken(taken)
         let assignment =
             "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
+        let parksFirst = table.table.hasConflictClause
+        let updated: Int
         if let rowID = table.table.rowID {
             // By row id, and from a table that is keyed by it: whatever the planner knows of the store's table, it need not
             // scan it.
-            let changed = try workTable(
-                "changed", "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
-            try db.execute(
-                cached:
-                    "INSERT INTO \(changed) SELECT target, row FROM \(difference) WHERE NOT is_new ORDER BY target")
-            try db.execute(
-                cached: """
-                    UPDATE \(table.qualifiedTable) AS m \(assignment)
-                        FROM \(changed) c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
-                        WHERE c.target = m.\(rowID))
-                    WHERE m.\(rowID) IN (SELECT target FROM \(changed))
-                    """)
+            let changed = try changedRows(difference)
+            updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
+                try db.execute(
+                    cached: """
+                        UPDATE \(table.qualifiedTable) AS m \(assignment)
+                            FROM \(changed) c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
+                            WHERE c.target = m.\(rowID))
+                        WHERE m.\(rowID) IN (SELECT target FROM \(changed))
+                        """)
+                return db.changesCount
+            }
         } else {
             // Without row ids, and under the key's own collations, SQLite scans the table.
-            try db.execute(
-                cached: """
-                    UPDATE \(table.qualifiedTable) AS m \(assignment)
-                        FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
-                    WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
-                        SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
-                    """)
+            updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
+                try db.execute(
+                    cached: """
+                        UPDATE \(table.qualifiedTable) AS m \(assignment)
+                            FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
+                        WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
+                            SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
+                        """)
+                return db.changesCount
+            }
         }
-        let updated = db.changesCount
         try writeJournal(
             table.table.name, key: table.journalKey("s"), operation: "update", from: rows + " ORDER BY d.id")
-        return updated
+        try tellTaken()
+        var counts = try note(taken)
+        counts.updated += updated
+        return counts
+    }
+
+    /// The table of the rows that a difference updates, by the row ids that they have.
+    func changedRows(_ difference: Difference) throws -> String {
+        let changed = try workTable(
+            "changed" + difference.suffix, "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
+        try db.execute(
+            cached:
+                "INSERT INTO \(changed) SELECT target, row FROM \(difference.name) WHERE NOT is_new ORDER BY target")
+        return changed
     }
 
     /// A table beside the staged rows, made where there is none of this name, and empty.
@@ -215,8 +283,32 @@ extension StagingTable {
     /// Whether two aliases stand for the same row: by key, or by every column.
     func isSameRow(_ left: String, _ right: String) -> String {
         if case .key = identity { return matches(left, right) }
-        return identityColumns.map(\.sqlIdentifier)
-            .map { "\(left).\($0) IS \(right).\($0)" }.joined(separator: " AND ")
+        let columns = identityColumns.map(\.sqlIdentifier)
+        let first = columns.prefix(Self.manyColumns).map { "\(left).\($0) IS \(right).\($0)" }
+        guard isIdentifiedByManyColumns else { return first.joinedConditions("AND") }
+        // The planner looks at no part of a negation: it takes the cube of the time for twice as many conditions.
+        let others = columns.dropFirst(Self.manyColumns).map { "\(left).\($0) IS NOT \(right).\($0)" }
+        return (first + ["NOT (\(others.joinedConditions("OR")))"]).joinedConditions("AND")
+    }
+
+    private static let manyColumns = 60
+
+    /// Whether rows are compared whole, and have more columns than an index is asked for.
+    var isIdentifiedByManyColumns: Bool { identity == .row && identityColumns.count > Self.manyColumns }
+
+    /// A query for the rows that are both staged and in the store, compared by sorting them.
+    ///
+    /// - Parameter side: `staged` for their staged numbers, `stored` for the row ids of the store.
+    func rowsThatAreInBoth(_ side: String) -> String {
+        let columns = identityColumns.map(\.sqlIdentifier).joined(separator: ", ")
+        let other = side == "staged" ? "stored" : "staged"
+        return """
+            SELECT \(side) FROM (
+                SELECT \(side), max(\(other)) OVER (PARTITION BY \(columns)) AS other FROM (
+                    SELECT \(Self.row) AS staged, NULL AS stored, \(columns) FROM \(qualifiedName) UNION ALL
+                    SELECT NULL, \(table.rowID ?? "rowid"), \(columns) FROM \(qualifiedTable)))
+            WHERE \(side) IS NOT NULL AND other IS NOT NULL
+            """
     }
 
     /// The row's key as the journal keeps it: the value of the one key column, or a JSON array of several.
@@ -240,5 +332,11 @@ private func journalKeySQL(_ columns: [String], _ alias: String) -> String {
     guard values.count > 1 else { return values[0] }
     // JSON has no blobs.
     let texts = values.map { "CASE typeof(\($0)) WHEN 'blob' THEN hex(\($0)) ELSE \($0) END" }
-    return "json_array(\(texts.joined(separator: ", ")))"
+    // A function takes 127 arguments (limits.html, "SQLITE_MAX_FUNCTION_ARG").
+    let arrays = stride(from: 0, to: texts.count, by: 100).map { start in
+        "json_array(\(texts[start..<min(start + 100, texts.count)].joined(separator: ", ")))"
+    }
+    guard arrays.count > 1 else { return arrays[0] }
+    let contents = arrays.map { "substr(\($0), 2, length(\($0)) - 2)" }
+    return "'[' || \(contents.joined(separator: " || ',' || ")) || ']'"
 }

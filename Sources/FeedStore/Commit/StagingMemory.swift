@@ -16,6 +16,9 @@ final class StagingMemory: @unchecked Sendable {
     private var workTables: Set<String> = []
     private var newWorkTables: Set<String> = []
 
+    /// What foreign keys do, and of which schema (pragma.html, "schema_version").
+    private var foreignKeys: (version: Int, graph: ForeignKeyGraph)?
+
     private struct Key: Hashable {
         /// The store's table. Statements name it, so that each has a staging table of its own.
         var table: String
@@ -34,7 +37,9 @@ final class StagingMemory: @unchecked Sendable {
     /// - Parameter mirrors: what the stack mirrors, perhaps without a row.
     func makeTables(for stack: StagedStack, mirrors: [MirroredRows], _ db: Database) throws -> StagedStack {
         guard stack.path == nil else { return stack }
-        if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes {
+        if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes
+            || workTables.count > 2 * Self.maximumShapes
+        {
             try removeTables(db)
         }
         mirrored.formUnion(mirrors.map(\.table))
@@ -64,6 +69,15 @@ final class StagingMemory: @unchecked Sendable {
             stack.parts[index].table = table
         }
         return stack
+    }
+
+    /// What the main store's foreign keys do, read anew when its schema has changed.
+    func foreignKeys(_ db: Database) throws -> ForeignKeyGraph {
+        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
+        if let foreignKeys, foreignKeys.version == version { return foreignKeys.graph }
+        let graph = try ForeignKeyGraph(db)
+        foreignKeys = (version, graph)
+        return graph
     }
 
     /// Whether a table of the merge is there already; it is from now on.

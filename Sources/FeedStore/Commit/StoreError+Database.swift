@@ -1,6 +1,12 @@
 import GRDB
 
 extension DatabaseError {
+    /// Whether a value is there already that may be there once.
+    var breaksUniqueness: Bool {
+        [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID].contains(
+            extendedResultCode)
+    }
+
     var breaksForeignKey: Bool { extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY }
 }
 

@@ -38,10 +38,11 @@ extension Database {
                 sqlite3_bind_text(statement, parameter, text, Int32(text.utf8.count), transient)
             }
         }
+        let numbers = batch.rows.numbers
         var slot = 0
         for index in rows.indices {
             var parameter = Int32(slot * width + 1)
-            sqlite3_bind_int64(statement, parameter, batch.firstRow + Int64(index))
+            sqlite3_bind_int64(statement, parameter, numbers.isEmpty ? batch.firstRow + Int64(index) : numbers[index])
             var value = UnsafeRawPointer(batch.rows.bytes + rows[index].offset)
             for column in 0..<columns {
                 parameter += 1
@@ -158,17 +159,12 @@ extension Database {
             for staging in stagings { try execute(sql: staging.indexSQL(isUnique: false)) }
             let columns = stagings[0].table.columns.filter { !$0.isGenerated }.map(\.name)
             var selects: [String] = []
-            for (index, staging) in stagings.enumerated() {
-                let later = stagings[(index + 1)...]
-                let values = columns.map { column in
-                    (staging.supplies(column) ? "s." : "m.") + column.sqlIdentifier
-                }
-                let conditions =
-                    later.map { "NOT EXISTS (SELECT 1 FROM \($0.name) l WHERE \($0.matches("l", "s")))" }
-                    + [staging.isLatest("s")].compactMap(\.self)
+            for staging in stagings {
+                let values = columns.map { staging.value(of: $0, "s", among: stagings, else: "m." + $0.sqlIdentifier) }
                 selects.append(
                     "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s "
-                        + "LEFT JOIN store.\(view) m ON \(staging.matches("s", "m"))" + conditions.whereClause)
+                        + "LEFT JOIN store.\(view) m ON \(staging.matches("s", "m"))"
+                        + staging.isLatest("s", among: stagings).whereClause)
             }
             let conditions = stagings.compactMap { staging -> String? in
                 guard case .key = staging.identity else { return nil }
@@ -193,7 +189,20 @@ func describe(_ row: Row) -> String {
 }
 
 extension [String] {
-    var whereClause: String { isEmpty ? "" : " WHERE " + joined(separator: " AND ") }
+    var whereClause: String { isEmpty ? "" : " WHERE " + joinedConditions("AND") }
+
+    /// Conditions joined by an operator, many of them as a balanced tree: SQLite nests a plain chain one deeper with each
+    /// condition, and refuses more than 1,000 (limits.html, "SQLITE_MAX_EXPR_DEPTH").
+    func joinedConditions(_ operation: String) -> String { self[...].joinedConditions(operation) }
+}
+
+extension ArraySlice<String> {
+    fileprivate func joinedConditions(_ operation: String) -> String {
+        guard count > 200 else { return joined(separator: " \(operation) ") }
+        let middle = startIndex + count / 2
+        return
+            "(\(self[..<middle].joinedConditions(operation))) \(operation) (\(self[middle...].joinedConditions(operation)))"
+    }
 }
 
 extension StagingTable {
@@ -222,14 +231,30 @@ extension StagingTable {
     func matches(_ left: String, _ right: String) -> String {
         guard case .key(let key, let collations) = identity else { return "0" }
         return zip(key.map(\.sqlIdentifier), collations)
-            .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joined(separator: " AND ")
+            .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joinedConditions("AND")
     }
 
-    /// Whether no later staged row has the same key.
-    func isLatest(_ alias: String) -> String? {
-        guard case .key = identity else { return nil }
-        return
-            "NOT EXISTS (SELECT 1 FROM \(name) n WHERE \(matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
+    /// The conditions under which no row that was staged later has the same key.
+    ///
+    /// - Parameter all: the staging tables of the same table of the store.
+    func isLatest(_ alias: String, among all: [StagingTable]) -> [String] {
+        all.filter(mayShareKeys).map {
+            "NOT EXISTS (SELECT 1 FROM \($0.name) n WHERE \($0.matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
+        }
+    }
+
+    /// The value that a column of a row will have: its own, or that of the latest row with the same key that has one.
+    ///
+    /// - Parameter other: the value where no staged row has one.
+    func value(of column: String, _ alias: String, among all: [StagingTable], else other: String) -> String {
+        let name = column.sqlIdentifier
+        if supplies(column) { return "\(alias).\(name)" }
+        let found = all.filter { $0.supplies(column) && $0.mayShareKeys(with: self) }.map {
+            "SELECT v.\(Self.row) AS row, v.\(name) AS value FROM \($0.name) v WHERE \($0.matches("v", alias))"
+        }
+        guard !found.isEmpty else { return other }
+        let stored = "SELECT -1 AS row, \(other) AS value"
+        return "(SELECT value FROM (\((found + [stored]).joined(separator: " UNION ALL "))) ORDER BY row DESC LIMIT 1)"
     }
 
     var twinsCreationSQL: String { "CREATE TABLE \(twins) (record INTEGER, row INTEGER)" }

@@ -15,6 +15,8 @@ final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var count = 0
     @exclusivity(unchecked) private(set) var capacity: Int
     @exclusivity(unchecked) private(set) var rows: [RowStart] = []
+    /// The rows' numbers, where they do not follow one another.
+    @exclusivity(unchecked) private(set) var numbers: [Int64] = []
     private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0
 
@@ -38,6 +40,7 @@ final class RowBatch: @unchecked Sendable {
     func reuse(keyColumn: Int?) {
         self.keyColumn = keyColumn
         rows.removeAll(keepingCapacity: true)
+        numbers.removeAll(keepingCapacity: true)
         count = 0
     }
 
@@ -48,6 +51,9 @@ final class RowBatch: @unchecked Sendable {
         rows.append(RowStart(offset: count, keyOffset: -1, keyPrefix: 0))
         column = 0
     }
+
+    /// Gives the row that has ended a number of its own, as all of the batch then have one.
+    func number(_ number: Int64) { numbers.append(number) }
 
     /// Forgets the row that was begun last.
     func cancelRow() {

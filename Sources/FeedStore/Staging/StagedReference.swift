@@ -5,7 +5,8 @@ struct StagedReference: Sendable {
         var staged: String
         /// The other table's column that it is compared with; nil for the number of a staged record.
         var column: String?
-        var declaredType: String
+        /// The type with which it is staged.
+        var type: String
     }
 
     /// Whether it refers to a record of the same run by its number.
@@ -46,11 +47,11 @@ struct StagedReference: Sendable {
             }
             return Lookup(
                 staged: "tributary_\(reference.column)_\(name)", column: column.name,
-                declaredType: column.declaredType)
+                type: column.stagedType)
         }
         if lookups.isEmpty {
             lookups = [
-                Lookup(staged: "tributary_\(reference.column)_record", column: nil, declaredType: "INTEGER")
+                Lookup(staged: "tributary_\(reference.column)_record", column: nil, type: "INTEGER")
             ]
         }
         missing = reference.missing

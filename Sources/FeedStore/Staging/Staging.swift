@@ -12,6 +12,9 @@ final class Staging {
     private(set) var ended: [StagedBatch] = []
     private var nextRow: Int64 = 1
     private(set) var request = -1
+    /// Whether another staging table may hold rows with the same keys: each row then has a number of its own, that tells
+    /// which of them came later.
+    @exclusivity(unchecked) var isContested = false
     /// The requests that staged here and were not forgotten. What none uses says nothing of its table.
     private var users: Set<Int> = []
 
@@ -35,6 +38,9 @@ final class Staging {
     }
 
     private static func firstRow(ofRequest index: Int) -> Int64 { Int64(index) << 40 }
+
+    /// The first number of a contested row: behind those of all rows that came before their tables were contested.
+    static func firstContestedRow(ofRequest index: Int) -> Int64 { firstRow(ofRequest: index) + (1 << 39) }
 
     static func rows(ofRequest index: Int) -> ClosedRange<Int64> {
         firstRow(ofRequest: index)...firstRow(ofRequest: index + 1) - 1

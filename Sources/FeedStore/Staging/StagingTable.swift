@@ -114,6 +114,24 @@ struct StagingTable: Sendable {
         return ["CHAR", "CLOB", "TEXT"].contains { type.contains($0) } ? index : nil
     }
 
+    /// Whether rows of two stacks' parts may have the same key: in one table, by the same columns, of which none has a value
+    /// of its own in each.
+    func mayShareKeys(with other: StagingTable) -> Bool {
+        guard case .key(let key, _) = identity, case .key(let otherKey, _) = other.identity,
+            table.name == other.table.name,
+            key == otherKey || Set(key.map { $0.lowercased() }) == Set(otherKey.map { $0.lowercased() })
+        else { return false }
+        return zip(key, keyCollations).allSatisfy { name, collation in
+            // Only texts that compare byte by byte are different because they look different.
+            guard collation.uppercased() == "BINARY",
+                let own = constants.first(where: { $0.column.name.lowercased() == name.lowercased() }),
+                own.column.stagedType == "TEXT" || own.column.stagedType == "BLOB",
+                let others = other.constants.first(where: { $0.column.name.lowercased() == name.lowercased() })
+            else { return true }
+            return own.value.utf8.elementsEqual(others.value.utf8)
+        }
+    }
+
     var qualifiedName: String { "\(schema).\(name)" }
     var qualifiedTable: String { "main.\(table.name.sqlIdentifier)" }
 
@@ -126,7 +144,7 @@ struct StagingTable: Sendable {
     /// What tables that hold the same rows have in common.
     var definition: String {
         var definitions = storedColumns.map { column in
-            var definition = "\(column.name.sqlIdentifier) \(column.declaredType)"
+            var definition = "\(column.name.sqlIdentifier) \(column.stagedType)"
             if case .key(let key, let collations) = identity,
                 let index = key.firstIndex(where: { $0.lowercased() == column.name.lowercased() })
             {
@@ -135,7 +153,7 @@ struct StagingTable: Sendable {
             return definition
         }
         for lookup in references.flatMap(\.lookups) {
-            definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.declaredType)")
+            definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.type)")
         }
         if numbersRecords { definitions.append("\(Self.record) INTEGER") }
         return "\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", "))"
@@ -164,6 +182,10 @@ extension StagingTable {
         self.references = references
         sync = rule.sync
         scope = rule.scope
+        let lookups = references.reduce(0) { $0 + $1.lookups.count }
+        if let problem = table.problem(ofWriting: names.count + lookups + rule.scope.count) {
+            throw StoreError(.schema, problem)
+        }
         columns = try names.map { name in
             guard let column = table.column(name), !column.isGenerated else {
                 let known = table.columns.filter { !$0.isGenerated }.map(\.name).joined(separator: ", ")

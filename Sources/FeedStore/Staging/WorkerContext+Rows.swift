@@ -72,18 +72,14 @@ extension Database {
             let view = table.name.sqlIdentifier
             var selects: [String] = []
             let staged = stagings[table.name.lowercased()] ?? []
-            for (index, staging) in staged.enumerated() {
+            for staging in staged {
                 try execute(sql: staging.indexSQL(isUnique: false))
                 let values = table.columns.map(\.name).map { column in
-                    (staging.supplies(column) ? "s." + column.sqlIdentifier : "NULL") + " AS " + column.sqlIdentifier
+                    staging.value(of: column, "s", among: staged, else: "NULL") + " AS " + column.sqlIdentifier
                 }
-                let conditions =
-                    staged[(index + 1)...].map {
-                        "NOT EXISTS (SELECT 1 FROM \($0.name) l WHERE \($0.matches("l", "s")))"
-                    }
-                    + [staging.isLatest("s")].compactMap(\.self)
                 selects.append(
-                    "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s" + conditions.whereClause)
+                    "SELECT \(values.joined(separator: ", ")) FROM \(staging.name) s"
+                        + staging.isLatest("s", among: staged).whereClause)
             }
             if selects.isEmpty {
                 let values = table.columns.map { "NULL AS " + $0.name.sqlIdentifier }

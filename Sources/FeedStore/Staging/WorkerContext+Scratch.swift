@@ -43,7 +43,7 @@ extension WorkerContext {
     func flush(isFull: Bool = false) throws {
         let database = try openScratch()
         for staging in stagings {
-            if isFull, staging.table.sortColumn != nil { staging.isSorted = true }
+            if isFull, staging.table.sortColumn != nil, !staging.isContested { staging.isSorted = true }
             while !staging.isEmpty {
                 // Waits first: a batch that has been written is then the spare one.
                 inFlight.wait()
@@ -65,7 +65,7 @@ extension WorkerContext {
             }
             guard !failure.isSet else { return }
             do {
-                if sorts { batch.rows.sortByKey() }
+                if sorts, batch.rows.numbers.isEmpty { batch.rows.sortByKey() }
                 counts.noteReferringValues(of: batch.rows, in: table)
                 try db.inTransaction {
                     try db.write(batch, into: table, counts: counts)

@@ -43,6 +43,8 @@ public final class WorkerContext {
     /// Records that the run's declarations said to drop.
     package var skippedRows = 0
     private var recordCount: Int64 = 0
+    /// The number of the last row of a contested staging table.
+    @exclusivity(unchecked) private var contestedRow: Int64 = 0
     var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
@@ -67,6 +69,7 @@ public final class WorkerContext {
     /// From here on, rows belong to this request of the stack and are merged by this rule.
     package func beginRequest(_ index: Int, rule: MergeRule) {
         requestIndex = index
+        contestedRow = max(contestedRow, Staging.firstContestedRow(ofRequest: index))
         self.rule = rule
         insertedRows = 0
         // What the request needs may just have been added to them.
@@ -167,6 +170,10 @@ public final class WorkerContext {
     @inline(__always)
     func didAppendRow(to staging: Staging) throws {
         insertedRows += 1
+        if staging.isContested {
+            contestedRow += 1
+            staging.batchReference._withUnsafeGuaranteedRef { $0.number(contestedRow) }
+        }
         let filled = staging.batchReference._withUnsafeGuaranteedRef { $0.count }
         if filled > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 { try flushIfFull() }
     }
@@ -222,6 +229,12 @@ public final class WorkerContext {
             new.numbersRecords = rows.numbersRecords
             try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)
+            let rivals = stagings.filter { $0.table.mayShareKeys(with: new) }
+            if !rivals.isEmpty {
+                // Rows staged so far keep their numbers, which are smaller.
+                try endBatches()
+                for rival in rivals + [staging] { rival.isContested = true }
+            }
             stagings.append(staging)
             stagingsByShape[shape] = staging
             viewsAreCurrent = false

@@ -5,6 +5,9 @@ struct TableInfo: Sendable {
     struct Column: Sendable {
         var name: String
         var declaredType: String
+        /// The type that gives a staging table's column the same affinity. What was declared may be no type's name
+        /// (SQLite takes any text), and `ANY` means another affinity in a table that is not STRICT.
+        var stagedType: String
         var isNotNull: Bool
         var isGenerated: Bool
     }
@@ -17,7 +20,14 @@ struct TableInfo: Sendable {
     }
 
     var name: String
-    var columns: [Column]
+    /// What SQLite calls it: `table`, or `view`, `virtual`, `shadow`.
+    var kind: String
+    var isStrict: Bool
+    /// Whether it says of a constraint what becomes of rows that break it (lang_conflict.html).
+    var hasConflictClause: Bool
+    let columns: [Column]
+    /// The columns' positions, by their names in lower case.
+    private let positions: [String: Int]
     /// Empty for a table without a declared primary key.
     var primaryKey: [String]
     /// The column that is another name for the rowid, whose value SQLite generates (lang_createtable, "ROWIDs and the
@@ -33,9 +43,10 @@ struct TableInfo: Sendable {
         hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
     }
 
-    func column(_ name: String) -> Column? {
-        columns.first { $0.name.lowercased() == name.lowercased() }
-    }
+    /// The columns, as SQL names them, that tell a row from all others of the table.
+    var locator: [String] { rowID.map { [$0] } ?? primaryKey.map(\.sqlIdentifier) }
+
+    func column(_ name: String) -> Column? { positions[name.lowercased()].map { columns[$0] } }
 
     /// The collation under which the key's values are unique, by column; nil where no unique index covers the key.
     func collations(ofKey key: [String]) -> [String]? {
@@ -51,33 +62,69 @@ struct TableInfo: Sendable {
 }
 
 extension TableInfo {
+    /// Columns that a mapping may write: SQLite's limit (limits.html, "SQLITE_MAX_COLUMN"), less what staging adds.
+    static let maximumColumns = 1990
+
+    /// Why rows with so many columns cannot be written to it; nil where they can.
+    func problem(ofWriting count: Int) -> String? {
+        if kind != "table" {
+            let what = kind == "virtual" ? "virtual table" : kind == "view" ? "view" : "table of SQLite's own"
+            return
+                "'\(name)' is a \(what), and rows are merged into tables only; write to a table, and let a trigger on "
+                + "it fill '\(name)'"
+        }
+        if count > Self.maximumColumns {
+            return "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be; "
+                + "leave some out, or split the table"
+        }
+        if locator.isEmpty {
+            return
+                "the columns of table '\(name)' hide every name of its row id, and it has no primary key; rename one of "
+                + "its columns rowid, _rowid_ and oid"
+        }
+        return nil
+    }
+
     /// Reads what the database `schema` says of a table; nil where there is no such table.
     init?(_ db: Database, table: String, schema: String) throws {
         let rows = try Row.fetchAll(db, sql: "PRAGMA \(schema).table_xinfo(\(table.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
         // As it was created, whatever letters it is asked for in.
-        name =
-            try String.fetchOne(
-                db, sql: "SELECT name FROM pragma_table_list(?) WHERE schema = ?", arguments: [table, schema]) ?? table
+        let listed = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT name, type, wr, strict, (
+                    SELECT sql LIKE '%CONFLICT%' FROM \(schema).sqlite_schema s WHERE s.type = 'table' AND s.name = l.name
+                ) AS conflicts FROM pragma_table_list(?) l WHERE schema = ?
+                """, arguments: [table, schema])
+        name = listed?["name"] ?? table
+        kind = listed?["type"] ?? "table"
+        hasRowID = (listed?["wr"] ?? 0) == 0
+        hasConflictClause = (listed?["conflicts"] ?? 0) != 0
+        let isStrict = (listed?["strict"] ?? 0) != 0
+        self.isStrict = isStrict
         columns = rows.map { row in
             Column(
-                name: row["name"], declaredType: row["type"], isNotNull: (row["notnull"] as Int) != 0,
-                isGenerated: (row["hidden"] as Int) > 1)
+                name: row["name"], declaredType: row["type"],
+                stagedType: Affinity(declaredType: row["type"], isStrict: isStrict).sqlType,
+                isNotNull: (row["notnull"] as Int) != 0, isGenerated: (row["hidden"] as Int) > 1)
         }
+        positions = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
         primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map {
             $0["name"]
         }
-        hasRowID =
-            try Bool.fetchOne(
-                db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = ?", arguments: [table, schema]) ?? true
         generatedKey = nil
-        uniqueIndexes = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_list(\(table.sqlIdentifier))")
+        let indexes = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_list(\(table.sqlIdentifier))")
+        uniqueIndexes =
+            try indexes
             .filter { ($0["unique"] as Int) != 0 && ($0["partial"] as Int) == 0 }
-            .map { index in
+            .compactMap { index in
                 let name: String = index["name"]
-                return try Row.fetchAll(db, sql: "PRAGMA \(schema).index_xinfo(\(name.sqlIdentifier))")
-                    .filter { ($0["key"] as Int) != 0 && ($0["name"] as String?) != nil }
-                    .map { (name: $0["name"], collation: $0["coll"]) }
+                let keys = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_xinfo(\(name.sqlIdentifier))")
+                    .filter { ($0["key"] as Int) != 0 }
+                // With an expression among its columns, it does not make the others unique.
+                guard keys.allSatisfy({ ($0["name"] as String?) != nil }) else { return nil }
+                return keys.map { (name: $0["name"], collation: $0["coll"]) }
             }
         let references = try Row.fetchAll(db, sql: "PRAGMA \(schema).foreign_key_list(\(table.sqlIdentifier))")
         foreignKeys = Dictionary(grouping: references) { $0["id"] as Int }.sorted { $0.key > $1.key }.map { _, rows in
@@ -85,7 +132,10 @@ extension TableInfo {
                 columns: rows.map { $0["from"] }, parent: rows[0]["table"],
                 targets: rows.compactMap { $0["to"] as String? })
         }
-        if hasRowID, primaryKey.count == 1, column(primaryKey[0])?.declaredType.uppercased() == "INTEGER" {
+        // `INTEGER PRIMARY KEY DESC` is no other name for the rowid, and has an index (lang_createtable).
+        if hasRowID, primaryKey.count == 1, column(primaryKey[0])?.declaredType.uppercased() == "INTEGER",
+            !indexes.contains(where: { $0["origin"] == "pk" })
+        {
             generatedKey = primaryKey[0]
         }
     }

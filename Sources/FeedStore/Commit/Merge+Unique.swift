@@ -1,0 +1,210 @@
+import Foundation
+import GRDB
+
+/// Unique values that pass from row to row: swapped, shifted, or held by a row that is yet to go.
+///
+/// SQLite looks at each row as it writes it, and not at what the statement leaves. So where a statement fails for that,
+/// the rows that stand in the way step aside, and it is run again: first those whose deletion was put off are deleted;
+/// then the rows to be updated get, for a moment, values that no other row has, in the columns that are unique and change.
+/// Foreign keys follow these rows as ever, children with ON UPDATE CASCADE included; triggers see two updates of such a
+/// row. Nothing of this is done, or costs anything, where no statement fails.
+extension Merge {
+    private enum Remedy: CaseIterable {
+        case deletePostponed
+        /// NULL is in nobody's way, and of every type.
+        case parkAsNull
+        case parkAsToken
+    }
+
+    /// - Parameters:
+    ///   - remaining: the rows of the table that are yet to be updated.
+    ///   - parksFirst: whether rows step aside at once, because the table's own conflict clause would replace or skip rows
+    ///     and tell nobody.
+    ///   - write: runs one statement, which leaves nothing where it fails.
+    func makingRoom<Value>(
+        in table: StagingTable, for remaining: ArraySlice<Difference> = [], parksFirst: Bool = false,
+        _ write: () throws -> Value
+    ) throws -> Value {
+        if parksFirst, try !apply(.parkAsNull, to: table, remaining) {
+            _ = try apply(.parkAsToken, to: table, remaining)
+        }
+        do {
+            return try write()
+        } catch let error as DatabaseError where error.breaksUniqueness {
+            for remedy in Remedy.allCases where try apply(remedy, to: table, remaining) {
+                do {
+                    return try write()
+                } catch let error as DatabaseError where error.breaksUniqueness {
+                    continue
+                }
+            }
+            throw error
+        }
+    }
+
+    /// - Returns: whether anything has changed.
+    private func apply(_ remedy: Remedy, to table: StagingTable, _ remaining: ArraySlice<Difference>) throws -> Bool {
+        switch remedy {
+        case .deletePostponed: return try deletePostponedRows(of: table.table.name)
+        case .parkAsNull: return try park(remaining, asNull: true)
+        case .parkAsToken: return try park(remaining, asNull: false)
+        }
+    }
+
+    /// Gives rows that are to be updated values that no other row has, where their unique columns change.
+    private func park(_ differences: ArraySlice<Difference>, asNull: Bool) throws -> Bool {
+        guard let table = differences.first?.table.table else { return false }
+        let unique = try uniqueColumns(of: table)
+        let located = ChangedRows.located(table)
+        let list = located.joined(separator: ", ")
+        let parked = ChangedRows(
+            table: table, change: .update,
+            name: try workTable(
+                "parked_\(located.count)", "number INTEGER PRIMARY KEY, \(list), UNIQUE (\(list))"))
+        try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
+        let result = Result {
+            try differences.reduce(false) { hasParked, difference in
+                try park(difference, in: parked, unique, asNull: asNull) || hasParked
+            }
+        }
+        do {
+            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+            // The connection outlives the commit that is being stopped.
+            try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
+        }
+        do {
+            return try result.get()
+        } catch let error as DatabaseError where error.isAboutValues {
+            return false
+        }
+    }
+
+    private func park(
+        _ difference: Difference, in parked: ChangedRows, _ unique: Set<String>, asNull: Bool
+    ) throws -> Bool {
+        let table = parked.table
+        let columns = difference.table.valueColumns.filter { unique.contains($0.lowercased()) }.compactMap(table.column)
+        guard !columns.isEmpty else { return false }
+        let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(parked.name)") ?? 0
+        let differs = columns.map(\.name.sqlIdentifier).map { "s.\($0) IS NOT m.\($0) COLLATE BINARY" }
+        let located = parked.located.joined(separator: ", ")
+        try db.execute(
+            sql: """
+                INSERT INTO \(parked.name) (\(located)) SELECT \(table.locator.map { "m." + $0 }.joined(separator: ", "))
+                FROM \(difference.storedRows) WHERE NOT d.is_new AND (\(differs.joinedConditions("OR"))) ORDER BY d.id
+                """)
+        let count = db.changesCount
+        guard count > 0 else { return false }
+        let number = "(SELECT p.number FROM \(parked.name) p WHERE \(parked.isRow("m", "p")))"
+        var rowID: String?
+        var assignments: [String] = []
+        for column in columns {
+            guard
+                let value = try parkedValue(of: column, difference, number, count: last + Int64(count), asNull: asNull)
+            else { return false }
+            if column.name.lowercased() == table.generatedKey?.lowercased() { rowID = value }
+            assignments.append("\(column.name.sqlIdentifier) = \(value)")
+        }
+        try db.execute(
+            sql: """
+                UPDATE main.\(table.name.sqlIdentifier) AS m SET \(assignments.joined(separator: ", "))
+                WHERE (\(table.locator.joined(separator: ", "))) IN (
+                    SELECT \(located) FROM \(parked.name) WHERE number > ?)
+                """, arguments: [last])
+        if let rowID {
+            // They are found by what they are called now.
+            let moved = rowID.replacingOccurrences(of: number, with: "p.number")
+            try db.execute(
+                sql: """
+                    UPDATE \(difference.name) SET target = (SELECT \(moved) FROM \(parked.name) p WHERE p.k0 = target)
+                    WHERE target IN (SELECT k0 FROM \(parked.name))
+                    """)
+        }
+        if table.rowID != nil { _ = try changedRows(difference) }
+        return true
+    }
+
+    /// An expression for a value that a column takes and no row has; nil where there is none.
+    ///
+    /// - Parameters:
+    ///   - number: an expression for a number of the row's own, at most `count`.
+    private func parkedValue(
+        of column: TableInfo.Column, _ difference: Difference, _ number: String, count: Int64, asNull: Bool
+    ) throws -> String? {
+        let table = difference.table.table
+        let isRowID = column.name.lowercased() == table.generatedKey?.lowercased()
+        let isFollowed = try memory.foreignKeys(db).references(to: table.name).contains { reference in
+            reference.onUpdate?.changesChildren == true
+                && reference.targets.contains { $0.lowercased() == column.name.lowercased() }
+        }
+        // Children that follow the row must still know it.
+        if asNull, !column.isNotNull, !isRowID, !isFollowed { return "NULL" }
+        if isRowID || table.isStrict && ["INTEGER", "REAL"].contains(column.stagedType) {
+            guard
+                let first = try freeNumber(for: column, difference, count: count, isReal: column.stagedType == "REAL")
+            else { return nil }
+            return "(\(first) + \(number))"
+        }
+        let token = "('tributary \(UUID().uuidString) ' || \(number))"
+        return table.isStrict && column.stagedType == "TEXT" ? token : "CAST(\(token) AS BLOB)"
+    }
+
+    /// A number from which on a column neither has nor will have a value, for `count` numbers; nil where none was found.
+    private func freeNumber(
+        for column: TableInfo.Column, _ difference: Difference, count: Int64, isReal: Bool
+    ) throws -> Int64? {
+        let table = difference.table.table
+        let name = column.name.sqlIdentifier
+        let staged = stack.parts.filter { $0.table.table.name == table.name && $0.table.supplies(column.name) }
+        let tables = ["main.\(table.name.sqlIdentifier)"] + staged.map(\.table.qualifiedName)
+        // Further out, a real number is no longer each integer.
+        let limit: Int64 = isReal ? 1 << 52 : 1 << 61
+        for _ in 0..<64 {
+            let first = Int64.random(in: -limit...limit - count)
+            let isFree = try tables.allSatisfy { table in
+                try Bool.fetchOne(
+                    db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table) WHERE \(name) BETWEEN ? AND ?)",
+                    arguments: [first, first + count]) == true
+            }
+            if isFree { return first }
+        }
+        return nil
+    }
+
+    /// The columns, in lower case, that have a part in what must be unique.
+    private func uniqueColumns(of table: TableInfo) throws -> Set<String> {
+        let indexes = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT l.name AS name, l.partial AS partial, s.sql AS sql FROM pragma_index_list(?, 'main') l
+                LEFT JOIN main.sqlite_schema s ON s.type = 'index' AND s.name = l.name WHERE l."unique"
+                """, arguments: [table.name])
+        var columns: Set<String> = []
+        if let generatedKey = table.generatedKey { columns.insert(generatedKey.lowercased()) }
+        for index in indexes {
+            let keys = try Row.fetchAll(
+                db, sql: "SELECT name FROM pragma_index_xinfo(?, 'main') WHERE key",
+                arguments: [index["name"] as String])
+            let names = keys.map { $0[0] as String? }
+            columns.formUnion(names.compactMap { $0?.lowercased() })
+            if names.contains(where: { $0.flatMap(table.column)?.isGenerated == true }) {
+                // Its value comes from others, whichever they are.
+                columns.formUnion(table.columns.map { $0.name.lowercased() })
+            } else if (index["partial"] as Int) != 0 || names.contains(nil), let sql: String = index["sql"] {
+                // SQLite does not say which columns an expression names. One too many does no harm.
+                let sql = sql.lowercased()
+                columns.formUnion(table.columns.map { $0.name.lowercased() }.filter(sql.contains))
+            }
+        }
+        return columns
+    }
+}
+
+extension DatabaseError {
+    /// Whether another value might have been taken.
+    fileprivate var isAboutValues: Bool {
+        !breaksForeignKey
+            && [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(resultCode.primaryResultCode)
+    }
+}

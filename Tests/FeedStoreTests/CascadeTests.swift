@@ -1,0 +1,291 @@
+@testable import FeedStore
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+
+/// What foreign keys change along with the rows of a commit is journalled and counted, and whoever wrote it sends it again.
+@Suite struct CascadeTests {
+    private func parents(_ ids: [String]) -> Request {
+        (MergeRule(sync: .mirror), { context in for id in ids { try context.insert(into: "parent", ["id": id]) } })
+    }
+
+    private typealias Request = (rule: MergeRule, stage: (WorkerContext) throws -> Void)
+
+    private func changes(_ fixture: StoreFixture, after run: Int = 1) throws -> [String] {
+        try fixture.rows("SELECT \"table\", key, operation FROM tributary_change WHERE run > \(run) ORDER BY 1, 2, 3")
+    }
+
+    @Test(arguments: [
+        ("CASCADE", ["child|c1|delete", "parent|p1|delete"], ["c2|p2"], counts(deleted: 2, unchanged: 1)),
+        (
+            "SET NULL", ["child|c1|update", "parent|p1|delete"], ["c1|NULL", "c2|p2"],
+            counts(updated: 1, deleted: 1, unchanged: 1)
+        ),
+        (
+            "SET DEFAULT", ["child|c1|update", "parent|p1|delete"], ["c1|p2", "c2|p2"],
+            counts(updated: 1, deleted: 1, unchanged: 1)
+        ),
+    ])
+    func childrenOfDeletedRows(action: String, journal: [String], rows: [String], expected: MergeCounts) async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY);
+            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT DEFAULT 'p2' REFERENCES parent ON DELETE \(action));
+            """
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit([parents(["p1", "p2"])])
+            try await fixture.store.pool.write {
+                try $0.execute(sql: "INSERT INTO child VALUES ('c1', 'p1'), ('c2', 'p2')")
+            }
+            let deleted = try fixture.commit([parents(["p2"])])
+            #expect(deleted == expected)
+            #expect(try changes(fixture) == journal)
+            #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == rows)
+        }
+    }
+
+    /// Generation after generation, around circles, by keys of two columns, without row ids, under other collations.
+    @Test func descendants() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT COLLATE NOCASE PRIMARY KEY, next TEXT REFERENCES leaf (id) ON DELETE CASCADE);
+            CREATE TABLE child (a TEXT REFERENCES parent ON DELETE CASCADE, b INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+            CREATE TABLE leaf (
+                id TEXT UNIQUE, a TEXT, b INTEGER, up TEXT REFERENCES leaf (id) ON DELETE CASCADE,
+                FOREIGN KEY (a, b) REFERENCES child ON DELETE CASCADE);
+            CREATE TABLE note (leaf TEXT REFERENCES leaf (id) ON DELETE SET NULL, text TEXT);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit([parents(["p1", "p2"])])
+            try await fixture.store.pool.write {
+                try $0.execute(
+                    sql: """
+                        INSERT INTO child VALUES ('P1', 1), ('p1', 2), ('p2', 1);
+                        INSERT INTO leaf VALUES ('l1', 'P1', 1, NULL), ('l2', NULL, NULL, 'l1'), ('l3', NULL, NULL, NULL);
+                        INSERT INTO parent VALUES ('p3', 'l2');
+                        INSERT INTO child VALUES ('p3', 1);
+                        INSERT INTO note VALUES ('l2', 'two'), ('l3', 'three');
+                        """)
+            }
+            // p3 is not in the feed either, and is counted once.
+            let deleted = try fixture.commit([parents(["p2"])])
+            #expect(deleted == counts(updated: 1, deleted: 7, unchanged: 1))
+            #expect(
+                try changes(fixture) == [
+                    "child|[\"P1\",1]|delete", "child|[\"p1\",2]|delete", "child|[\"p3\",1]|delete", "leaf|1|delete",
+                    "leaf|2|delete", "note|1|update", "parent|p1|delete", "parent|p3|delete",
+                ])
+            #expect(try fixture.rows("SELECT * FROM note") == ["NULL|two", "l3|three"])
+        }
+    }
+
+    /// The parent's old key goes, and its children follow.
+    @Test func childrenOfUpdatedRows() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+            CREATE TABLE child (id TEXT PRIMARY KEY, code TEXT UNIQUE REFERENCES parent (code) ON UPDATE CASCADE);
+            CREATE TABLE grandchild (id TEXT, code TEXT REFERENCES child (code) ON UPDATE SET NULL);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ codes: [String: String]) throws -> MergeCounts {
+                try fixture.commit { context in
+                    for (id, code) in codes.sorted(by: { $0.key < $1.key }) {
+                        try context.insert(into: "parent", ["id": id, "code": code])
+                    }
+                }
+            }
+            _ = try sync(["a": "1", "b": "2"])
+            try await fixture.store.pool.write {
+                try $0.execute(
+                    sql: "INSERT INTO child VALUES ('c', '1'), ('d', '2'); INSERT INTO grandchild VALUES ('g', '1')")
+            }
+            let updated = try sync(["a": "9", "b": "2"])
+            #expect(updated == counts(updated: 3, unchanged: 1))
+            #expect(try changes(fixture) == ["child|c|update", "grandchild|1|update", "parent|a|update"])
+            #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == ["c|9", "d|2"])
+            #expect(try fixture.rows("SELECT * FROM grandchild") == ["g|NULL"])
+        }
+    }
+
+    /// A child that the feed moves to another parent stays the row that it is, with what others wrote in it.
+    @Test(arguments: [false, true]) func childrenThatMove(parentsFirst: Bool) async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY);
+            CREATE TABLE child (
+                number INTEGER PRIMARY KEY, id TEXT UNIQUE, parent TEXT NOT NULL REFERENCES parent ON DELETE CASCADE,
+                remark TEXT);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ parent: String) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror, keys: ["child": ["id"]])) { context in
+                    if parentsFirst { try context.insert(into: "parent", ["id": parent]) }
+                    for child in ["c", "d"] { try context.insert(into: "child", ["id": child, "parent": parent]) }
+                    if !parentsFirst { try context.insert(into: "parent", ["id": parent]) }
+                }
+            }
+            _ = try sync("p1")
+            try await fixture.store.pool.write { try $0.execute(sql: "UPDATE child SET remark = 'mine'") }
+            let moved = try sync("p2")
+            #expect(moved == counts(inserted: 1, updated: 2, deleted: 1))
+            #expect(try fixture.rows("SELECT * FROM child") == ["1|c|p2|mine", "2|d|p2|mine"])
+            #expect(
+                try changes(fixture) == ["child|c|update", "child|d|update", "parent|p1|delete", "parent|p2|insert"])
+            let again = try sync("p2")
+            #expect(again == counts(unchanged: 3))
+        }
+    }
+
+    /// A tree of one table: what the feed has elsewhere moves there before its parent goes.
+    @Test func branchesThatMove() async throws {
+        let schema =
+            "CREATE TABLE node (id TEXT PRIMARY KEY, parent TEXT REFERENCES node ON DELETE CASCADE, remark TEXT)"
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ nodes: [(String, String?)]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for node in nodes { try context.insert(into: "node", ["id": node.0, "parent": node.1]) }
+                }
+            }
+            _ = try sync([("a", nil), ("b", nil), ("c", "a"), ("d", "c")])
+            try await fixture.store.pool.write { try $0.execute(sql: "UPDATE node SET remark = 'mine'") }
+            let moved = try sync([("b", nil), ("c", "b"), ("d", "c")])
+            #expect(moved == counts(updated: 1, deleted: 1, unchanged: 2))
+            #expect(try fixture.rows("SELECT * FROM node") == ["b|NULL|mine", "c|b|mine", "d|c|mine"])
+            let gone = try sync([("b", nil)])
+            #expect(gone == counts(deleted: 2, unchanged: 1))
+        }
+    }
+
+    /// Longer than SQLite follows by itself.
+    @Test func longChains() async throws {
+        let schema = "CREATE TABLE node (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES node ON DELETE CASCADE)"
+        try await StoreFixture.with(schema + "; CREATE INDEX node_parent ON node (parent)") { fixture in
+            func sync(_ ids: Range<Int>) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    try context.insert(into: "node", ["id": 0, "parent": nil])
+                    for id in ids { try context.insert(into: "node", ["id": id, "parent": id == 1 ? nil : id - 1]) }
+                }
+            }
+            _ = try sync(1..<2500)
+            let gone = try sync(1..<2)
+            #expect(gone == counts(deleted: 2498, unchanged: 2))
+            let ofOthers = "WITH ids AS (SELECT 2 AS id UNION ALL SELECT id + 1 FROM ids LIMIT 2500) "
+            try await fixture.store.pool.write {
+                try $0.execute(sql: ofOthers + "INSERT INTO node SELECT id, id - 1 FROM ids")
+            }
+            let taken = try sync(1..<1)
+            #expect(taken == counts(deleted: 2501, unchanged: 1))
+        }
+    }
+
+    @Test func plansShowThem() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent ON DELETE CASCADE);
+            CREATE TABLE note (id TEXT PRIMARY KEY, child TEXT REFERENCES child ON DELETE SET NULL);
+            CREATE TABLE label (code TEXT REFERENCES parent (code) ON UPDATE CASCADE);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func stage(_ context: WorkerContext, _ ids: [String], _ code: String) throws {
+                context.beginRequest(0, rule: MergeRule(sync: .mirror))
+                for id in ids { try context.insert(into: "parent", ["id": id, "code": code + id]) }
+            }
+            try fixture.commit { try stage($0, ["p1", "p2"], "old ") }
+            try await fixture.store.pool.write {
+                try $0.execute(
+                    sql: """
+                        INSERT INTO child VALUES ('c', 'p1'); INSERT INTO note VALUES ('n', 'c');
+                        INSERT INTO label VALUES ('old p2')
+                        """)
+            }
+            let context = fixture.store.makeWorkerContext(source: "source")
+            defer { context.remove() }
+            try stage(context, ["p2"], "new ")
+            let stack = try context.finish()
+            let told = Mutex<[String]>([])
+            let planned = try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _ in }, source: "source") {
+                change in
+                func text(_ values: PlannedChange.Values) -> String {
+                    values.map { "\($0.value.isNull ? "NULL" : "\($0.value)")" }.joined(separator: "|")
+                }
+                var line = "\(change.table) \(text(change.row))"
+                if case .update(let old) = change.operation { line += " was \(text(old))" }
+                told.withLock { $0.append(line) }
+            }
+            #expect(planned == counts(updated: 3, deleted: 2))
+            #expect(
+                told.withLock { $0.sorted() } == [
+                    "child \"c\"|\"p1\"", "label \"new p2\" was \"old p2\"", "note \"n\"|NULL was \"n\"|\"c\"",
+                    "parent \"p1\"|\"old p1\"", "parent \"p2\"|\"new p2\" was \"p2\"|\"old p2\"",
+                ])
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|p1"])
+        }
+    }
+
+    /// The feed has a child whose parent it does not have: nothing is lost without a word.
+    @Test func aChildWhoseParentTheFeedLacks() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY);
+            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent ON DELETE CASCADE);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func sync(_ parents: [String]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for parent in parents { try context.insert(into: "parent", ["id": parent]) }
+                    try context.insert(into: "child", ["id": "c", "parent": "p1"])
+                }
+            }
+            _ = try sync(["p1", "p2"])
+            let error = #expect(throws: StoreError.self) { try sync(["p2"]) }
+            #expect(error?.message.contains("REFERENCES parent") == true)
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|p1"])
+        }
+    }
+
+    /// The requests whose rows were taken are unconditional next time: another source's, and one of this stack's that
+    /// answered 304.
+    @Test func validatorsOfWhoeverWroteThem() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY);
+            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent ON DELETE CASCADE);
+            CREATE TABLE other (id TEXT PRIMARY KEY);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            func state(_ key: String, _ tables: Set<String>) -> RequestState {
+                RequestState(
+                    key: key, validators: Validators(etag: "\"\(key)\"", lastModified: nil), fingerprint: "f",
+                    tables: tables, sync: .mirror, scope: [:])
+            }
+            func commit(
+                _ source: String, _ states: [RequestState], _ stage: (WorkerContext) throws -> Void
+            ) throws {
+                let context = fixture.store.makeWorkerContext(source: source)
+                defer { context.remove() }
+                context.beginRequest(0, rule: MergeRule(sync: .mirror))
+                try stage(context)
+                let stack = try context.finish()
+                let commit = Commit(
+                    report: RunReport(source: source, outcome: .committed, startedAt: Date()), requests: states,
+                    state: SourceState(source: source, outcome: .committed), forgetBefore: .distantPast)
+                _ = try fixture.store.pool.writeWithoutTransaction { db in
+                    try fixture.store.commit(commit, merging: stack, seconds: { 0 }, on: db)
+                }
+            }
+            let companies = state("companies", ["parent"])
+            let staff = state("staff", ["child"])
+            try commit("firms", [companies, staff, state("others", ["other"])]) { context in
+                try context.insert(into: "parent", ["id": "p1"])
+                try context.insert(into: "parent", ["id": "p2"])
+                try context.insert(into: "child", ["id": "c", "parent": "p1"])
+                try context.insert(into: "other", ["id": "o"])
+            }
+            try commit("people", [state("guests", ["CHILD"])]) { context in
+                try context.insert(into: "child", ["id": "c", "parent": "p1"])
+                try context.insert(into: "child", ["id": "g", "parent": "p1"])
+            }
+            try commit("firms", [companies]) { try $0.insert(into: "parent", ["id": "p2"]) }
+            #expect(
+                try fixture.rows("SELECT key, etag FROM tributary_request ORDER BY key") == [
+                    "companies|\"companies\"", "guests|NULL", "others|\"others\"", "staff|NULL",
+                ])
+        }
+    }
+}
