@@ -25,6 +25,8 @@ public struct SourceState: Sendable, Equatable {
     package var declared: String?
     /// How often in a row a process has died during a run of the source; during a run, that one included.
     package var attempts = 0
+    /// How often in a row processes may die during a source's runs before it is held.
+    package static let deathsUntilHeld = 3
 
     public init(
         source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,

@@ -74,14 +74,14 @@ extension MainStore {
     /// Lets sources run again that are held because processes died during their runs.
     ///
     /// - Returns: those that were held.
-    package func release(_ sources: [String], after attempts: Int) throws -> [String] {
+    package func release(_ sources: [String]) throws -> [String] {
         try pool.write { db in
             try sources.filter { source in
                 try db.execute(
                     sql: """
                         UPDATE tributary_source SET attempts = 0, next_due = NULL, error = NULL, note = NULL
                         WHERE source = ? AND attempts >= ?
-                        """, arguments: [source, attempts])
+                        """, arguments: [source, SourceState.deathsUntilHeld])
                 return db.changesCount > 0
             }
         }

@@ -2,7 +2,7 @@ import FeedStore
 import Foundation
 import TributaryEngine
 
-/// The store as `status` and `history` read it: one that does not exist yet is empty, and is not created.
+/// The store as `status`, `history` and `release` see it: one that does not exist yet is empty, and is not created.
 struct StoreReader {
     private let path: String
 
@@ -13,6 +13,9 @@ struct StoreReader {
     func runs(of source: String?, limit: Int) throws -> [RunReport] {
         try store()?.runs(of: source, limit: limit) ?? []
     }
+
+    /// - Returns: those of the sources that were held.
+    func release(_ sources: [String]) throws -> [String] { try store()?.release(sources) ?? [] }
 
     private func store() throws -> MainStore? {
         FileManager.default.fileExists(atPath: path) ? try MainStore(path: path) : nil

@@ -62,6 +62,9 @@ struct DaemonFolder: Sendable {
         return process
     }
 
+    /// Whether a daemon runs on the store.
+    var isDaemonRunning: Bool { runningProcess() != nil }
+
     /// What SIGUSR1 asks for: the sources that were handed over, or all of them where none was.
     enum Request: Equatable {
         case all

@@ -6,9 +6,6 @@ import Synchronization
 /// The store counts runs that have begun and not ended. What another process has begun, and the source's lock now shows
 /// to be over, that process has died of, or during.
 final class RunAttempts: Sendable {
-    /// How often a process may die during a source's runs before the source is held.
-    static let limit = 3
-
     /// How often processes had died before the run that this one has begun, by source.
     private let deaths = Mutex<[String: Int]>([:])
 

@@ -123,7 +123,7 @@ actor StackRun {
         do {
             (state, known) = try environment.store.states(of: source.name)
             let deaths = state.declared == source.identity ? environment.attempts.deaths(before: state) : 0
-            if deaths >= RunAttempts.limit, !environment.runsHeld { return try await held(after: deaths) }
+            if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld { return try await held(after: deaths) }
             if let due = try wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }

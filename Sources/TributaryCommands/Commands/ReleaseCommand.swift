@@ -1,0 +1,42 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import TributaryEngine
+
+struct ReleaseCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release", abstract: "Let sources run again that are held back.",
+        discussion: """
+            A source is held when the process died three times in a row during its runs. A running daemon refreshes \
+            what has been released at once.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The sources to release.")
+    var sources: [String]
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    private struct Result: Encodable {
+        var released: [String]
+        var daemon: Int32?
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        try SyncCommand.check(sources, in: configuration)
+        let released = try StoreReader(configuration).release(sources)
+        let folder = DaemonFolder(configuration)
+        let daemon = try released.isEmpty || !folder.isDaemonRunning ? nil : folder.requestRefresh(released)
+        if json { return Terminal.print(try JSONOutput.line(Result(released: released, daemon: daemon))) }
+        for source in sources {
+            let isReleased = released.contains(source)
+            Terminal.print(
+                isReleased
+                    ? "\(source) is released" + (daemon.map { "; the daemon (process \($0)) refreshes it now" } ?? "")
+                    : "\(source) is not held")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A source of which processes die.
+@Suite struct PoisonTests {
+    private func withPoison(_ body: (ContactsFixture) async throws -> Void) async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            fixture.server.route("/poison.xml") { _ in
+                [StubServer.head(200, [:]), .send(Array("<companies>".utf8)), .hang]
+            }
+            let sources = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
+            try fixture.folder.write(
+                sources
+                    + "\n[[sources.poison.requests]]\nurl = \"\(fixture.server.url)/poison.xml\"\nparser = \"CompaniesParser\"\n",
+                to: "sources.toml")
+            try await body(fixture)
+        }
+    }
+
+    private func dieDuringARun(_ fixture: ContactsFixture) async throws {
+        let before = fixture.server.requests("/poison.xml").count
+        let process = try fixture.program.start(["sync", "poison", "--force"])
+        while fixture.server.requests("/poison.xml").count == before { await Task.yield() }
+        process.signal(SIGKILL)
+        #expect(await process.end() == -SIGKILL)
+    }
+
+    @Test func aSourceOfWhichTheProcessDiedThreeTimesIsHeldAndTheOthersGoOn() async throws {
+        try await withPoison { fixture in
+            for _ in 0..<3 { try await dieDuringARun(fixture) }
+            let all = try await fixture.program.run("sync")
+            #expect(all.status == 1)
+            #expect(all.standardOutput.contains("directory  committed"))
+            #expect(all.standardOutput.contains("died 3 times in a row"))
+            #expect(fixture.server.requests("/poison.xml").count == 3)
+            let status = try await fixture.program.run("status", "--json")
+            #expect(status.standardOutput.contains("tributary release poison"))
+
+            fixture.server.document("/poison.xml", "<companies><company id='x'><name>X</name></company></companies>")
+            let release = try await fixture.program.run("release", "poison", "directory")
+            #expect(release.standardOutput == "poison is released\ndirectory is not held\n")
+            #expect(try await fixture.program.run("sync", "poison").standardOutput.contains("committed"))
+        }
+    }
+
+    @Test func aHeldSourceIsTriedByHandOrWhenItIsDeclaredDifferently() async throws {
+        try await withPoison { fixture in
+            for _ in 0..<3 { try await dieDuringARun(fixture) }
+            #expect(try await fixture.program.run("sync", "poison").status == 1)
+            let answer = "<companies><company id='x'><name>X</name></company></companies>"
+            fixture.server.document("/poison.xml", answer)
+            #expect(try await fixture.program.run("sync", "poison", "--force").standardOutput.contains("committed"))
+            #expect(try await fixture.program.run("release", "poison").standardOutput == "poison is not held\n")
+
+            fixture.server.route("/poison.xml") { _ in [.hang] }
+            for _ in 0..<3 { try await dieDuringARun(fixture) }
+            fixture.server.document("/poison.xml", answer)
+            let sources = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
+            try fixture.folder.write(sources + "timeout = \"9s\"\n", to: "sources.toml")
+            #expect(try await fixture.program.run("sync", "poison").standardOutput.contains("committed"))
+        }
+    }
+
+    @Test func aRunThatEndsIsNoDeath() async throws {
+        try await withPoison { fixture in
+            for _ in 0..<4 {
+                let process = try fixture.program.start(["sync", "poison", "--force"])
+                let before = fixture.server.requests("/poison.xml").count
+                while fixture.server.requests("/poison.xml").count == before { await Task.yield() }
+                process.signal(SIGINT)
+                #expect(await process.output().standardOutput.contains("cancelled"))
+            }
+        }
+    }
+}
