@@ -163,6 +163,14 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a[@b='", "a[@b=\\\"c", "a[@b!='c", "a[@b='c'", "a[@b=", "a[", "string(", "@", "p:"])
+    func pathsThatEndTooSoon(path: String) async throws {
+        let found = try await problems(
+            Self.request.replacing("${row:id}", with: "").replacing("parser = \"ItemsParser\"", with: "")
+                + "tables = [{ table = \"t\", element = \"a\", columns = { c = \"\(path)\" } }]\n")
+        #expect(found.count == 1 && found[0].contains("is not a path"), "\(found)")
+    }
+
     @Test func longTextsAreReadOnce() async throws {
         // Each would take minutes if a piece were looked through anew for each reference, name or mistake.
         let long = String(repeating: "$${x", count: 20_000)
