@@ -163,23 +163,31 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a[@b='", "a[@b=\\\"c", "a[@b!='c", "a[@b='c'", "a[@b=", "a[", "string(", "@", "p:"])
+    func pathsThatEndTooSoon(path: String) async throws {
+        let found = try await problems(
+            Self.request.replacing("${row:id}", with: "").replacing("parser = \"ItemsParser\"", with: "")
+                + "tables = [{ table = \"t\", element = \"a\", columns = { c = \"\(path)\" } }]\n")
+        #expect(found.count == 1 && found[0].contains("is not a path"), "\(found)")
+    }
+
     @Test func longTextsAreReadOnce() async throws {
         // Each would take minutes if a piece were looked through anew for each reference, name or mistake.
-        let long = String(repeating: "$${x", count: 100_000)
+        let long = String(repeating: "$${x", count: 20_000)
         let text = """
             [[sources.s.requests]]
             url = "https://example.org/"
             parser = "ItemsParser"
             body = "\(long)"
-            headers = { X = "\(String(repeating: "$${", count: 100_000))" }
+            headers = { X = "\(String(repeating: "$${", count: 20_000))" }
 
             """
         let request = try #require(try await read(text)[source: "s"]?.requests.first)
-        #expect(request.body?.text.value.utf8.count == 300_000)
-        let key = String(repeating: "k", count: 200_000)
+        #expect(request.body?.text.value.utf8.count == 60_000)
+        let key = String(repeating: "k", count: 40_000)
         let found = try await problems("[\(key)]\n\(key) = 1\n" + text.replacing("parser", with: key))
         #expect(found.count == 3)
-        let references = String(repeating: "${capture:a}", count: 20_000)
+        let references = String(repeating: "${capture:a}", count: 5_000)
         let unknown = try await problems(text.replacing(long, with: references))
         #expect(unknown.contains { $0.contains("no earlier request of the source captures 'a'") })
     }

@@ -84,6 +84,7 @@ package struct XMLPathParser {
             value.append(character)
             position += 1
         }
+        guard !isAtEnd else { throw problem("the quote \(quote) is missing at the end of the value") }
         position += 1
         skipSpaces()
         guard skip("]") else { throw problem("']' is missing") }
