@@ -64,9 +64,11 @@ extension Merge {
     }
 
     /// Deletes rows, and journals what goes with them.
-    private func delete(_ missing: ChangedRows) throws -> MergeCounts {
+    ///
+    /// - Parameter told: those of which has been told already.
+    private func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
         let taken = try rowsTakenAlong(with: missing)
-        let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken)
+        let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken, besides: told)
         let deletion = """
             DELETE FROM main.\(missing.table.name.sqlIdentifier) WHERE (\(missing.table.locator.joined(separator: ", "))) IN (
                 SELECT \(missing.located.joined(separator: ", ")) FROM \(missing.name))
@@ -112,6 +114,7 @@ extension Merge {
     }
 
     private func postpone(_ missing: ChangedRows) throws {
+        _ = try tellTaken([missing])
         let located = missing.located.joined(separator: ", ")
         var postponed = missing
         if let known = progress.postponed[missing.table.name] {
@@ -134,7 +137,7 @@ extension Merge {
         guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
         let before = progress.tablesTakenFrom
         progress.tablesTakenFrom = []
-        progress.counts += try delete(missing)
+        progress.counts += try delete(missing, told: missing)
         progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
         progress.tablesTakenFrom.formUnion(before)
         return true

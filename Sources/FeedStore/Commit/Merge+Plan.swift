@@ -36,16 +36,22 @@ extension Merge {
 
     /// Tells of rows that are about to be deleted, and notes those that will be updated along with them.
     ///
+    /// - Parameter told: rows of which has been told already.
     /// - Returns: tells of these, once they have been.
-    func tellTaken(_ taken: [ChangedRows]) throws -> () throws -> Void {
+    func tellTaken(_ taken: [ChangedRows], besides told: ChangedRows? = nil) throws -> () throws -> Void {
         guard let onChange else { return {} }
         var updated: [(table: TableInfo, before: String, after: String)] = []
         for (index, rows) in taken.enumerated() {
             let table = rows.table
             let found = "main.\(table.name.sqlIdentifier) m ON \(rows.isRow("m", "g"))"
             if rows.change == .delete {
+                let others = told.map { told in
+                    let isSame = told.located.map { "x.\($0) = g.\($0)" }.joinedConditions("AND")
+                    return told.table.name == table.name
+                        ? " WHERE NOT EXISTS (SELECT 1 FROM \(told.name) x WHERE \(isSame))" : ""
+                }
                 let gone = try Row.fetchCursor(
-                    db, sql: "SELECT m.* FROM \(rows.name) g CROSS JOIN \(found) ORDER BY g.rowid")
+                    db, sql: "SELECT m.* FROM \(rows.name) g CROSS JOIN \(found)\(others ?? "") ORDER BY g.rowid")
                 while let row = try gone.next() {
                     try onChange(
                         PlannedChange(

@@ -4,16 +4,18 @@ import GRDB
 /// Unique values that pass from row to row: swapped, shifted, or held by a row that is yet to go.
 ///
 /// SQLite looks at each row as it writes it, and not at what the statement leaves. So where a statement fails for that,
-/// the rows that stand in the way step aside, and it is run again: first those whose deletion was put off are deleted;
-/// then the rows to be updated get, for a moment, values that no other row has, in the columns that are unique and change.
+/// the rows that stand in the way step aside, and it is run again: they get, for a moment, values that no other row has,
+/// in the columns that are unique. First those whose deletion was put off, then those to be updated, where these columns
+/// change; where neither helps, the former are deleted at once.
 /// Foreign keys follow these rows as ever, children with ON UPDATE CASCADE included; triggers see two updates of such a
 /// row. Nothing of this is done, or costs anything, where no statement fails.
 extension Merge {
     private enum Remedy: CaseIterable {
-        case deletePostponed
+        case parkPostponed
         /// NULL is in nobody's way, and of every type.
         case parkAsNull
         case parkAsToken
+        case deletePostponed
     }
 
     /// - Parameters:
@@ -45,9 +47,26 @@ extension Merge {
     /// - Returns: whether anything has changed.
     private func apply(_ remedy: Remedy, to table: StagingTable, _ remaining: ArraySlice<Difference>) throws -> Bool {
         switch remedy {
+        case .parkPostponed: return try parkPostponedRows(of: table.table)
         case .deletePostponed: return try deletePostponedRows(of: table.table.name)
         case .parkAsNull: return try park(remaining, asNull: true)
         case .parkAsToken: return try park(remaining, asNull: false)
+        }
+    }
+
+    /// Gives rows that are to be deleted values that no other row has, but for those by which others refer to them.
+    private func parkPostponedRows(of table: TableInfo) throws -> Bool {
+        guard let postponed = progress.postponed[table.name] else { return false }
+        let referred = try memory.foreignKeys(db).references(to: table.name).flatMap(\.targets)
+        let kept = Set((referred + table.primaryKey).map { $0.lowercased() })
+        let unique = try uniqueColumns(of: table).subtracting(kept)
+        let columns = table.columns.filter { unique.contains($0.name.lowercased()) && !$0.isGenerated }
+        guard !columns.isEmpty else { return false }
+        return try parking(table) { parked in
+            let located = parked.located.joined(separator: ", ")
+            try db.execute(
+                sql: "INSERT INTO \(parked.name) (\(located)) SELECT \(located) FROM \(postponed.name) ORDER BY rowid")
+            return try move(parked, columns, after: 0, count: Int64(db.changesCount), asNull: true) != nil
         }
     }
 
@@ -55,6 +74,15 @@ extension Merge {
     private func park(_ differences: ArraySlice<Difference>, asNull: Bool) throws -> Bool {
         guard let table = differences.first?.table.table else { return false }
         let unique = try uniqueColumns(of: table)
+        return try parking(table) { parked in
+            try differences.reduce(false) { hasParked, difference in
+                try park(difference, in: parked, unique, asNull: asNull) || hasParked
+            }
+        }
+    }
+
+    /// - Parameter body: fills the table of the rows that step aside, and says whether any did.
+    private func parking(_ table: TableInfo, _ body: (ChangedRows) throws -> Bool) throws -> Bool {
         let located = ChangedRows.located(table)
         let list = located.joined(separator: ", ")
         let parked = ChangedRows(
@@ -62,11 +90,7 @@ extension Merge {
             name: try workTable(
                 "parked_\(located.count)", "number INTEGER PRIMARY KEY, \(list), UNIQUE (\(list))"))
         try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
-        let result = Result {
-            try differences.reduce(false) { hasParked, difference in
-                try park(difference, in: parked, unique, asNull: asNull) || hasParked
-            }
-        }
+        let result = Result { try body(parked) }
         do {
             try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
@@ -96,28 +120,13 @@ extension Merge {
                 """)
         let count = db.changesCount
         guard count > 0 else { return false }
-        let number = "(SELECT p.number FROM \(parked.name) p WHERE \(parked.isRow("m", "p")))"
-        var rowID: String?
-        var assignments: [String] = []
-        for column in columns {
-            guard
-                let value = try parkedValue(of: column, difference, number, count: last + Int64(count), asNull: asNull)
-            else { return false }
-            if column.name.lowercased() == table.generatedKey?.lowercased() { rowID = value }
-            assignments.append("\(column.name.sqlIdentifier) = \(value)")
-        }
-        try db.execute(
-            sql: """
-                UPDATE main.\(table.name.sqlIdentifier) AS m SET \(assignments.joined(separator: ", "))
-                WHERE (\(table.locator.joined(separator: ", "))) IN (
-                    SELECT \(located) FROM \(parked.name) WHERE number > ?)
-                """, arguments: [last])
-        if let rowID {
+        guard let rowID = try move(parked, columns, after: last, count: Int64(count), asNull: asNull)
+        else { return false }
+        if !rowID.isEmpty {
             // They are found by what they are called now.
-            let moved = rowID.replacingOccurrences(of: number, with: "p.number")
             try db.execute(
                 sql: """
-                    UPDATE \(difference.name) SET target = (SELECT \(moved) FROM \(parked.name) p WHERE p.k0 = target)
+                    UPDATE \(difference.name) SET target = (SELECT \(rowID) FROM \(parked.name) p WHERE p.k0 = target)
                     WHERE target IN (SELECT k0 FROM \(parked.name))
                     """)
         }
@@ -125,14 +134,41 @@ extension Merge {
         return true
     }
 
+    /// Gives the rows behind a number their values.
+    ///
+    /// - Returns: an expression for the row ids that they have now, by the alias `p` of the parked rows; an empty one where
+    ///   these stay, and nil where there are no such values.
+    private func move(
+        _ parked: ChangedRows, _ columns: [TableInfo.Column], after last: Int64, count: Int64, asNull: Bool
+    ) throws -> String? {
+        let table = parked.table
+        let number = "(SELECT p.number FROM \(parked.name) p WHERE \(parked.isRow("m", "p")))"
+        var rowID = ""
+        var assignments: [String] = []
+        for column in columns {
+            guard let value = try parkedValue(of: column, table, number, count: last + count, asNull: asNull)
+            else { return nil }
+            if column.name.lowercased() == table.generatedKey?.lowercased() {
+                rowID = value.replacingOccurrences(of: number, with: "p.number")
+            }
+            assignments.append("\(column.name.sqlIdentifier) = \(value)")
+        }
+        try db.execute(
+            sql: """
+                UPDATE main.\(table.name.sqlIdentifier) AS m SET \(assignments.joined(separator: ", "))
+                WHERE (\(table.locator.joined(separator: ", "))) IN (
+                    SELECT \(parked.located.joined(separator: ", ")) FROM \(parked.name) WHERE number > ?)
+                """, arguments: [last])
+        return rowID
+    }
+
     /// An expression for a value that a column takes and no row has; nil where there is none.
     ///
     /// - Parameters:
     ///   - number: an expression for a number of the row's own, at most `count`.
     private func parkedValue(
-        of column: TableInfo.Column, _ difference: Difference, _ number: String, count: Int64, asNull: Bool
+        of column: TableInfo.Column, _ table: TableInfo, _ number: String, count: Int64, asNull: Bool
     ) throws -> String? {
-        let table = difference.table.table
         let isRowID = column.name.lowercased() == table.generatedKey?.lowercased()
         let isFollowed = try memory.foreignKeys(db).references(to: table.name).contains { reference in
             reference.onUpdate?.changesChildren == true
@@ -142,7 +178,7 @@ extension Merge {
         if asNull, !column.isNotNull, !isRowID, !isFollowed { return "NULL" }
         if isRowID || table.isStrict && ["INTEGER", "REAL"].contains(column.stagedType) {
             guard
-                let first = try freeNumber(for: column, difference, count: count, isReal: column.stagedType == "REAL")
+                let first = try freeNumber(for: column, of: table, count: count, isReal: column.stagedType == "REAL")
             else { return nil }
             return "(\(first) + \(number))"
         }
@@ -152,9 +188,8 @@ extension Merge {
 
     /// A number from which on a column neither has nor will have a value, for `count` numbers; nil where none was found.
     private func freeNumber(
-        for column: TableInfo.Column, _ difference: Difference, count: Int64, isReal: Bool
+        for column: TableInfo.Column, of table: TableInfo, count: Int64, isReal: Bool
     ) throws -> Int64? {
-        let table = difference.table.table
         let name = column.name.sqlIdentifier
         let staged = stack.parts.filter { $0.table.table.name == table.name && $0.table.supplies(column.name) }
         let tables = ["main.\(table.name.sqlIdentifier)"] + staged.map(\.table.qualifiedName)
