@@ -68,8 +68,11 @@ final class Interpolation {
     /// The file's text, without the line feed at its end.
     private func read(_ path: String) throws(Failure) -> String {
         let file = try locate(path)
-        guard let data = FileManager.default.contents(atPath: file) else {
-            throw Failure(message: "the file \(file) cannot be read")
+        let data: Data
+        do {
+            data = try RegularFile.contents(of: file)
+        } catch {
+            throw Failure(message: "the file \(file) \(error)")
         }
         guard var text = String(data: data, encoding: .utf8) else {
             throw Failure(message: "the file \(file) is not UTF-8 text")

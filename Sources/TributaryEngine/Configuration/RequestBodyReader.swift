@@ -39,8 +39,13 @@ struct RequestBodyReader {
     }
 
     private func contents(of file: String, _ body: TableReader) -> String? {
-        let text = FileManager.default.contents(atPath: file).flatMap { String(data: $0, encoding: .utf8) }
-        if text == nil { body.report("file", "the file \(file) cannot be read as UTF-8 text") }
-        return text
+        do throws(RegularFile.Problem) {
+            let text = String(data: try RegularFile.contents(of: file), encoding: .utf8)
+            if text == nil { body.report("file", "the file \(file) is not UTF-8 text") }
+            return text
+        } catch {
+            body.report("file", "the file \(file) \(error)")
+            return nil
+        }
     }
 }

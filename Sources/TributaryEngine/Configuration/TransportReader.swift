@@ -44,8 +44,10 @@ struct TransportReader {
         let id = required("client_id", oauth2)
         let secret = required("client_secret", oauth2)
         guard let url, let id, let secret else { return nil }
-        guard let scheme = URL(string: url.value)?.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            oauth2.report("token_url", "'\(url)' is not an http: or https: URL")
+        do {
+            _ = try WebAddress(url.value)
+        } catch {
+            oauth2.report("token_url", "'\(url)' cannot be asked: \(error)")
             return nil
         }
         return ClientCredentials(
@@ -73,7 +75,7 @@ struct TransportReader {
         if let certificates { check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) } }
         if let key { check("key", key, tls) { _ = try NIOSSLPrivateKey(pemFile: $0, password: password?.value) } }
         let contents = [trusted, certificates, key].map { path in
-            path.flatMap { FileManager.default.contents(atPath: $0) }.map { $0.base64EncodedString() } ?? ""
+            path.flatMap { try? RegularFile.contents(of: $0) }.map { $0.base64EncodedString() } ?? ""
         }
         return Transport.TLS(
             trustedCertificates: trusted, certificates: certificates, key: key, keyPassword: password,
@@ -82,7 +84,10 @@ struct TransportReader {
 
     private func check(_ key: String, _ path: String, _ table: TableReader, _ load: (String) throws -> Void) {
         do {
+            try RegularFile.check(path)
             try load(path)
+        } catch let error as RegularFile.Problem {
+            table.report(key, "the file \(path) \(error)")
         } catch {
             table.report(key, "the file \(path) holds no usable PEM: \(error)")
         }
@@ -90,7 +95,16 @@ struct TransportReader {
 
     func proxy() -> Transport.Proxy? {
         guard let text = table.text("proxy") else { return nil }
-        guard let components = URLComponents(string: text.value), let host = components.host, !host.isEmpty,
+        let url: URL
+        do {
+            url = try WebAddress(text.value, schemes: ["http", "socks5"], allowsUser: true).url
+        } catch {
+            table.report(
+                "proxy",
+                "'\(text)' is not a proxy: \(error); write \"http://host:3128\" or \"socks5://host:1080\"")
+            return nil
+        }
+        guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = url.host,
             let kind = components.scheme.flatMap({ Transport.Proxy.Kind(rawValue: $0.lowercased()) }),
             ["", "/"].contains(components.path)
         else {

@@ -76,12 +76,14 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// - Throws: ``ConfigurationError`` where it cannot be read.
     package func schema() throws -> String? {
         guard let schemaPath else { return nil }
-        guard let data = FileManager.default.contents(atPath: schemaPath), let sql = String(data: data, encoding: .utf8)
-        else {
-            throw ConfigurationError(
-                problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) cannot be read")]
-            )
+        let problem: String
+        do throws(RegularFile.Problem) {
+            if let sql = String(data: try RegularFile.contents(of: schemaPath), encoding: .utf8) { return sql }
+            problem = "is not UTF-8 text"
+        } catch {
+            problem = error.description
         }
-        return sql
+        throw ConfigurationError(
+            problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) \(problem)")])
     }
 }

@@ -46,11 +46,11 @@ extension StackRun {
     func withinTimeout<Value: Sendable>(
         of request: RequestDeclaration, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await withDeadline(request.timeout, clock: environment.clock) {
-            FetchError(
-                .timeout, "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
+        let progress = ExchangeProgress()
+        return try await withDeadline(request.timeout, clock: environment.clock) {
+            FetchError(.timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
         } _: {
-            try await operation()
+            try await ExchangeProgress.$current.withValue(progress) { try await operation() }
         }
     }
 
@@ -92,7 +92,7 @@ extension StackRun {
             declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
         // An address with a secret in it is not kept, nor one that answers for other values.
         if let movedTo = exchange.movedTo,
-            !declared.references.isEmpty || environment.configuration.redactor.redact(movedTo) != movedTo
+            !declared.references.isEmpty || environment.holdsSecret(movedTo)
         {
             exchange.movedTo = nil
         }

@@ -115,7 +115,7 @@ actor StackRun {
         let ending: Ending
         do {
             (state, known) = try environment.store.states(of: source.name)
-            if let due = try wait() {
+            if let due = wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
             if !mode.ignoresDueTime {
@@ -133,14 +133,16 @@ actor StackRun {
 
     /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
     /// asked to be left alone.
-    private func wait() throws -> Date? {
+    private func wait() -> Date? {
         let busy =
-            try environment.busyHosts.isEmpty
+            environment.busyHosts.isEmpty
             ? nil
             : source.requests.compactMap { (request) -> Date? in
                 var probe = request
                 probe.url = InterpolatedText(request.url.probe)
-                return environment.busyHosts.end(of: try HTTPTarget(probe).origin, now: startedAt)
+                // Where a response says who is asked, it is not known yet.
+                guard let origin = try? HTTPTarget(probe).origin else { return nil }
+                return environment.busyHosts.end(of: origin, now: startedAt)
             }.max()
         if let busy { return busy }
         guard !mode.ignoresDueTime else { return nil }
@@ -188,7 +190,7 @@ actor StackRun {
 
     private func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        return Ending(outcome: .discarded, error: environment.configuration.redactor.redact("\(error)"))
+        return Ending(outcome: .discarded, error: environment.shown("\(error)"))
     }
 
     /// Records a run that has no rows to merge.
@@ -213,9 +215,10 @@ actor StackRun {
 
     private func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
-        let next = DueTime.state(
+        var next = DueTime.state(
             after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now,
             advice: advice)
+        next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
         let isGood = ending.outcome.isGood
         // What is as it was need not be written.
