@@ -8,7 +8,8 @@ package enum HTTP2Frames {
 
     /// A HEADERS frame with literal fields.
     package static func headers(_ fields: [(String, [UInt8])], stream: Int, ends: Bool = false) -> [UInt8] {
-        frame(1, flags: ends ? 5 : 4, stream: stream, fields.flatMap { [0] + literal(Array($0.0.utf8)) + literal($0.1) })
+        let block: [UInt8] = fields.flatMap { [0] + literal(Array($0.0.utf8)) + literal($0.1) }
+        return frame(1, flags: ends ? 5 : 4, stream: stream, block)
     }
 
     package static func headers(_ fields: [(String, String)], stream: Int, ends: Bool = false) -> [UInt8] {

@@ -64,7 +64,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["http://127.0.0.1:PORT/", "https://127.0.0.1:PORT/", "http://\(String(repeating: "a", count: 64)).invalid/"])
+    // A label has 63 letters at most: nobody needs to be asked for one of 64.
+    @Test(arguments: [
+        "http://127.0.0.1:PORT/", "https://127.0.0.1:PORT/", "http://\(String(repeating: "a", count: 64)).invalid/",
+    ])
     func whoIsNotThereFailsAtOnce(address: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let gone = try StubServer()
@@ -97,10 +100,10 @@ import Testing
             let tls = fixture.server.url.replacingOccurrences(of: "http:", with: "https:")
             #expect(try await error(tls, "timeout = \"300ms\"").contains("no connection within 0.3 seconds"))
             #expect(try await error(tls, "connect_timeout = \"300ms\"").contains("no connection within 0.3 seconds"))
-            #expect(try await error("URL/silent", "timeout = \"300ms\"").contains("no response head within 0.3 seconds"))
-            #expect(
-                try await error("URL/slow", "timeout = \"300ms\"").contains(
-                    "the body was not complete within 0.3 seconds, 7 bytes came"))
+            let silence = try await error("URL/silent", "timeout = \"300ms\"")
+            #expect(silence.contains("no response head within 0.3 seconds"))
+            let slowness = try await error("URL/slow", "timeout = \"300ms\"")
+            #expect(slowness.contains("the body was not complete within 0.3 seconds, 7 bytes came"))
         }
     }
 }

@@ -27,8 +27,11 @@ import Testing
     private static let items = "<items><item id='1'/></items>"
 
     static let broken: [Broken] =
-        ["000", "-1", "", "1", "20", "099", "1000", "+200", " 200", "200 ", "0xc8", "٢٠٠", "18446744073709551616", "abc", "101"]
-        .flatMap { [Broken.status($0, ends: false), Broken.status($0, ends: true)] } + [
+        [
+            "000", "-1", "", "1", "20", "099", "1000", "+200", " 200", "200 ", "0xc8", "٢٠٠", "18446744073709551616",
+            "abc",
+            "101",
+        ].flatMap { [Broken.status($0, ends: false), Broken.status($0, ends: true)] } + [
             Broken("no status") {
                 HTTP2Frames.headers([("x", "y")], stream: $0) + HTTP2Frames.data(items, stream: $0)
             },
@@ -77,7 +80,9 @@ import Testing
                 HTTP2Frames.frame(8, stream: 0, [0x7F, 0xFF, 0xFF, 0xFF])
             },
             Broken("a promise") { HTTP2Frames.frame(5, flags: 4, stream: $0, [0, 0, 0, 2, 0x88]) },
-            Broken("a fields block that is none") { HTTP2Frames.frame(1, flags: 5, stream: $0, [0xFF, 0xFF, 0xFF, 0xFF]) },
+            Broken("a fields block that is none") {
+                HTTP2Frames.frame(1, flags: 5, stream: $0, [0xFF, 0xFF, 0xFF, 0xFF])
+            },
             Broken("not HTTP/2") { _ in Array("HTTP/1.1 200 OK\r\n\r\n".utf8) },
         ]
 

@@ -13,12 +13,14 @@ import Testing
             requestedURL: "u", url: "u", status: 503, headers: headers, fetchedAt: Self.now, validators: Validators())
     }
 
-    @Test(arguments: [
-        ("120", 120), ("99999999999999999999999999", week), (String(repeating: "9", count: 400), week),
-        ("18446744073709551616", week), ("9223372036854775807", week), ("inf", nil), ("nan", nil), ("-1", nil), ("0", nil),
-        ("1e9", nil), ("0x10", nil), ("", nil), ("Fri, 31 Dec 9999 23:59:59 GMT", week),
-        ("Mon, 01 Jan 0001 00:00:00 GMT", nil), ("Fri, 31 Dec 99999999999 23:59:59 GMT", nil),
-    ] as [(String, Double?)])
+    @Test(
+        arguments: [
+            ("120", 120), ("99999999999999999999999999", week), (String(repeating: "9", count: 400), week),
+            ("18446744073709551616", week), ("9223372036854775807", week), ("inf", nil), ("nan", nil), ("-1", nil),
+            ("0", nil),
+            ("1e9", nil), ("0x10", nil), ("", nil), ("Fri, 31 Dec 9999 23:59:59 GMT", week),
+            ("Mon, 01 Jan 0001 00:00:00 GMT", nil), ("Fri, 31 Dec 99999999999 23:59:59 GMT", nil),
+        ] as [(String, Double?)])
     func retryAfter(text: String, expected: Double?) {
         let end = RetryAfter.end(of: response([("Retry-After", text)]), at: Self.now)
         #expect(end?.timeIntervalSince(Self.now) == expected)

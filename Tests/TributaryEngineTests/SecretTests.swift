@@ -19,6 +19,16 @@ import Testing
         "h/n+er \"2<2&Ã¤'?",
     ]
 
+    private static let oauth2 =
+        "auth = { oauth2 = { token_url = \"URL/token\", client_id = \"me\", client_secret = \"${SECRET}\" } }"
+
+    private static func fault(_ content: String) -> [StubServer.Step] {
+        StubServer.response(
+            500,
+            "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault>\(content)"
+                + "</s:Fault></s:Body></s:Envelope>")
+    }
+
     @Test(arguments: forms)
     func aSecretIsFoundInEachForm(form: String) {
         let redactor = Redactor(secrets: [Self.secret])
@@ -32,7 +42,8 @@ import Testing
             tokenURL: InterpolatedText("http://h/"), clientID: InterpolatedText("me & you"),
             clientSecret: InterpolatedText("s3cr:et"), scope: nil, parameters: [:], place: .header)
         let redactor = Redactor(authentications: [basic, .oauth2(client)])
-        for text in ["QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "open sesame", "s3cr:et", Data("me%20%26%20you:s3cr%3Aet".utf8).base64EncodedString()] {
+        let pair = Data("me%20%26%20you:s3cr%3Aet".utf8).base64EncodedString()
+        for text in ["QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "open sesame", "s3cr:et", pair] {
             #expect(redactor.finds(in: "x\(text)x"), "\(text)")
         }
         #expect(!redactor.finds(in: "Aladdin opens nothing"))
@@ -82,11 +93,8 @@ import Testing
             let encoded = HTTPTarget.encoded(password).lowercased()
             // Longer than a message is, so that cutting it might cut the secret in two.
             fixture.server.route("/fault") { _ in
-                let reason = String(repeating: "x", count: 995) + basic + " \(password)".replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-                return StubServer.response(
-                    500,
-                    "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault>"
-                        + "<faultcode>\(basic)</faultcode><faultstring>\(reason)</faultstring></s:Fault></s:Body></s:Envelope>")
+                let reason = String(repeating: "x", count: 995) + basic + " p&lt;ss\"w&amp;rd"
+                return Self.fault("<faultcode>\(basic)</faultcode><faultstring>\(reason)</faultstring>")
             }
             fixture.server.route("/moved") { _ in
                 [StubServer.head(301, ["Location": "/there?p=\(encoded)", "Content-Length": "0"])]
@@ -111,14 +119,8 @@ import Testing
             fixture.server.route("/etag") { _ in
                 StubServer.response(200, EngineFixture.items(["1"]), ["ETag": "\"\(token)\""])
             }
-            fixture.server.route("/fault") { _ in
-                StubServer.response(
-                    500,
-                    "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault>"
-                        + "<faultstring>no \(token)</faultstring></s:Fault></s:Body></s:Envelope>")
-            }
-            let auth =
-                "auth = { oauth2 = { token_url = \"URL/token\", client_id = \"me\", client_secret = \"${SECRET}\" } }\n"
+            fixture.server.route("/fault") { _ in Self.fault("<faultstring>no \(token)</faultstring>") }
+            let auth = Self.oauth2 + "\n"
             let reports = try await fixture.sync(
                 EngineFixture.request("/etag", auth, of: "etag")
                     + EngineFixture.request("/fault", "soap = { name = \"Ask\" }\n" + auth, of: "fault"),
@@ -134,17 +136,14 @@ import Testing
             let secret = "client secret"
             let pair = Data("me:client%20secret".utf8).base64EncodedString()
             fixture.server.route("/token") { _ in
-                StubServer.response(
-                    400,
-                    "{\"error\": \"\(pair)\", \"error_description\": \"\(String(repeating: "x", count: 190))\(pair)\\u001b[2J\"}")
+                let description = String(repeating: "x", count: 190) + pair + "\\u001b[2J"
+                return StubServer.response(400, "{\"error\": \"\(pair)\", \"error_description\": \"\(description)\"}")
             }
             let reports = try await fixture.sync(
-                EngineFixture.request(
-                    "/a",
-                    "auth = { oauth2 = { token_url = \"URL/token\", client_id = \"me\", client_secret = \"${SECRET}\" } }"),
-                environment: ["SECRET": secret])
+                EngineFixture.request("/a", Self.oauth2), environment: ["SECRET": secret])
             #expect(reports.first?.outcome == .discarded)
-            #expect(try finds([secret, pair, String(pair.prefix(8)), "\u{1B}"], fixture, reports) == [])
+            #expect(try finds([secret, pair, String(pair.prefix(8))], fixture, reports) == [])
+            #expect(reports.first?.error?.unicodeScalars.contains("\u{1B}") == false)
         }
     }
 }

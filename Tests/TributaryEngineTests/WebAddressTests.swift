@@ -97,9 +97,10 @@ import Testing
 
     @Test(arguments: unusable.filter { !$0.address.hasPrefix("file:") && !$0.address.contains("\u{0}") })
     func checkReportsThem(address: String, why: String) async throws {
-        let quoted = "\"" + address.unicodeScalars.map {
-            $0.value < 0x20 || $0.value > 0x7E ? String(format: "\\u%04X", $0.value) : String($0)
-        }.joined() + "\""
+        let letters = address.unicodeScalars.map { scalar in
+            (0x20...0x7E).contains(scalar.value) ? String(scalar) : String(format: "\\u%04X", scalar.value)
+        }
+        let quoted = "\"\(letters.joined())\""
         try await EngineFixture.expectMistake(
             "[[sources.s.requests]]\nurl = \(quoted)\nparser = \"ItemsParser\"\n", "cannot be asked: it")
         try await EngineFixture.expectMistake(
@@ -109,7 +110,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "http://127.0.0.1:65536", "socks5://127.0.0.1:70000", "http://", "http://user:pw@:80", "http://h:99999999999999999999",
+        "http://127.0.0.1:65536", "socks5://127.0.0.1:70000", "http://", "http://user:pw@:80",
+        "http://h:99999999999999999999",
     ])
     func aProxyThatCannotBeAsked(proxy: String) async throws {
         try await EngineFixture.expectMistake(

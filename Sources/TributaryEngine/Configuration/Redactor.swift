@@ -90,12 +90,13 @@ public struct Redactor: Sendable, Equatable {
         func unicode(_ scalar: Unicode.Scalar, _ format: String) -> String {
             String(scalar).utf16.map { String(format: format, $0) }.joined()
         }
+        func isPrintable(_ scalar: Unicode.Scalar) -> Bool { (0x20...0x7E).contains(scalar.value) }
         return ["\\u%04x", "\\u%04X"].flatMap { format in
             [
                 escaped { $0.value < 0x20 ? unicode($0, format) : nil },
-                escaped { $0 == "/" ? "\\/" : $0.value < 0x20 || $0.value > 0x7E ? unicode($0, format) : nil },
-                escaped { $0.value < 0x20 || $0.value > 0x7E || "<>&'".unicodeScalars.contains($0) ? unicode($0, format) : nil },
-                escaped { $0.value < 0x20 || $0.value > 0x7E ? unicode($0, format) : nil },
+                escaped { $0 == "/" ? "\\/" : isPrintable($0) ? nil : unicode($0, format) },
+                escaped { isPrintable($0) ? nil : unicode($0, format) },
+                escaped { isPrintable($0) && !"<>&'".unicodeScalars.contains($0) ? nil : unicode($0, format) },
             ]
         }
     }

@@ -24,8 +24,26 @@ final class HTTPFetcher: Fetcher {
     }
 
     /// Closes the connections. Called once, when no request is under way.
+    ///
+    /// A connection that is still being made cannot be called off, and would be waited for until it fails. After a second it
+    /// is left to that; the client sees to its end by itself.
     func shutdown() async throws {
-        for client in clients.withLock({ Array($0.values) }) { try await client.shutdown() }
+        let clients = clients.withLock { Array($0.values) }
+        let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        Task {
+            do {
+                for client in clients { try await client.shutdown() }
+                end.yield(.success(()))
+            } catch {
+                end.yield(.failure(error))
+            }
+        }
+        let patience = Task {
+            try await Task.sleep(for: .seconds(1))
+            end.yield(.success(()))
+        }
+        defer { patience.cancel() }
+        for await result in ends { return try result.get() }
     }
 
     func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
@@ -143,9 +161,9 @@ final class HTTPFetcher: Fetcher {
         switch error {
         case AnswerError.closedBeforeAnswer:
             return [.GET, .HEAD, .OPTIONS, .PUT, .DELETE].contains(method)
-        // The pool had a connection that was being closed.
+        // The pool had a connection that was being closed; over HTTP/2 the client calls that cancelled.
         case ChannelError.ioOnClosedChannel: return !isSent
-        case let error as HTTPClientError: return error == .remoteConnectionClosed && !isSent
+        case let error as HTTPClientError: return [.remoteConnectionClosed, .cancelled].contains(error) && !isSent
         default: return false
         }
     }
@@ -168,7 +186,7 @@ final class HTTPFetcher: Fetcher {
     /// would refuse the request (4,096 bytes; they commonly take 8,192 in all).
     private static func validator(_ value: String?) -> String? {
         guard let value, value.utf8.count <= 4_096,
-            !value.unicodeScalars.contains(where: { $0.value < 0x20 && $0 != "\t" || $0.value == 0x7F || $0.value > 0xFF })
+            value.unicodeScalars.allSatisfy({ $0 == "\t" || (0x20...0xFF).contains($0.value) && $0.value != 0x7F })
         else { return nil }
         return value
     }

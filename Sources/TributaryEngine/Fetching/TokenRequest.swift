@@ -89,6 +89,8 @@ struct TokenRequest {
         return TokenStore.Token(
             value: value,
             // A lifetime that no clock can tell from for ever, or that is no number, is a year.
-            expires: answer.expires_in?.value.map { now + ($0.isFinite ? min(max($0, 0), Self.longestLife) : Self.longestLife) })
+            expires: answer.expires_in?.value.map { seconds in
+                now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
+            })
     }
 }

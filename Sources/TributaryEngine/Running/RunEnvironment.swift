@@ -44,9 +44,11 @@ struct RunEnvironment: Sendable {
         let isControl: (Unicode.Scalar) -> Bool = { scalar in
             scalar.value < 0x20 && scalar != "\n" || (0x7F...0x9F).contains(scalar.value)
         }
-        let printable = redacted.unicodeScalars.contains(where: isControl)
-            ? String(String.UnicodeScalarView(redacted.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }))
-            : redacted
+        var printable = redacted
+        if redacted.unicodeScalars.contains(where: isControl) {
+            let scalars = redacted.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }
+            printable = String(String.UnicodeScalarView(scalars))
+        }
         return printable.utf8.count > 4_000 ? printable.prefix(4_000) + " …" : printable
     }
 }

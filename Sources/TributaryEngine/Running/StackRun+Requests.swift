@@ -150,7 +150,7 @@ extension StackRun {
     /// parsed, and bodies are parsed in the order of the rows.
     private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration) async throws {
         let declared = source.requests[index]
-        let rows = try workerContext().rows(forEach.query, limit: forEach.maxRequests + 1)
+        let rows = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
         guard rows.count <= forEach.maxRequests else {
             throw FetchError(
                 .tooLarge,
@@ -169,7 +169,7 @@ extension StackRun {
             var places: [HostLimiter.Place] = []
             var heads: [Int: Exchange] = [:]
             for (number, request) in requests.enumerated() {
-                while sent < min(requests.count, number + forEach.concurrency),
+                while sent < number + min(requests.count - number, forEach.concurrency),
                     let place = try await place(for: requests[sent], mayWait: sent == number)
                 {
                     places.append(place)

@@ -23,9 +23,9 @@ struct Connections: Sendable {
         }
         configuration.http2StreamChannelDebugInitializer = { [tickets] channel in
             channel.eventLoop.makeCompletedFuture {
-                let uses = try channel.parent?.pipeline.syncOperations.handler(type: HTTP2Uses.self).next() ?? 1
+                let uses = try channel.parent?.pipeline.syncOperations.handler(type: HTTP2Uses.self)
                 try channel.pipeline.syncOperations.addHandler(
-                    HTTP2Answers(tickets: tickets, isReused: uses > 1), position: .first)
+                    HTTP2Answers(tickets: tickets, uses: uses), position: .first)
             }
         }
     }

@@ -11,17 +11,22 @@ final class HTTP2Answers: ChannelDuplexHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private let tickets: SendTickets
+    private let uses: HTTP2Uses?
+    /// Whether the connection served a request before.
     private let isReused: Bool
     private var order = AnswerOrder()
     private var isOver = false
     private var hasHead = false
     private var waitsForAnswer = false
 
-    /// - Parameter isReused: whether the connection served a request before.
-    init(tickets: SendTickets, isReused: Bool) {
+    /// - Parameter uses: the connection's.
+    init(tickets: SendTickets, uses: HTTP2Uses?) {
         self.tickets = tickets
-        self.isReused = isReused
+        self.uses = uses
+        isReused = (uses?.begin() ?? 1) > 1
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { uses?.end() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
@@ -40,7 +45,9 @@ final class HTTP2Answers: ChannelDuplexHandler {
         case .headers(var content):
             if hasHead {
                 // What follows the body is its end.
-                guard content.endStream, !content.headers.contains(where: { $0.name.hasPrefix(":") }) else { throw .order }
+                guard content.endStream, !content.headers.contains(where: { $0.name.hasPrefix(":") }) else {
+                    throw .order
+                }
                 try order.end()
                 isOver = true
                 return payload

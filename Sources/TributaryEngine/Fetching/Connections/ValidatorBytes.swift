@@ -51,7 +51,7 @@ struct ValidatorBytes {
         var changed: ByteBuffer?
         for (index, byte) in bytes.readableBytesView.enumerated() {
             if case .body = place {
-                changed?.writeImmutableBuffer(bytes.getSlice(at: bytes.readerIndex + index, length: bytes.readableBytes - index) ?? ByteBuffer())
+                changed?.writeBytes(bytes.readableBytesView.dropFirst(index))
                 break
             }
             if case .value(isValidator: true) = place, byte >= 0x80 {
