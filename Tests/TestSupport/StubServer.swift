@@ -10,6 +10,10 @@ package final class StubServer: Sendable {
         /// Names in lower case.
         package var headers: [String: String]
         package var body: String
+        /// The request line and the headers as they came.
+        package var head: [UInt8]
+        /// The request's number on its connection, from 1.
+        package var number: Int
     }
 
     /// What is done for one request, step by step.
@@ -95,7 +99,10 @@ package final class StubServer: Sendable {
                 _ = close(connection)
             }
         }
-        while let request = readRequest(connection) {
+        var number = 0
+        while var request = readRequest(connection) {
+            number += 1
+            request.number = number
             let steps =
                 state.withLock { state in
                     state.requests.append(request)
@@ -151,9 +158,7 @@ package final class StubServer: Sendable {
             let count = read(connection, &buffer, buffer.count)
             guard count > 0 else { return nil }
             bytes += buffer[..<count]
-            end = String(decoding: bytes, as: UTF8.self).range(of: "\r\n\r\n").map {
-                String(decoding: bytes, as: UTF8.self).utf8.distance(from: "".startIndex, to: $0.upperBound)
-            }
+            end = Data(bytes).range(of: Data("\r\n\r\n".utf8))?.upperBound
         }
         let lines = String(decoding: bytes[..<end!], as: UTF8.self).components(separatedBy: "\r\n")
         let parts = lines[0].split(separator: " ")
@@ -173,7 +178,7 @@ package final class StubServer: Sendable {
         let target = parts[1].split(separator: "?", maxSplits: 1)
         return Request(
             method: String(parts[0]), path: String(target[0]), query: target.count > 1 ? String(target[1]) : "",
-            headers: headers, body: String(decoding: body, as: UTF8.self))
+            headers: headers, body: String(decoding: body, as: UTF8.self), head: Array(bytes[..<end!]), number: 1)
     }
 }
 

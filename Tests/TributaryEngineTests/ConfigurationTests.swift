@@ -105,7 +105,7 @@ import Testing
             "11: sources.a.requests[0].parser: the parser 'ItemParser' is not registered; did you mean 'ItemsParser'?",
             "12: sources.a.requests[0].timeuot: unknown key; did you mean 'timeout'?",
             "15: sources.a.requests[1].key: two requests of the source have the key 'same'",
-            "16: sources.a.requests[1].url: 'ftp://example.org/' is not an http:, https: or file: URL",
+            "16: sources.a.requests[1].url: 'ftp://example.org/' cannot be asked: it is not an http:, https: or file: URL",
             "18: sources.a.requests[1].sync: 'miror' is none of append, insert, upsert, mirror; did you mean 'mirror'?",
             "19: sources.a.requests[1].max_body: expected a string, found an integer",
             "20: sources.a.requests[1].headers: 'Bad Name' is not a header's name",

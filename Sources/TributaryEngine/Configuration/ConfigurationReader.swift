@@ -79,7 +79,10 @@ struct ConfigurationReader {
         checkMirrors(configuration)
         try problems.check(file: file)
         var finished = configuration
-        finished.redactor = Redactor(secrets: interpolation.secrets)
+        let requests = configuration.sources.flatMap(\.requests)
+        finished.redactor = Redactor(
+            secrets: interpolation.secrets.union(requests.compactMap { $0.transport.proxy?.password?.value }),
+            authentications: Set(requests.compactMap(\.authentication)))
         return finished
     }
 
@@ -131,8 +134,8 @@ struct ConfigurationReader {
         let forEach = optionsReader.forEach()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
-        if let url, !url.isReference, !isUsable(url.probe) {
-            table.report("url", "'\(url)' is not an http:, https: or file: URL")
+        if let url, !url.isReference, let problem = problem(with: url.probe) {
+            table.report("url", "'\(url)' cannot be asked: \(problem)")
         }
         if hasTables, table.has("parser") {
             table.report("parser", "a request has 'tables' or a 'parser', not both")
@@ -245,12 +248,17 @@ struct ConfigurationReader {
         }
     }
 
-    private func isUsable(_ text: String) -> Bool {
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return false }
-        switch scheme {
-        case "http", "https": return !(url.host ?? "").isEmpty
-        case "file": return url.path.hasPrefix("/")
-        default: return false
+    /// Why an address cannot be asked; nil where it can.
+    private func problem(with address: String) -> WebAddress.Problem? {
+        do throws(WebAddress.Problem) {
+            if FileAddress.isFile(address) {
+                _ = try FileAddress(address)
+            } else {
+                _ = try WebAddress(address, others: ["file"])
+            }
+            return nil
+        } catch {
+            return error
         }
     }
 }

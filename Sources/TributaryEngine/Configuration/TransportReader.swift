@@ -44,8 +44,10 @@ struct TransportReader {
         let id = required("client_id", oauth2)
         let secret = required("client_secret", oauth2)
         guard let url, let id, let secret else { return nil }
-        guard let scheme = URL(string: url.value)?.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
-            oauth2.report("token_url", "'\(url)' is not an http: or https: URL")
+        do {
+            _ = try WebAddress(url.value)
+        } catch {
+            oauth2.report("token_url", "'\(url)' cannot be asked: \(error)")
             return nil
         }
         return ClientCredentials(
@@ -98,7 +100,16 @@ struct TransportReader {
 
     func proxy() -> Transport.Proxy? {
         guard let text = table.text("proxy") else { return nil }
-        guard let components = URLComponents(string: text.value), let host = components.host, !host.isEmpty,
+        let url: URL
+        do {
+            url = try WebAddress(text.value, schemes: ["http", "socks5"], allowsUser: true).url
+        } catch {
+            table.report(
+                "proxy",
+                "'\(text)' is not a proxy: \(error); write \"http://host:3128\" or \"socks5://host:1080\"")
+            return nil
+        }
+        guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = url.host,
             let kind = components.scheme.flatMap({ Transport.Proxy.Kind(rawValue: $0.lowercased()) }),
             ["", "/"].contains(components.path)
         else {

@@ -7,15 +7,19 @@ import NIOSSL
 
 extension FetchError {
     /// What the HTTP client threw, for the person who must act.
-    init(client error: any Error, request: RequestDeclaration) {
+    init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
         let subject = "\(request.method) \(request.url)"
         switch error {
         case let error as FetchError:
             self = error
-        case let error as HTTPClientError where error == .connectTimeout:
-            self.init(.timeout, "\(subject): no connection within \(request.transport.connectTimeout)")
+        case let error as HTTPClientError where Self.connecting.contains(error):
+            self.init(
+                .timeout, "\(subject): no connection within \(request.transport.connectTimeout) (connect_timeout)")
         case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            self.init(.timeout, "\(subject): no response within \(request.timeout)")
+            let lateness = progress?.lateness(after: request.timeout) ?? "no response within \(request.timeout)"
+            self.init(.timeout, "\(subject): \(lateness)")
+        case let error as AnswerError:
+            self.init(error == .closedBeforeAnswer ? .truncated : .decoding, "\(subject): \(error)")
         case let error as HTTPClientError where error == .remoteConnectionClosed:
             self.init(.truncated, "\(subject): the server closed the connection before its response was complete")
         case let error as HTTPClientError where error.shortDescription.contains("header field"):
@@ -44,4 +48,10 @@ extension FetchError {
             self.init(.connection, "\(subject): \(error)")
         }
     }
+
+    /// What the client says where no connection was there in time.
+    private static let connecting: [HTTPClientError] = [
+        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout,
+        .socksHandshakeTimeout,
+    ]
 }

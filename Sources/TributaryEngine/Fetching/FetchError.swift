@@ -4,7 +4,7 @@ import XMLStream
 /// Why a request gave no usable response.
 struct FetchError: Error, Sendable, CustomStringConvertible {
     enum Code: Sendable {
-        case connection, timeout, status, overloaded, fault, truncated, tooLarge, decoding, redirect, file
+        case address, connection, timeout, status, overloaded, fault, truncated, tooLarge, decoding, redirect, file
     }
 
     var code: Code

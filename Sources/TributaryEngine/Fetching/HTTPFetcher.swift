@@ -13,15 +13,37 @@ final class HTTPFetcher: Fetcher {
 
     private let now: @Sendable () -> Date
     private let clients = Mutex<[Transport: HTTPClient]>([:])
-    private let tokens = TokenStore()
+    let tokens = TokenStore()
+    private let tickets = SendTickets()
+    /// How often a request is sent again for connections that were closed instead of answering. Each of them had served
+    /// one before, so there are no more than were kept alive.
+    private static let resendLimit = 8
 
     init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
 
     /// Closes the connections. Called once, when no request is under way.
+    ///
+    /// A connection that is still being made cannot be called off, and would be waited for until it fails. After a second it
+    /// is left to that; the client sees to its end by itself.
     func shutdown() async throws {
-        for client in clients.withLock({ Array($0.values) }) { try await client.shutdown() }
+        let clients = clients.withLock { Array($0.values) }
+        let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        Task {
+            do {
+                for client in clients { try await client.shutdown() }
+                end.yield(.success(()))
+            } catch {
+                end.yield(.failure(error))
+            }
+        }
+        let patience = Task {
+            try await Task.sleep(for: .seconds(1))
+            end.yield(.success(()))
+        }
+        defer { patience.cancel() }
+        for await result in ends { return try result.get() }
     }
 
     func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
@@ -66,8 +88,8 @@ final class HTTPFetcher: Fetcher {
         let declared = try HTTPTarget(request)
         var target = declared
         // What moved for good is asked where it is; what may be sent there was decided when it moved.
-        if let movedTo, let url = URL(string: movedTo) {
-            target.url = url
+        if let movedTo, let address = try? WebAddress(movedTo) {
+            target.url = address.url
             if target.origin != declared.origin {
                 if target.body == nil { target.dropSecrets() } else { target = declared }
             }
@@ -108,10 +130,41 @@ final class HTTPFetcher: Fetcher {
     private func send(
         _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration
     ) async throws -> HTTPClientResponse {
-        do {
-            return try await client.execute(message, deadline: .now() + TimeAmount(request.timeout) + .seconds(1))
-        } catch {
-            throw FetchError(client: error, request: request)
+        let progress = ExchangeProgress.current
+        var resends = 0
+        while true {
+            progress?.isConnecting()
+            let ticket = tickets.issue(for: progress)
+            defer { tickets.drop(ticket) }
+            var message = message
+            message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
+            do {
+                let deadline = NIODeadline.now() + TimeAmount(request.timeout) + .seconds(1)
+                let response = try await client.execute(message, deadline: deadline)
+                progress?.hasReceived(0)
+                return response
+            } catch {
+                // Also where the run was cancelled: the client then says so in its own words.
+                try Task.checkCancellation()
+                let isLost = Self.isLost(error, message.method, isSent: ticket.isSent)
+                guard isLost, resends < Self.resendLimit else {
+                    throw FetchError(client: error, request: request, progress: progress)
+                }
+                resends += 1
+            }
+        }
+    }
+
+    /// Whether a request may be sent again at once, having reached nobody or, being idempotent, having been left without a
+    /// byte of an answer on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    private static func isLost(_ error: any Error, _ method: HTTPMethod, isSent: Bool) -> Bool {
+        switch error {
+        case AnswerError.closedBeforeAnswer:
+            return [.GET, .HEAD, .OPTIONS, .PUT, .DELETE].contains(method)
+        // The pool had a connection that was being closed; over HTTP/2 the client calls that cancelled.
+        case ChannelError.ioOnClosedChannel: return !isSent
+        case let error as HTTPClientError: return [.remoteConnectionClosed, .cancelled].contains(error) && !isSent
+        default: return false
         }
     }
 
@@ -123,16 +176,26 @@ final class HTTPFetcher: Fetcher {
             requestedURL: request.url.template, url: target.url.absoluteString, status: Int(response.status.code),
             headers: headers, fetchedAt: now(),
             validators: Validators(
-                etag: response.headers.first(name: "ETag"), lastModified: response.headers.first(name: "Last-Modified"))
+                etag: Self.validator(response.headers.first(name: "ETag")),
+                lastModified: Self.validator(response.headers.first(name: "Last-Modified")))
         )
         return .http(head, response.body)
+    }
+
+    /// A validator that can be sent back: not one that has lost bytes, has a control character, or is so long that servers
+    /// would refuse the request (4,096 bytes; they commonly take 8,192 in all).
+    private static func validator(_ value: String?) -> String? {
+        guard let value, value.utf8.count <= 4_096,
+            value.unicodeScalars.allSatisfy({ $0 == "\t" || (0x20...0xFF).contains($0.value) && $0.value != 0x7F })
+        else { return nil }
+        return value
     }
 
     private func client(_ request: RequestDeclaration) throws -> HTTPClient {
         try clients.withLock { clients in
             if let client = clients[request.transport] { return client }
             do {
-                let client = try request.transport.makeClient()
+                let client = try request.transport.makeClient(Connections(tickets: tickets))
                 clients[request.transport] = client
                 return client
             } catch {

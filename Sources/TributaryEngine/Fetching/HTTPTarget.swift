@@ -21,8 +21,9 @@ struct HTTPTarget {
         method = request.method
         declared = request.headers
         body = request.body?.text.value
-        guard var components = URLComponents(string: request.url.value) else {
-            throw FetchError(.connection, "\(request.url) is not a URL")
+        let address = try Self.address(of: request)
+        guard var components = URLComponents(url: address, resolvingAgainstBaseURL: true) else {
+            throw FetchError(.address, "\(request.url) is not a URL")
         }
         if !request.parameters.isEmpty {
             let pairs = Self.form(request.parameters.mapValues(\.value))
@@ -37,8 +38,18 @@ struct HTTPTarget {
             }
         }
         components.fragment = nil
-        guard let url = components.url else { throw FetchError(.connection, "\(request.url) is not a URL") }
+        guard let url = components.url else { throw FetchError(.address, "\(request.url) is not a URL") }
         self.url = url
+    }
+
+    private static func address(of request: RequestDeclaration) throws -> URL {
+        do {
+            return FileAddress.isFile(request.url.value)
+                ? URL(fileURLWithPath: try FileAddress(request.url.value).path)
+                : try WebAddress(request.url.value).url
+        } catch {
+            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+        }
     }
 
     func headers(_ validators: Validators) -> HTTPHeaders {
@@ -69,15 +80,20 @@ struct HTTPTarget {
     func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {
         let status = Int(response.status.code)
         guard [301, 302, 303, 307, 308].contains(status) else { return nil }
-        guard let location = response.headers.first(name: "Location"),
-            let url = URL(string: location, relativeTo: url)?.absoluteURL, let scheme = url.scheme?.lowercased(),
-            ["http", "https"].contains(scheme)
-        else { throw FetchError(.redirect, "\(request) answers \(status) without a usable Location") }
-        if self.url.scheme?.lowercased() == "https", scheme == "http" {
+        guard let location = response.headers.first(name: "Location"), !location.isEmpty else {
+            throw FetchError(.redirect, "\(request) answers \(status) without a Location")
+        }
+        let address: WebAddress
+        do {
+            address = try WebAddress(location, relativeTo: url)
+        } catch {
+            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be asked: \(error)")
+        }
+        if url.scheme?.lowercased() == "https", address.url.scheme?.lowercased() == "http" {
             throw FetchError(.redirect, "\(request) redirects from https to http, which is refused")
         }
         var target = self
-        target.url = url
+        target.url = address.url
         if status == 303 || (method == "POST" && status < 303) {
             target.method = method == "HEAD" ? "HEAD" : "GET"
             target.body = nil

@@ -8,6 +8,7 @@ struct TokenRequest {
     let client: ClientCredentials
 
     private static let sizeLimit = 64 << 10
+    private static let longestLife: TimeInterval = 365 * 86_400
 
     private struct Answer: Decodable {
         var access_token: String?
@@ -67,10 +68,10 @@ struct TokenRequest {
         let status = Int(response.status.code)
         let answer = try? JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
         if let error = answer?.error {
-            let description = answer?.error_description.map { " (\($0.prefix(200)))" } ?? ""
+            let description = answer?.error_description.map { " (\($0))" } ?? ""
             throw FetchError(
                 .status,
-                "\(subject) refused the client: \(error.prefix(80))\(description); check the request's 'oauth2'")
+                "\(subject) refused the client: \(error)\(description); check the request's 'oauth2'")
         }
         guard status == 200 else {
             throw FetchError(
@@ -86,6 +87,10 @@ struct TokenRequest {
             throw FetchError(.decoding, "\(subject) issued a token that is not of the type Bearer")
         }
         return TokenStore.Token(
-            value: value, expires: answer.expires_in?.value.map { now.addingTimeInterval($0) })
+            value: value,
+            // A lifetime that no clock can tell from for ever, or that is no number, is a year.
+            expires: answer.expires_in?.value.map { seconds in
+                now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
+            })
     }
 }

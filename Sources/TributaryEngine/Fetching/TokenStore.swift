@@ -15,6 +15,12 @@ final class TokenStore: Sendable {
 
     private let tokens = Mutex<[ClientCredentials: Token]>([:])
     private let turns = HostLimiter(limit: 1)
+    /// The last tokens of each client, the one in force included: they are secrets for longer than they are used.
+    private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
+    private static let remembered = 4
+
+    /// Keeps the tokens out of texts.
+    var redactor: Redactor { issued.withLock { $0.redactor } }
 
     /// - Returns: the token, and whether it has just been issued.
     func token(
@@ -28,6 +34,10 @@ final class TokenStore: Sendable {
         var token = try await issue()
         token.expires = token.expires?.addingTimeInterval(-Self.margin)
         tokens.withLock { $0[client] = token }
+        issued.withLock { issued in
+            issued.byClient[client] = (issued.byClient[client] ?? []).suffix(Self.remembered - 1) + [token.value]
+            issued.redactor = Redactor(secrets: issued.byClient.values.joined())
+        }
         return (token, true)
     }
 

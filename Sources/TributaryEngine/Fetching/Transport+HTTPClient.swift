@@ -7,12 +7,15 @@ extension Transport {
     /// A client whose connections are made this way. HTTP/2 is spoken where a server offers it (ALPN, RFC 7301).
     ///
     /// - Throws: what a certificate or key cannot be loaded for.
-    func makeClient() throws -> HTTPClient {
+    func makeClient(_ connections: Connections) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.timeout.connect = TimeAmount(connectTimeout)
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        // Who is not there is not asked again and again until the time is up: 'retries' says how often.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        connections.configure(&configuration)
         configuration.tlsConfiguration = try tls?.configuration()
         if let proxy { configuration.proxy = proxy.configuration }
         return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
@@ -26,6 +29,8 @@ extension Transport {
 extension Transport.TLS {
     fileprivate func configuration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
+        // Files that have changed since the configuration was read must not hang either.
+        for file in [trustedCertificates, certificates, key].compactMap(\.self) { try RegularFile.check(file) }
         if let trustedCertificates {
             configuration.additionalTrustRoots = [
                 .certificates(try NIOSSLCertificate.fromPEMFile(trustedCertificates))

@@ -56,10 +56,11 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             throw FetchError(
                 .fault, "the server answered with a SOAP fault, \(code): \(reason ?? "no reason is given")")
         case "faultcode", "Code/Value", "Code/Subcode/Value", "Code/Subcode/Subcode/Value":
-            if codes.count < 4 { codes.append(String(text.prefix(200))) }
+            // Whole, so that secrets are still found in them: the run's error is cut when it is stored.
+            if codes.count < 4 { codes.append(text) }
         case "faultstring", "Reason/Text":
             // The first language of several.
-            if reason == nil { reason = String(text.prefix(1000)) }
+            if reason == nil { reason = text }
         default: break
         }
     }

@@ -8,15 +8,15 @@ enum Freshness {
     static func end(of response: FeedResponse, at now: Date) -> Date? {
         let directives = directives(of: response)
         if directives.keys.contains("no-cache") || directives.keys.contains("no-store") { return nil }
-        let age = response[header: "Age"].flatMap { Double($0.trimmingCharacters(in: .whitespaces)) } ?? 0
+        let age = response[header: "Age"].flatMap(HTTPSeconds.parse) ?? 0
         // A private cache, which we are, has no use for s-maxage.
-        if let text = directives["max-age"], let seconds = Double(text), seconds >= 0 {
-            let left = min(seconds, 365 * 86_400) - max(0, age)
+        if let text = directives["max-age"], let seconds = HTTPSeconds.parse(text) {
+            let left = min(seconds, 365 * 86_400) - age
             return left > 0 ? now + left : nil
         }
         guard let expires = response[header: "Expires"].flatMap(HTTPDate.parse) else { return nil }
         let date = response[header: "Date"].flatMap(HTTPDate.parse) ?? now
-        let left = min(expires.timeIntervalSince(date), 365 * 86_400) - max(0, age)
+        let left = min(expires.timeIntervalSince(date), 365 * 86_400) - age
         return left > 0 ? now + left : nil
     }
 

@@ -9,8 +9,8 @@ enum RetryAfter {
     /// Nil where the server does not say, or says what cannot be understood.
     static func end(of response: FeedResponse, at now: Date) -> Date? {
         guard let text = response[header: "Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
-        let seconds = Double(text) ?? HTTPDate.parse(text)?.timeIntervalSince(now)
-        guard let seconds, seconds.isFinite, seconds > 0 else { return nil }
+        let seconds = HTTPSeconds.parse(text) ?? HTTPDate.parse(text)?.timeIntervalSince(now)
+        guard let seconds, seconds > 0 else { return nil }
         return now + min(seconds, longest.seconds)
     }
 }

@@ -21,8 +21,15 @@ extension PagingDeclaration {
             if records == 0 { return nil }
         case .path(_, let written):
             guard let address, !address.isEmpty else { return nil }
-            guard let base = URL(string: url), let target = URL(string: address, relativeTo: base)?.absoluteURL,
-                target.scheme == base.scheme, target.host == base.host, target.port == base.port
+            let target: URL
+            do {
+                target = try Self.page(address, from: url)
+            } catch {
+                throw FetchError(
+                    .redirect, "\(request.url): what '\(written)' says after page \(page) cannot be asked: \(error)")
+            }
+            guard let base = URL(string: url), target.scheme?.lowercased() == base.scheme?.lowercased(),
+                target.host?.lowercased() == base.host?.lowercased(), target.port == base.port
             else {
                 throw FetchError(
                     .redirect,
@@ -42,10 +49,21 @@ extension PagingDeclaration {
         return following
     }
 
+    /// Where the next page is, the last one having been at `url`. The pages of a file are files.
+    private static func page(_ address: String, from url: String) throws(WebAddress.Problem) -> URL {
+        guard FileAddress.isFile(url) else { return try WebAddress(address, relativeTo: URL(string: url)).url }
+        try WebAddress.check(address)
+        let file = URL(string: address, relativeTo: URL(string: url))?.absoluteURL.absoluteString ?? address
+        return URL(fileURLWithPath: try FileAddress(file).path)
+    }
+
     private func counted(_ page: Int, _ request: RequestDeclaration) -> RequestDeclaration {
         guard case .counter(let parameter, let start, let step) = next else { return request }
         var request = request
-        request.parameters[parameter] = InterpolatedText(String(start + (page - 1) * step))
+        let (distance, isTooFar) = (page - 1).multipliedReportingOverflow(by: step)
+        let (number, isTooLarge) = start.addingReportingOverflow(distance)
+        // Nobody counts that far: a server that is asked for the largest number there is has no such page.
+        request.parameters[parameter] = InterpolatedText(String(isTooFar || isTooLarge ? .max : number))
         return request
     }
 }

@@ -37,9 +37,10 @@ struct RequestResolver {
     /// Whether a response or a row has decided which host is asked.
     private func hasForeignOrigin(_ declared: RequestDeclaration, _ resolved: RequestDeclaration) throws -> Bool {
         guard declared.url.isDynamic else { return false }
-        guard let scheme = URL(string: resolved.url.value)?.scheme?.lowercased(), ["http", "https"].contains(scheme)
-        else {
-            throw FetchError(.redirect, "\(declared.url): what it stands for is not an http: or https: URL")
+        do {
+            _ = try WebAddress(resolved.url.value)
+        } catch {
+            throw FetchError(.redirect, "\(declared.url): what it stands for cannot be asked: \(error)")
         }
         func origin(_ replacement: String) -> String? {
             var probe = declared

@@ -34,6 +34,31 @@ struct RunEnvironment: Sendable {
         let fetcher: any Fetcher = isFile ? FileFetcher(now: { clock.now() }) : http
         var exchange = try await fetcher.fetch(request, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
+        // Validators are stored.
+        if let etag = exchange.response.validators.etag, holdsSecret(etag) { exchange.response.validators.etag = nil }
+        if let modified = exchange.response.validators.lastModified, holdsSecret(modified) {
+            exchange.response.validators.lastModified = nil
+        }
         return exchange
+    }
+
+    /// Whether a text of a server must not be kept.
+    func holdsSecret(_ text: String) -> Bool {
+        configuration.redactor.finds(in: text) || http.tokens.redactor.finds(in: text)
+    }
+
+    /// A text in which others had a hand, fit to be shown and stored: without secrets, then without control characters,
+    /// then no longer than 4,000 characters.
+    func shown(_ text: String) -> String {
+        let redacted = http.tokens.redactor.redact(configuration.redactor.redact(text))
+        let isControl: (Unicode.Scalar) -> Bool = { scalar in
+            scalar.value < 0x20 && scalar != "\n" || (0x7F...0x9F).contains(scalar.value)
+        }
+        var printable = redacted
+        if redacted.unicodeScalars.contains(where: isControl) {
+            let scalars = redacted.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }
+            printable = String(String.UnicodeScalarView(scalars))
+        }
+        return printable.utf8.count > 4_000 ? printable.prefix(4_000) + " …" : printable
     }
 }

@@ -85,8 +85,11 @@ extension StackRun {
         let digests = exchange.response.validators.isEmpty && !request.isUnconditional
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody, digests: digests)
         defer { results[index].report.bytes += reader.count }
+        let progress = ExchangeProgress.current
+        progress?.hasReceived(0)
         do {
             try await exchange.forEachPiece { piece in
+                progress?.hasReceived(reader.received + piece.count)
                 try reader.read(piece)
                 tellProgress(index, exchange, received: reader.received)
             }

@@ -46,11 +46,11 @@ extension StackRun {
     func withinTimeout<Value: Sendable>(
         of request: RequestDeclaration, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        try await withDeadline(request.timeout, clock: environment.clock) {
-            FetchError(
-                .timeout, "\(request.method) \(request.url): the response was not complete within \(request.timeout)")
+        let progress = ExchangeProgress()
+        return try await withDeadline(request.timeout, clock: environment.clock) {
+            FetchError(.timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
         } _: {
-            try await operation()
+            try await ExchangeProgress.$current.withValue(progress) { try await operation() }
         }
     }
 
@@ -95,7 +95,7 @@ extension StackRun {
             declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
         // An address with a secret in it is not kept, nor one that answers for other values.
         if let movedTo = exchange.movedTo,
-            !declared.references.isEmpty || environment.configuration.redactor.redact(movedTo) != movedTo
+            !declared.references.isEmpty || environment.holdsSecret(movedTo)
         {
             exchange.movedTo = nil
         }
@@ -153,7 +153,7 @@ extension StackRun {
     /// parsed, and bodies are parsed in the order of the rows.
     private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration) async throws {
         let declared = source.requests[index]
-        let rows = try workerContext().rows(forEach.query, limit: forEach.maxRequests + 1)
+        let rows = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
         guard rows.count <= forEach.maxRequests else {
             throw FetchError(
                 .tooLarge,
@@ -172,7 +172,7 @@ extension StackRun {
             var places: [HostLimiter.Place] = []
             var heads: [Int: Exchange] = [:]
             for (number, request) in requests.enumerated() {
-                while sent < min(requests.count, number + forEach.concurrency),
+                while sent < number + min(requests.count - number, forEach.concurrency),
                     let place = try await place(for: requests[sent], mayWait: sent == number)
                 {
                     places.append(place)

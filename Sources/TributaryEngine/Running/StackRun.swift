@@ -124,7 +124,7 @@ actor StackRun {
             (state, known) = try environment.store.states(of: source.name)
             let deaths = state.declared == source.identity ? environment.attempts.deaths(before: state) : 0
             if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld { return try await held(after: deaths) }
-            if let due = try wait() {
+            if let due = wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
             environment.attempts.begin(source.name, after: deaths)
@@ -158,14 +158,16 @@ actor StackRun {
 
     /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
     /// asked to be left alone.
-    private func wait() throws -> Date? {
+    private func wait() -> Date? {
         let busy =
-            try environment.busyHosts.isEmpty
+            environment.busyHosts.isEmpty
             ? nil
             : source.requests.compactMap { (request) -> Date? in
                 var probe = request
                 probe.url = InterpolatedText(request.url.probe)
-                return environment.busyHosts.end(of: try HTTPTarget(probe).origin, now: startedAt)
+                // Where a response says who is asked, it is not known yet.
+                guard let origin = try? HTTPTarget(probe).origin else { return nil }
+                return environment.busyHosts.end(of: origin, now: startedAt)
             }.max()
         if let busy { return busy }
         guard !mode.ignoresDueTime else { return nil }
@@ -214,7 +216,7 @@ actor StackRun {
 
     private func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        return Ending(outcome: .discarded, error: environment.configuration.redactor.redact("\(error)"))
+        return Ending(outcome: .discarded, error: environment.shown("\(error)"))
     }
 
     /// Records a run that has no rows to merge.
@@ -241,9 +243,10 @@ actor StackRun {
 
     private func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
-        let next = DueTime.state(
+        var next = DueTime.state(
             after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now,
             advice: advice)
+        next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
         let isGood = ending.outcome.isGood
         // What is as it was need not be written.

@@ -1,0 +1,32 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+
+/// Puts our handlers into the connections that async-http-client makes, so that they look first.
+struct Connections: Sendable {
+    let tickets: SendTickets
+
+    func configure(_ configuration: inout HTTPClient.Configuration) {
+        configuration.http1_1ConnectionDebugInitializer = { [tickets] channel in
+            channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                let bytes = HTTP1Bytes()
+                let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
+                let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+                try pipeline.addHandler(bytes, position: .before(encoder))
+                try pipeline.addHandler(HTTP1Answers(bytes: bytes, tickets: tickets), position: .after(decoder))
+            }
+        }
+        configuration.http2ConnectionDebugInitializer = { channel in
+            channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(HTTP2Uses()) }
+        }
+        configuration.http2StreamChannelDebugInitializer = { [tickets] channel in
+            channel.eventLoop.makeCompletedFuture {
+                let uses = try channel.parent?.pipeline.syncOperations.handler(type: HTTP2Uses.self)
+                try channel.pipeline.syncOperations.addHandler(
+                    HTTP2Answers(tickets: tickets, uses: uses), position: .first)
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import NIOCore
+
+/// Stands between a socket, or its TLS, and the HTTP/1 codec: carries validators byte for byte, and notices a
+/// connection that is closed instead of answering.
+final class HTTP1Bytes: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    private var validators = ValidatorBytes()
+    private var requests = 0
+    private var waitsForAnswer = false
+    private var hasValidatorsToSend = false
+
+    /// A request's head is about to be written.
+    func begin(withValidators hasValidators: Bool) {
+        requests += 1
+        waitsForAnswer = true
+        hasValidatorsToSend = hasValidators
+        validators.expectHead()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        waitsForAnswer = false
+        context.fireChannelRead(wrapInboundOut(validators.receive(unwrapInboundIn(data))))
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard hasValidatorsToSend, case .byteBuffer(let head) = unwrapOutboundIn(data) else {
+            return context.write(data, promise: promise)
+        }
+        hasValidatorsToSend = false
+        context.write(wrapOutboundOut(.byteBuffer(ValidatorBytes.send(head))), promise: promise)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.fireErrorCaught(error is IOError && isClosedBeforeAnswer() ? AnswerError.closedBeforeAnswer : error)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if isClosedBeforeAnswer() { context.fireErrorCaught(AnswerError.closedBeforeAnswer) }
+        context.fireChannelInactive()
+    }
+
+    /// Whether the connection served a request before, and no byte of the answer to this one has come.
+    private func isClosedBeforeAnswer() -> Bool {
+        defer { waitsForAnswer = false }
+        return waitsForAnswer && requests > 1
+    }
+}

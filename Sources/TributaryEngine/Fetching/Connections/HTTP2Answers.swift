@@ -1,0 +1,132 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Stands between an HTTP/2 stream and its codec: lets through what the codec and async-http-client survive, and closes
+/// the stream on anything else. Carries validators byte for byte, as far as the codec lets them.
+final class HTTP2Answers: ChannelDuplexHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias InboundOut = HTTP2Frame.FramePayload
+    typealias OutboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    private let tickets: SendTickets
+    private let uses: HTTP2Uses?
+    /// Whether the connection served a request before.
+    private let isReused: Bool
+    private var order = AnswerOrder()
+    private var isOver = false
+    private var hasHead = false
+    private var waitsForAnswer = false
+
+    /// - Parameter uses: the connection's.
+    init(tickets: SendTickets, uses: HTTP2Uses?) {
+        self.tickets = tickets
+        self.uses = uses
+        isReused = (uses?.begin() ?? 1) > 1
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { uses?.end() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        waitsForAnswer = false
+        do throws(AnswerError) {
+            context.fireChannelRead(wrapInboundOut(try checked(unwrapInboundIn(data))))
+        } catch {
+            isOver = true
+            context.fireErrorCaught(error)
+            context.close(promise: nil)
+        }
+    }
+
+    private func checked(_ payload: HTTP2Frame.FramePayload) throws(AnswerError) -> HTTP2Frame.FramePayload {
+        switch payload {
+        case .headers(var content):
+            if hasHead {
+                // What follows the body is its end.
+                guard content.endStream, !content.headers.contains(where: { $0.name.hasPrefix(":") }) else {
+                    throw .order
+                }
+                try order.end()
+                isOver = true
+                return payload
+            }
+            let status = try Self.status(of: content.headers)
+            try order.head(status: status)
+            hasHead = status >= 200
+            if content.endStream {
+                try order.end()
+                isOver = true
+            }
+            content.headers = Self.received(content.headers)
+            return .headers(content)
+        case .data(let content):
+            try order.body()
+            if content.endStream {
+                try order.end()
+                isOver = true
+            }
+            return payload
+        default: return payload
+        }
+    }
+
+    private static func status(of headers: HPACKHeaders) throws(AnswerError) -> Int {
+        let values = headers.filter { $0.name == ":status" }.map(\.value)
+        guard values.count == 1, values[0].utf8.count == 3, values[0].utf8.allSatisfy({ (48...57).contains($0) }),
+            let status = Int(values[0])
+        else { throw .status }
+        return status
+    }
+
+    /// A validator that is not UTF-8 has been lost on the way here, and is left out.
+    private static func received(_ headers: HPACKHeaders) -> HPACKHeaders {
+        let names = ["etag", "last-modified"]
+        func isOther(_ field: HPACKHeaders.Element) -> Bool {
+            names.contains(field.name) && !field.value.utf8.allSatisfy { $0 < 0x80 }
+        }
+        guard headers.contains(where: isOther) else { return headers }
+        return mapped(headers) { names.contains($0.name) ? ValidatorBytes.text(decoded: $0.value) : $0.value }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard case .headers(var content) = unwrapOutboundIn(data), content.headers.contains(name: ":method") else {
+            return context.write(data, promise: promise)
+        }
+        if let ticket = content.headers.first(name: SendTickets.header) { tickets.noteSent(ticket) }
+        content.headers = Self.mapped(content.headers) { field in
+            if field.name == SendTickets.header { return nil }
+            guard ValidatorBytes.isSent(field.name) else { return field.value }
+            // The codec writes UTF-8 and nothing else: where a validator is something else, the request is unconditional.
+            return ValidatorBytes.bytes(of: field.value).flatMap { String(validating: $0, as: UTF8.self) }
+        }
+        order.begin()
+        waitsForAnswer = true
+        context.write(wrapOutboundOut(.headers(content)), promise: promise)
+    }
+
+    /// Headers with other values; without those for which there is none.
+    private static func mapped(_ headers: HPACKHeaders, _ value: (HPACKHeaders.Element) -> String?) -> HPACKHeaders {
+        var mapped = HPACKHeaders()
+        mapped.reserveCapacity(headers.count)
+        for field in headers {
+            if let value = value(field) { mapped.add(name: field.name, value: value, indexing: field.indexable) }
+        }
+        return mapped
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A stream that was refused has not been looked at (RFC 9113, section 8.7).
+        let isRefused = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .refusedStream
+        let isBroken = isReused && (error is IOError || error is ChannelError)
+        context.fireErrorCaught(waitsForAnswer && (isRefused || isBroken) ? AnswerError.closedBeforeAnswer : error)
+        waitsForAnswer = false
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if waitsForAnswer, isReused { context.fireErrorCaught(AnswerError.closedBeforeAnswer) }
+        waitsForAnswer = false
+        context.fireChannelInactive()
+    }
+}

@@ -1,0 +1,15 @@
+import Foundation
+
+/// Whole seconds of header fields (RFC 9111, section 1.2.2).
+enum HTTPSeconds {
+    /// Nil for what is no number. A fraction, which some servers write, is kept; what is more than a century is a century.
+    static func parse(_ text: String) -> Double? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
+            let seconds = Double(text)
+        else { return nil }
+        return min(seconds, longest)
+    }
+
+    private static let longest: Double = 36_525 * 86_400
+}
