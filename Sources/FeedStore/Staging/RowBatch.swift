@@ -17,6 +17,10 @@ final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var rows: [RowStart] = []
     private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0
+    /// Bytes of texts and blobs in the row that was begun last.
+    @exclusivity(unchecked) private(set) var textsOfRow = 0
+    /// What is used of its memory.
+    @inline(__always) var size: Int { count + rows.count * MemoryLayout<RowStart>.stride }
 
     /// Where a row begins, and the start of its key: enough to sort most rows without looking at them.
     struct RowStart {
@@ -47,6 +51,7 @@ final class RowBatch: @unchecked Sendable {
     func beginRow() {
         rows.append(RowStart(offset: count, keyOffset: -1, keyPrefix: 0))
         column = 0
+        textsOfRow = 0
     }
 
     /// Forgets the row that was begun last.
@@ -87,6 +92,7 @@ final class RowBatch: @unchecked Sendable {
         bytes.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: count, as: UInt32.self)
         if let source = value.baseAddress { (bytes + count + 4).copyMemory(from: source, byteCount: value.count) }
         count += 4 + value.count
+        textsOfRow += value.count
     }
 
     func append(_ value: DatabaseValue) {

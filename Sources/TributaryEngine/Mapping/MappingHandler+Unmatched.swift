@@ -25,7 +25,7 @@ extension MappingHandler {
     func unmatchedElements(request: String) -> [StackPlan.Unmatched] {
         var found: [StackPlan.Unmatched] = []
         func visit(_ node: PathNode) {
-            if node.isWithinCollected { return }
+            if node.isCollected { return }
             if !node.isUsed { found.append(.init(request: request, path: node.path, count: node.count)) }
             for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
                 found.append(.init(request: request, path: node.path + "/@" + name, count: count))
