@@ -136,10 +136,13 @@ public final class XMLStreamParser {
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
-        if held.isEmpty, unread <= Self.stride || bytes.count >= Self.stride { return try pushPieces(bytes) }
+        if held.isEmpty, bytes.count >= wanted { return try pushPieces(bytes) }
         held.append(contentsOf: bytes)
-        if held.count >= Self.stride { try pushHeld() }
+        if held.count >= wanted { try pushHeld() }
     }
+
+    /// The least that is worth pushing: in proportion to what libxml2 may look through again.
+    private var wanted: Int { unread > 4096 ? min(unread / 4, Self.stride) : 1 }
 
     private func pushHeld() throws {
         let bytes = held
@@ -162,11 +165,18 @@ public final class XMLStreamParser {
         }
     }
 
+    /// Whether what libxml2 cannot read yet is a document type declaration, of which it has not seen the subset.
+    private var unreadIsDeclaration: Bool {
+        guard let start = context.pointee.input?.pointee.cur else { return false }
+        return UnsafeBufferPointer(start: start, count: unread).starts(with: "<!DOCTYPE".utf8)
+    }
+
     /// Looks at what libxml2 will read as a whole, in steps that grow with the square of their number.
     private func checkUnread() throws {
         guard unread > Self.stride else { return tag = UnreadTag() }
         switch context.pointee.instate {
-        case XML_PARSER_DTD where unread > limits.declarationLength:
+        case XML_PARSER_DTD where unread > limits.declarationLength,
+            XML_PARSER_MISC where unread > limits.declarationLength && unreadIsDeclaration:
             throw fail(
                 XMLStreamError(
                     code: .limit,

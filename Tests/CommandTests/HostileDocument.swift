@@ -75,7 +75,7 @@ struct HostileDocument: Sendable {
         HostileDocument("blanks", "<d><r/>\(times(200_000, " "))x\(times(50_000, "<b/>"))</d>"),
         HostileDocument(
             "columns", by: ofMany, refusal: "holds more than 16 MiB",
-            "<d><r>" + numbered(30) { "<c\($0)>\(mebibyte)</c\($0)>" } + "</r></d>"),
+            "<d><r>" + numbered(20) { "<c\($0)>\(mebibyte)</c\($0)>" } + "</r></d>"),
     ]
 
     static let declarations = [

@@ -45,7 +45,10 @@ import Testing
         let (report, rows) = try await sync(body, columns)
         #expect(report.outcome == .committed, "\(report)")
         let joined = Array(repeating: "x", count: 60_000).joined(separator: ",")
-        #expect(rows == [joined + "|" + String(repeating: "yz", count: 60_000) + "|yz", "1|NULL|NULL"])
+        #expect(rows.count == 2 && rows.last == "NULL|1|NULL")
+        // Not compared by #expect itself, which would print them.
+        let isJoined = rows.first == "yz|" + joined + "|" + String(repeating: "yz", count: 60_000)
+        #expect(isJoined)
     }
 
     @Test func joiningForRecordsBelowIsLinear() async throws {
@@ -65,7 +68,7 @@ import Testing
             e = { path = "v", repeat = "join", separator = "/" }
             """
         let (report, rows) = try await sync(body, columns)
-        #expect(report.outcome == .committed && rows == ["bc|1|x--yy|a/long one//bc"], "\(report) \(rows)")
+        #expect(report.outcome == .committed && rows == ["a/long one//bc|x--yy|bc|1"], "\(report) \(rows)")
     }
 
     // MARK: - What a body becomes
@@ -179,11 +182,10 @@ import Testing
             let body =
                 Array("<!DOCTYPE d [\(defaults)]><d>".utf8) + Array(String(repeating: "<r/>", count: 2_000_000).utf8)
             fixture.server.route("/a") { _ in StubServer.response(200, body) }
-            let began = ContinuousClock.now
             let report = try #require(
                 try await fixture.sync(Self.request("a = \"@a1\"", "timeout = \"300ms\"\nmax_body = \"64GiB\"")).first)
             #expect(report.error?.contains("not complete within") == true, "\(report)")
-            #expect(ContinuousClock.now - began < .seconds(10))
+            #expect(report.bytes < body.count)
         }
     }
 }

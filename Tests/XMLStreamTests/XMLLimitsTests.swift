@@ -40,7 +40,7 @@ import XMLStream
         let kinds = "<!ELEMENT d ANY><!ATTLIST d a CDATA 'x'><!NOTATION n SYSTEM 'x'>"
         #expect(refusal("<!DOCTYPE d [\(kinds)]><d/>") { $0.declarations = 3 } == "")
         #expect(refusal("<!DOCTYPE d [\(kinds)]><d/>") { $0.declarations = 2 }.contains("more than 2 declarations"))
-        let long = "<!DOCTYPE d [" + String(repeating: "<!-- a comment in a declaration -->", count: 10_000) + "]><d/>"
+        let long = "<!DOCTYPE d [" + String(repeating: "<!-- a comment in a declaration -->", count: 5000) + "]><d/>"
         #expect(refusal(long) == "")
         #expect(refusal(long) { $0.declarationLength = 100_000 }.contains("declaration is longer than 100000 bytes"))
     }

@@ -132,7 +132,8 @@ final class RowBatch: @unchecked Sendable {
     }
 
     private func grow(to needed: Int) {
-        let larger = max(capacity * 2, needed)
+        // Beyond some size in equal steps: twice as much as is needed would be the most of what a run takes.
+        let larger = max(min(capacity * 2, capacity + 4 << 20), needed)
         let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
         moved.copyMemory(from: bytes, byteCount: count)
         bytes.deallocate()

@@ -14,8 +14,9 @@ extension MappingHandler {
     var elements: [String] {
         var paths: [String] = []
         func add(_ node: PathNode) {
+            guard paths.count < 8 else { return }
             paths.append(node.path)
-            if paths.count < 8 { node.children.forEach(add) }
+            node.children.forEach(add)
         }
         root.children.forEach(add)
         return paths

@@ -147,7 +147,7 @@ final class RecordInstance {
             isTooLarge = true
             return false
         }
-        let larger = min(max(capacity * 2, needed), Self.limit)
+        let larger = min(max(min(capacity * 2, capacity + 4 << 20), needed), Self.limit)
         guard memory.take(larger - capacity) else {
             isTooLarge = true
             return false

@@ -134,7 +134,8 @@ final class RecordPlan {
 
     func recycle(_ instance: RecordInstance) {
         // One that has been large would keep what it took.
-        if spare.count < 16, instance.footprint <= 64 << 10 { spare.append(instance) }
+        let largest = spare.isEmpty ? 64 << 10 : 4 << 10
+        if spare.count < 16, instance.footprint <= largest { spare.append(instance) }
     }
 }
 
