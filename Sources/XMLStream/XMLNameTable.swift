@@ -57,7 +57,8 @@ struct XMLNameTable: ~Copyable {
     private func hash(_ local: Address, _ prefix: Address?, _ namespace: Address?) -> Int {
         // Names that differ in their namespace only are many in a document that is made for it.
         let bits = UInt(bitPattern: local) &+ UInt(bitPattern: prefix) &* 31 &+ UInt(bitPattern: namespace) &* 127
-        return Int(truncatingIfNeeded: (bits >> 3) ^ (bits >> 11))
+        // Addresses lie side by side, and with them so would the names: a later one would be found behind many others.
+        return Int(truncatingIfNeeded: (UInt64(bits) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
     private mutating func rehash() {
