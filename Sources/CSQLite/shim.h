@@ -1,5 +1,8 @@
 #pragma once
 #include <sqlite3.h>
+#ifdef __linux__
+#include <malloc.h>
+#endif
 
 /// `sqlite3_config` is variadic, which Swift does not import. Without memory statistics, SQLite takes no lock common to all
 /// connections for each allocation (c3ref, "SQLITE_CONFIG_MEMSTATUS"). Refused once SQLite is in use.
@@ -9,4 +12,13 @@ static inline int tributary_disable_memory_statistics(void) { return sqlite3_con
 /// that are prepared from then on (c3ref, "SQLITE_DBCONFIG_ENABLE_FKEY").
 static inline int tributary_enforce_foreign_keys(sqlite3 *db, int enforced) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, enforced, (int *)0);
+}
+
+/// Makes large blocks of memory go back to the system when they are freed. By default glibc keeps them for its heaps, of which
+/// each thread may have one, once the first has been freed: one large value would cost a daemon its size for ever.
+static inline void tributary_return_freed_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
+#endif
 }

@@ -7,6 +7,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case schema
         /// A row breaks a constraint: NOT NULL, UNIQUE, CHECK, a foreign key, or a key without a value.
         case constraint
+        /// What a body becomes is larger than its request allows, or a value is one that no column can hold.
+        case limit
         /// Two sources claim to mirror the same rows.
         case conflict
         /// SQLite failed: disk full, I/O error, interrupted.
@@ -23,4 +25,10 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var description: String { message }
+
+    /// SQLite stores NaN as NULL, which would be another value.
+    static func notANumber(column: String) -> StoreError {
+        StoreError(
+            .limit, "the value of column '\(column)' is NaN, which SQL does not have; make it nil, or leave it out")
+    }
 }

@@ -19,6 +19,7 @@ package struct Program: Sendable {
     package func main() async {
         // Before the first connection. The process is ours; a server around a `SyncService` decides this for itself.
         _ = tributary_disable_memory_statistics()
+        tributary_return_freed_memory()
         do {
             var command = try RootCommand.parseAsRoot()
             if let command = command as? any ProgramCommand {

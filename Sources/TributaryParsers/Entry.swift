@@ -18,8 +18,12 @@ struct Entry: FeedRecord {
 
     /// A number that stays the same, from run to run, for as long as the entry says the same (64-bit FNV-1a).
     var digest: UInt64 {
-        [title, link, summary].reduce(0xcbf2_9ce4_8422_2325) { hash, text in
-            (text ?? "").utf8.reduce(hash) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 } &+ 1
-        }
+        [title, link, summary].reduce(Self.seed) { hash, text in Self.hash(text ?? "", hash) &+ 1 }
     }
+
+    static func hash(_ text: String, _ start: UInt64 = seed) -> UInt64 {
+        text.utf8.reduce(start) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    }
+
+    private static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
 }

@@ -50,8 +50,15 @@ public final class SyndicationParser: FeedParser {
     /// The entries in which the current one lies: some feeds nest items in items.
     private var outerEntries: [(entry: Entry, enclosures: [Enclosure])] = []
 
-    /// What the entry under each id says, for ids that a feed uses twice.
-    private var digests: [String: UInt64] = [:]
+    /// What the entry under each id says, for ids that a feed uses twice; by the ids' hashes.
+    private var digests: [UInt64: UInt64] = [:]
+    /// Ids that are remembered. Of later ones that are used twice, the last entry counts.
+    private static let rememberedIDs = 200_000
+
+    /// Bytes of what is kept of the feed itself and of the entries that are open, at most, and how many there are.
+    private static let keptLimit = 16 << 20
+    private var keptOfFeed = 0
+    private var keptOfEntries = 0
 
     override public func didStartElement() throws {
         if depth == 1 {
@@ -65,14 +72,16 @@ public final class SyndicationParser: FeedParser {
         case "item", "entry":
             if isInEntry { outerEntries.append((entry, enclosures)) }
             isInEntry = true
-            entry = Entry(feed: feed.feed, id: attributes["rdf:about"] ?? "")
+            let id = attributes["rdf:about"] ?? ""
+            try keep(id.utf8.count + 1000)
+            entry = Entry(feed: feed.feed, id: id)
             enclosures = []
         case "link":
             guard let address = attributes["href"] else { return }
-            didFindLink(address, relation: attributes["rel"] ?? "alternate")
+            try didFindLink(address, relation: attributes["rel"] ?? "alternate")
         case "enclosure":
             guard let address = attributes["url"] else { return }
-            addEnclosure(address, type: attributes["type"], length: attributes["length"])
+            try addEnclosure(address, type: attributes["type"], length: attributes["length"])
         default:
             break
         }
@@ -84,17 +93,18 @@ public final class SyndicationParser: FeedParser {
             guard isInEntry else { return }
             try insert()
             isInEntry = !outerEntries.isEmpty
+            if !isInEntry { keptOfEntries = 0 }
             if let outer = outerEntries.popLast() { (entry, enclosures) = outer }
-        case "title": if isChildOfRecord { set(&entry.title, orOfFeed: &feed.title) }
-        case "link": if attributes["href"] == nil, isChildOfRecord { set(&entry.link, orOfFeed: &feed.link) }
-        case "guid", "id": if isChildOfEntry { entry.id = text }
-        case "g:id": if isChildOfEntry, entry.id.isEmpty { entry.id = text }
+        case "title": if isChildOfRecord { try set(&entry.title, orOfFeed: &feed.title) }
+        case "link": if attributes["href"] == nil, isChildOfRecord { try set(&entry.link, orOfFeed: &feed.link) }
+        case "guid", "id": if isChildOfEntry { entry.id = try kept(text) }
+        case "g:id": if isChildOfEntry, entry.id.isEmpty { entry.id = try kept(text) }
         case "description", "subtitle", "tagline":
-            if isChildOfRecord { set(&entry.summary, orOfFeed: &feed.description) }
-        case "summary": if isChildOfEntry { set(&entry.summary) }
-        case "content", "content:encoded": if isChildOfEntry { set(&entry.content) }
-        case "language", "dc:language": if !isInEntry { feed.language = feed.language ?? text }
-        case "author", "name", "dc:creator": if isInEntry { set(&entry.author) }
+            if isChildOfRecord { try set(&entry.summary, orOfFeed: &feed.description) }
+        case "summary": if isChildOfEntry { try set(&entry.summary) }
+        case "content", "content:encoded": if isChildOfEntry { try set(&entry.content) }
+        case "language", "dc:language": if !isInEntry, feed.language == nil { feed.language = try kept(text) }
+        case "author", "name", "dc:creator": if isInEntry { try set(&entry.author) }
         case "pubDate", "published", "issued": setDate(&entry.published)
         case "updated", "modified", "lastBuildDate", "dc:date": setDate(&entry.updated)
         default: break
@@ -139,17 +149,30 @@ public final class SyndicationParser: FeedParser {
     }
 
     /// What a feed says first of itself stands; of an entry, what it says last, if it says anything.
-    private func set(_ value: inout String?, orOfFeed feedValue: inout String?) {
+    private func set(_ value: inout String?, orOfFeed feedValue: inout String?) throws {
         if isInEntry {
-            set(&value)
+            try set(&value)
         } else if feedValue == nil {
-            feedValue = text
+            feedValue = try kept(text)
         }
     }
 
-    private func set(_ value: inout String?) {
+    private func set(_ value: inout String?) throws {
         let text = text
-        if !text.isEmpty || value == nil { value = text }
+        if !text.isEmpty || value == nil { value = try kept(text) }
+    }
+
+    private func kept(_ text: String) throws -> String {
+        try keep(text.utf8.count)
+        return text
+    }
+
+    /// Counts what is kept until the entry, or the feed, ends.
+    private func keep(_ bytes: Int) throws {
+        if isInEntry { keptOfEntries += bytes } else { keptOfFeed += bytes }
+        guard keptOfEntries <= Self.keptLimit, keptOfFeed <= Self.keptLimit else {
+            throw EntryTooLarge(limit: Self.keptLimit)
+        }
     }
 
     private func setDate(_ value: inout Date?) {
@@ -161,23 +184,24 @@ public final class SyndicationParser: FeedParser {
         }
     }
 
-    private func didFindLink(_ address: String, relation: String) {
+    private func didFindLink(_ address: String, relation: String) throws {
         switch relation {
         case "alternate":
             if isInEntry {
-                entry.link = address
-            } else {
-                feed.link = feed.link ?? address
+                entry.link = try kept(address)
+            } else if feed.link == nil {
+                feed.link = try kept(address)
             }
         case "enclosure":
-            addEnclosure(address, type: attributes["type"], length: attributes["length"])
+            try addEnclosure(address, type: attributes["type"], length: attributes["length"])
         default:
             break
         }
     }
 
-    private func addEnclosure(_ address: String, type: String?, length: String?) {
+    private func addEnclosure(_ address: String, type: String?, length: String?) throws {
         guard isInEntry else { return }
+        try keep(address.utf8.count + (type?.utf8.count ?? 0) + 200)
         enclosures.append(
             Enclosure(feed: feed.feed, url: address, type: type, length: length.flatMap { Int(xmlText: $0) }))
     }
@@ -185,9 +209,11 @@ public final class SyndicationParser: FeedParser {
     private func insert() throws {
         if entry.id.isEmpty { entry.id = entry.link ?? entry.title ?? "entry at line \(line)" }
         let digest = entry.digest
-        if let first = digests.updateValue(digest, forKey: entry.id), first != digest {
-            digests[entry.id] = first
-            entry.id += "#" + String(digest, radix: 16)
+        let id = Entry.hash(entry.id)
+        if let first = digests[id] {
+            if first != digest { entry.id += "#" + String(digest, radix: 16) }
+        } else if digests.count < Self.rememberedIDs {
+            digests[id] = digest
         }
         try context.insert(entry)
         for var enclosure in enclosures {

@@ -34,7 +34,8 @@ struct ByteArena: ~Copyable {
     }
 
     private mutating func grow(to needed: Int) {
-        let larger = max(capacity * 2, needed)
+        // Beyond some size in equal steps: twice as much as is needed would be the most of what a run takes.
+        let larger = max(min(capacity * 2, capacity + 4 << 20), needed)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         moved.update(from: base, count: count)
         base.deallocate()

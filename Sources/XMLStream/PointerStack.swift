@@ -19,6 +19,7 @@ struct PointerStack<Element>: ~Copyable {
     @inline(__always)
     subscript(index: Int) -> Element {
         unsafeAddress { UnsafePointer(base + index) }
+        unsafeMutableAddress { base + index }
     }
 
     @inline(__always)

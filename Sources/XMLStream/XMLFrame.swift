@@ -4,6 +4,10 @@ struct XMLFrame {
     let textStart: Int
     let attributes: Range<Int>
     let attributeValuesStart: Int
+    /// Namespaces that it declares.
+    let namespaces: Int
+    /// Whether its own text is known to be more than white space.
+    var hasText = false
 }
 
 /// An attribute of an open element: its name, and where its value lies.

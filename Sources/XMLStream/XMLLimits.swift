@@ -1,7 +1,7 @@
 /// How much of a document's shape is accepted before it is taken for an attack or a mistake.
 ///
 /// libxml2 keeps further limits of its own because `XML_PARSE_HUGE` is never set: 10,000,000 bytes in one
-/// attribute value and in the dictionary of names.
+/// attribute value and in the dictionary of names, 50,000 in a name, and 10,000,000 of markup that has not ended.
 public struct XMLLimits: Sendable, Equatable {
     /// Elements open at the same time.
     public var depth = 1_000
@@ -9,10 +9,22 @@ public struct XMLLimits: Sendable, Equatable {
     public var nameLength = 1_000
     /// Different names, of elements and attributes together.
     public var names = 10_000
+    /// Attributes and namespace declarations of one element: as many as an SQLite table has columns.
+    public var attributes = 2_000
+    /// Namespace declarations in force at the same time.
+    public var namespaces = 1_000
     /// Bytes of UTF-8 in the text of the elements open at the same time, and in one element's attributes.
     public var textLength = 16 << 20
     /// Bytes of UTF-8 that entities declared in the document may expand to, over the whole document.
     public var entityExpansion = 1 << 20
+    /// Bytes of the document type declaration.
+    public var declarationLength = 256 << 10
+    /// Declarations in it, of entities, attributes, elements and notations.
+    public var declarations = 10_000
+    /// Attributes of one element that it has by the defaults of the document type declaration.
+    public var defaultsOfElement = 100
+    /// Bytes of attributes, as they would be written, that elements have by such defaults, over the whole document.
+    public var defaultLength = 256 << 20
 
     public init() {}
 }

@@ -10,6 +10,7 @@ struct XMLNameTable: ~Copyable {
     }
 
     private var slots = [Slot](repeating: Slot(), count: 64)
+    private var namespaces: [Address: String] = [:]
     private var names = PointerStack<XMLName>(capacity: 64)
 
     var count: Int { names.count }
@@ -27,7 +28,7 @@ struct XMLNameTable: ~Copyable {
 
     /// The name's index; the first time, the name is made.
     mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
-        var position = hash(local, prefix) & (slots.count - 1)
+        var position = hash(local, prefix, namespace) & (slots.count - 1)
         while let found = slots[position].local {
             if found == local, slots[position].prefix == prefix, slots[position].namespace == namespace {
                 return slots[position].index
@@ -39,15 +40,25 @@ struct XMLNameTable: ~Copyable {
         names.append(
             XMLName(
                 qualified: prefix.map { String(cString: $0) + ":" + name } ?? name, local: name,
-                namespace: namespace.map { String(cString: $0) }))
+                namespace: namespace.map { namespaceText($0) }))
         slots[position] = Slot(local: local, prefix: prefix, namespace: namespace, index: index)
         if names.count * 2 > slots.count { rehash() }
         return index
     }
 
-    private func hash(_ local: Address, _ prefix: Address?) -> Int {
-        let bits = UInt(bitPattern: local) &+ UInt(bitPattern: prefix) &* 31
-        return Int(truncatingIfNeeded: (bits >> 3) ^ (bits >> 11))
+    /// One string for all names of a namespace: it may be long, and they may be many.
+    private mutating func namespaceText(_ address: Address) -> String {
+        if let known = namespaces[address] { return known }
+        let text = String(cString: address)
+        namespaces[address] = text
+        return text
+    }
+
+    private func hash(_ local: Address, _ prefix: Address?, _ namespace: Address?) -> Int {
+        // Names that differ in their namespace only are many in a document that is made for it.
+        let bits = UInt(bitPattern: local) &+ UInt(bitPattern: prefix) &* 31 &+ UInt(bitPattern: namespace) &* 127
+        // Addresses lie side by side, and with them so would the names: a later one would be found behind many others.
+        return Int(truncatingIfNeeded: (UInt64(bits) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
     private mutating func rehash() {
@@ -55,7 +66,7 @@ struct XMLNameTable: ~Copyable {
         slots = [Slot](repeating: Slot(), count: old.count * 2)
         for slot in old {
             guard let local = slot.local else { continue }
-            var position = hash(local, slot.prefix) & (slots.count - 1)
+            var position = hash(local, slot.prefix, slot.namespace) & (slots.count - 1)
             while slots[position].local != nil { position = (position + 1) & (slots.count - 1) }
             slots[position] = slot
         }

@@ -19,10 +19,12 @@ extension XMLStreamParser {
         var sax = xmlSAXHandler()
         // The defaults keep the declarations of the internal subset; the tree-building half is replaced or removed.
         xmlSAXVersion(&sax, 2)
-        sax.startElementNs = { context, local, prefix, namespace, _, _, count, _, attributes in
+        sax.startElementNs = { context, local, prefix, namespace, namespaces, _, count, defaulted, attributes in
             guard let context, let local else { return }
             withParser(context) {
-                $0.startElement(local, prefix, namespace, Int(count), attributes)
+                $0.startElement(
+                    local, prefix, namespace, namespaces: Int(namespaces), Int(count), defaulted: Int(defaulted),
+                    attributes, isOfEntity: context != $0.rootContext)
             }
         }
         sax.endElementNs = { context, _, _, _ in
@@ -38,6 +40,22 @@ extension XMLStreamParser {
         sax.reference = { context, name in
             guard let context, let name else { return }
             withParser(context) { $0.reference(String(cString: name), context) }
+        }
+        // Of the declarations only entities are kept: nothing asks for the others, and they may be large.
+        sax.entityDecl = { context, name, type, publicID, systemID, content in
+            guard let context else { return }
+            withParser(context) { $0.declare() }
+            xmlSAX2EntityDecl(context, name, type, publicID, systemID, content)
+        }
+        sax.attributeDecl = { context, _, _, _, _, _, values in
+            if let values { xmlFreeEnumeration(values) }
+            if let context { withParser(context) { $0.declare() } }
+        }
+        sax.elementDecl = { context, _, _, _ in
+            if let context { withParser(context) { $0.declare() } }
+        }
+        sax.notationDecl = { context, _, _, _ in
+            if let context { withParser(context) { $0.declare() } }
         }
         sax.serror = { _, _ in }
         sax.warning = nil
@@ -57,14 +75,22 @@ extension XMLStreamParser {
         Unmanaged<XMLStreamParser>.fromOpaque(parser)._withUnsafeGuaranteedRef { body($0) }
     }
 
-    private func startElement(
-        _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>?, _ namespace: UnsafePointer<UInt8>?,
-        _ count: Int, _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
+    /// - Parameters:
+    ///   - namespaces: how many it declares.
+    ///   - count: its attributes; the last ones are those that it has by default.
+    func startElement(
+        _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>? = nil, _ namespace: UnsafePointer<UInt8>? = nil,
+        namespaces: Int = 0, _ count: Int = 0, defaulted: Int = 0,
+        _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>? = nil, isOfEntity: Bool = false
     ) {
         guard failure == nil else { return }
-        if frames.count > 0, !keepsIndentation {
+        if frames.count > 0, !frames[frames.count - 1].hasText, !keepsIndentation {
             let parent = frames[frames.count - 1].textStart
-            if isBlank(text[parent..<text.count]) { text.truncate(to: parent) }
+            if isBlank(text[parent..<text.count]) {
+                text.truncate(to: parent)
+            } else {
+                frames[frames.count - 1].hasText = true
+            }
         }
         let known = names.count
         let name = names.index(local: local, prefix: prefix, namespace: namespace)
@@ -74,29 +100,81 @@ extension XMLStreamParser {
         frames.append(
             XMLFrame(
                 name: name, textStart: text.count, attributes: attributesStart..<attributes.count,
-                attributeValuesStart: valuesStart))
+                attributeValuesStart: valuesStart, namespaces: namespaces))
         hasRoot = true
+        work += 1 + count
+        if count + namespaces > 0 || isOfEntity {
+            checkAttributes(namespaces, count, defaulted: defaulted, isOfEntity: isOfEntity)
+        }
         if names.count != known { checkNames(from: known) }
         if frames.count == 1, names[name].local.lowercased() == "html" {
             refuse(.html, "the body is an HTML page, not the feed")
         } else if frames.count > limits.depth {
             refuse(.limit, "elements are nested more than \(limits.depth) deep")
         }
+        if work >= Self.workBetweenLooks { lookForCancellation() }
         guard failure == nil else { return }
         do { try tellStart() } catch { fail(error) }
     }
 
-    private func endElement() {
+    /// A small piece of a document may make much work; whoever has given the parser up must not wait for it.
+    private func lookForCancellation() {
+        work = 0
+        if Task.isCancelled { fail(CancellationError()) }
+    }
+
+    /// Elements and attributes between two looks at whether the task has been cancelled.
+    private static let workBetweenLooks = 4096
+
+    private func checkAttributes(_ declared: Int, _ count: Int, defaulted: Int, isOfEntity: Bool) {
+        openNamespaces += declared
+        if openNamespaces > limits.namespaces {
+            refuse(.limit, "more than \(limits.namespaces) namespace declarations are in force")
+        }
+        if count + declared > limits.attributes {
+            refuse(.limit, "an element has more than \(limits.attributes) attributes")
+        }
+        if defaulted > limits.defaultsOfElement {
+            refuse(.limit, "an element has more than \(limits.defaultsOfElement) attributes by default")
+        }
+        guard isOfEntity || defaulted > 0 else { return }
+        var length = 0
+        let frame = frames[frames.count - 1]
+        for index in isOfEntity ? frame.attributes[...] : frame.attributes.suffix(defaulted) {
+            let record = attributes[index]
+            length += names.qualified(record.name).utf8.count + record.value.count + 4
+        }
+        if isOfEntity {
+            return expand(by: length + 2 * names.qualified(frame.name).utf8.count + 5)
+        }
+        defaultLength += length
+        if defaultLength > limits.defaultLength {
+            refuse(
+                .limit,
+                "the document's attribute defaults would make it larger than max_body, "
+                    + "\(limits.defaultLength) bytes")
+        }
+    }
+
+    private func declare() {
+        declarations += 1
+        if declarations > limits.declarations {
+            refuse(.limit, "the document type declaration has more than \(limits.declarations) declarations")
+        }
+    }
+
+    func endElement() {
         guard failure == nil, frames.count > 0 else { return }
         let frame = frames[frames.count - 1]
         do { try tellEnd() } catch { fail(error) }
+        openNamespaces -= frame.namespaces
         text.truncate(to: frame.textStart)
         attributeValues.truncate(to: frame.attributeValuesStart)
         if !frame.attributes.isEmpty { attributes.removeLast(frame.attributes.count) }
         frames.removeLast()
     }
 
-    private func characters(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: UnsafeMutableRawPointer) {
+    func characters(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: UnsafeMutableRawPointer) {
         guard failure == nil, frames.count > 0 else { return }
         // The content of an entity is parsed in a context of its own.
         if context != rootContext { expand(by: count) }

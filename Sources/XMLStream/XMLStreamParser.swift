@@ -28,6 +28,16 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var attributes = PointerStack<XMLAttributeRecord>(capacity: 32)
     @exclusivity(unchecked) var attributeValues = ByteArena()
     @exclusivity(unchecked) var expanded = 0
+    @exclusivity(unchecked) var defaultLength = 0
+    @exclusivity(unchecked) var declarations = 0
+    @exclusivity(unchecked) var openNamespaces = 0
+    /// Elements and attributes since the last look at whether the task has been cancelled.
+    @exclusivity(unchecked) var work = 0
+    private var tag = UnreadTag()
+    /// What has been held back until it is worth pushing.
+    private var held: [UInt8] = []
+    /// The line that has been reached in a document that is no XML; nil where it is.
+    @exclusivity(unchecked) var toldLine: Int?
     @exclusivity(unchecked) var hasRoot = false
     /// Whether white space before an element's first child is kept: where the whole content of an element matters.
     @exclusivity(unchecked) package var keepsIndentation = false
@@ -59,7 +69,7 @@ public final class XMLStreamParser {
 
     /// Reads the next bytes of the document.
     ///
-    /// - Throws: ``XMLStreamError``, or what the handler threw.
+    /// - Throws: ``XMLStreamError``, what the handler threw, or `CancellationError` where the task has been cancelled.
     public func parse(_ bytes: UnsafeRawBufferPointer) throws {
         if let failure { throw failure }
         guard !bytes.isEmpty else { return }
@@ -78,12 +88,14 @@ public final class XMLStreamParser {
     /// - Throws: ``XMLStreamError`` where it is not complete, or what the handler threw.
     public func finish() throws {
         if let failure { throw failure }
+        if toldLine != nil { return }
         if let start = preamble {
             guard !start.isEmpty else {
                 throw fail(XMLStreamError(code: .empty, message: "the body is empty", line: 1))
             }
             try begin(start)
         }
+        try pushHeld()
         // libxml2 is not always the first to notice that a document is not whole.
         let isUnreadable = hasUnreadableBytes
         let code = xmlParseChunk(context, nil, 0, 1)
@@ -116,14 +128,71 @@ public final class XMLStreamParser {
         try start.withUnsafeBytes { try push($0) }
     }
 
+    /// Bytes that libxml2 has and cannot read before more come: the beginning of a tag, say. It looks through some of them
+    /// again whenever more come.
+    private var unread: Int {
+        guard let input = context.pointee.input?.pointee, let end = input.end, let current = input.cur else { return 0 }
+        return end - current
+    }
+
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
-        // `xmlParseChunk` counts in Int32; chunks of the network are far below, a caller's may not be.
+        if held.isEmpty, bytes.count >= wanted { return try pushPieces(bytes) }
+        held.append(contentsOf: bytes)
+        if held.count >= wanted { try pushHeld() }
+    }
+
+    /// The least that is worth pushing: in proportion to what libxml2 may look through again.
+    private var wanted: Int { unread > 4096 ? min(unread / 4, Self.stride) : 1 }
+
+    private func pushHeld() throws {
+        let bytes = held
+        held = []
+        try bytes.withUnsafeBytes { try pushPieces($0) }
+    }
+
+    /// What libxml2 is given at once. Smaller pieces of what it cannot read before more come are held back, because it
+    /// looks through some of that again with each; larger ones would do work that nothing can interrupt.
+    private static let stride = 64 << 10
+
+    private func pushPieces(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 20))
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
             let bytes = piece.baseAddress?.assumingMemoryBound(to: CChar.self)
             try check(xmlParseChunk(context, bytes, Int32(piece.count), 0))
+            try checkUnread()
             rest = rest.dropFirst(piece.count)
+        }
+    }
+
+    /// Whether what libxml2 cannot read yet is a document type declaration, of which it has not seen the subset.
+    private var unreadIsDeclaration: Bool {
+        guard let start = context.pointee.input?.pointee.cur else { return false }
+        return UnsafeBufferPointer(start: start, count: unread).starts(with: "<!DOCTYPE".utf8)
+    }
+
+    /// Looks at what libxml2 will read as a whole, in steps that grow with the square of their number.
+    private func checkUnread() throws {
+        guard unread > Self.stride else { return tag = UnreadTag() }
+        switch context.pointee.instate {
+        case XML_PARSER_DTD where unread > limits.declarationLength,
+            XML_PARSER_MISC where unread > limits.declarationLength && unreadIsDeclaration:
+            throw fail(
+                XMLStreamError(
+                    code: .limit,
+                    message: "the document type declaration is longer than \(limits.declarationLength) bytes",
+                    line: line))
+        case XML_PARSER_START_TAG:
+            guard let start = context.pointee.input?.pointee.cur else { return }
+            // libxml2 stays where it is until the tag is whole.
+            tag.read(UnsafeBufferPointer(start: start, count: unread))
+            if tag.attributes > limits.attributes {
+                throw fail(
+                    XMLStreamError(
+                        code: .limit, message: "an element has more than \(limits.attributes) attributes", line: line,
+                        element: openElement))
+            }
+        default: break
         }
     }
 
@@ -207,7 +276,7 @@ public final class XMLStreamParser {
     }
 
     /// The line that the parser has reached, counted from 1.
-    public var line: Int { Int(xmlSAX2GetLineNumber(context)) }
+    public var line: Int { toldLine ?? Int(xmlSAX2GetLineNumber(context)) }
 
     /// The innermost open element's name as written; nil outside the root.
     var openElement: String? { frames.count > 0 ? qualifiedName : nil }
@@ -221,6 +290,11 @@ public final class XMLStreamParser {
     var rootContext: UnsafeMutableRawPointer { UnsafeMutableRawPointer(context) }
 
     var rootDocument: xmlDocPtr? { context.pointee.myDoc }
+
+    /// libxml2's one copy of a name; nil where all names of the document are longer than it allows.
+    func intern(_ name: UnsafeBufferPointer<UInt8>) -> UnsafePointer<UInt8>? {
+        xmlDictLookup(context.pointee.dict, name.baseAddress, Int32(clamping: name.count))
+    }
 
     @inline(__always)
     func tellStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }

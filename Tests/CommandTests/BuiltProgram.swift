@@ -6,6 +6,8 @@ struct BuiltProgram: Sendable {
     let path: String
     var arguments: [String] = []
     var environment: [String: String] = [:]
+    /// Bytes of data that the process may have (RLIMIT_DATA); nil for any number.
+    var dataLimit: Int?
 
     struct Output: Sendable {
         var status: Int32

@@ -11,10 +11,13 @@ final class RunningProgram: Sendable {
     let identifier: Int32
     private let output: FileHandle
     private let errors: FileHandle
-    private let ending: Task<(status: Int32, time: ContinuousClock.Instant), Never>
+    private let ending: Task<Ending, Never>
 
     init(_ program: BuiltProgram, _ command: [String], standardError: String? = nil) throws {
-        let arguments = [program.path, command[0]] + program.arguments + command.dropFirst()
+        // prlimit(1) becomes the program: its id is the same.
+        let limits = program.dataLimit.map { ["/usr/bin/prlimit", "--data=\($0)", "--core=0"] } ?? []
+        let arguments = limits + [program.path, command[0]] + program.arguments + command.dropFirst()
+        let executable = arguments[0]
         let environment = program.environment.map { "\($0.key)=\($0.value)" }
         var pipes: [[Int32]] = []
         var child: Int32 = 0
@@ -36,25 +39,35 @@ final class RunningProgram: Sendable {
             }
             defer { for ends in pipes { close(ends[1]) } }
             return withCStrings(arguments) { arguments in
-                withCStrings(environment) { posix_spawn(&child, program.path, &actions, nil, arguments, $0) }
+                withCStrings(environment) { posix_spawn(&child, executable, &actions, nil, arguments, $0) }
             }
         }
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
         identifier = child
         output = FileHandle(fileDescriptor: pipes[0][0], closeOnDealloc: true)
         errors = FileHandle(fileDescriptor: pipes[1][0], closeOnDealloc: true)
-        let (stream, continuation) = AsyncStream<(status: Int32, time: ContinuousClock.Instant)>.makeStream()
+        let (stream, continuation) = AsyncStream<Ending>.makeStream()
         Thread.detachNewThread { [child] in
             var status: Int32 = 0
-            waitpid(child, &status, 0)
+            var usage = rusage()
+            wait4(child, &status, 0, &usage)
             // As the shell's WIFEXITED and WEXITSTATUS (wait(2)).
-            continuation.yield((status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), .now))
+            continuation.yield(
+                Ending(
+                    status: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), time: .now,
+                    peakMemory: Int(usage.ru_maxrss) << 10))
             continuation.finish()
         }
         ending = Task {
             for await end in stream { return end }
-            return (-1, .now)
+            return Ending(status: -1, time: .now, peakMemory: 0)
         }
+    }
+
+    private struct Ending {
+        var status: Int32
+        var time: ContinuousClock.Instant
+        var peakMemory: Int
     }
 
     func signal(_ signal: Int32) { kill(identifier, signal) }
@@ -64,6 +77,9 @@ final class RunningProgram: Sendable {
 
     /// When it ended, however long the tests have been too busy to notice.
     func endTime() async -> ContinuousClock.Instant { await ending.value.time }
+
+    /// The most memory that it ever had, in bytes.
+    func peakMemory() async -> Int { await ending.value.peakMemory }
 
     func output() async -> BuiltProgram.Output {
         async let text = read(output)

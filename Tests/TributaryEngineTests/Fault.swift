@@ -83,8 +83,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
             name: "HTML", says: "HTML",
             answer: body("<!DOCTYPE html><html><head><title>Log in</title></head><body></body></html>")),
         Fault(
-            name: "JSON that calls itself XML", says: "no XML document",
-            answer: { _ in StubServer.response(200, "{\"items\": []}", ["Content-Type": "text/xml"]) }),
+            name: "JSON that calls itself XML", says: "line 1 of the JSON body: 'x' is not expected",
+            answer: { _ in StubServer.response(200, "{\"items\": [], x", ["Content-Type": "text/xml"]) }),
         Fault(
             name: "JSON cut short", says: "the document ends before its value does",
             answer: body("{\"items\": [{\"item\": 1}")),

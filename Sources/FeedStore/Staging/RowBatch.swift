@@ -19,6 +19,10 @@ final class RowBatch: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var numbers: [Int64] = []
     private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0
+    /// Bytes of texts and blobs in the row that was begun last.
+    @exclusivity(unchecked) private(set) var textsOfRow = 0
+    /// What is used of its memory.
+    @inline(__always) var size: Int { count + rows.count * MemoryLayout<RowStart>.stride }
 
     /// Where a row begins, and the start of its key: enough to sort most rows without looking at them.
     struct RowStart {
@@ -50,6 +54,7 @@ final class RowBatch: @unchecked Sendable {
     func beginRow() {
         rows.append(RowStart(offset: count, keyOffset: -1, keyPrefix: 0))
         column = 0
+        textsOfRow = 0
     }
 
     /// Gives the row that has ended a number of its own, as all of the batch then have one.
@@ -93,6 +98,7 @@ final class RowBatch: @unchecked Sendable {
         bytes.storeBytes(of: UInt32(truncatingIfNeeded: value.count), toByteOffset: count, as: UInt32.self)
         if let source = value.baseAddress { (bytes + count + 4).copyMemory(from: source, byteCount: value.count) }
         count += 4 + value.count
+        textsOfRow += value.count
     }
 
     func append(_ value: DatabaseValue) {
@@ -132,7 +138,8 @@ final class RowBatch: @unchecked Sendable {
     }
 
     private func grow(to needed: Int) {
-        let larger = max(capacity * 2, needed)
+        // Beyond some size in equal steps: twice as much as is needed would be the most of what a run takes.
+        let larger = max(min(capacity * 2, capacity + 4 << 20), needed)
         let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
         moved.copyMemory(from: bytes, byteCount: count)
         bytes.deallocate()

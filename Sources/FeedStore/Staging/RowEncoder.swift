@@ -178,8 +178,11 @@ final class RowEncoder {
         func encodeNil(forKey key: Key) { putNull(key) }
         func encode(_ value: Bool, forKey key: Key) { put(value ? 1 as Int64 : 0, key) }
         func encode(_ value: String, forKey key: Key) { put(value, key) }
-        func encode(_ value: Double, forKey key: Key) { put(value, key) }
-        func encode(_ value: Float, forKey key: Key) { put(Double(value), key) }
+        func encode(_ value: Double, forKey key: Key) throws {
+            if value.isNaN { throw StoreError.notANumber(column: key.stringValue) }
+            put(value, key)
+        }
+        func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }
         func encode(_ value: Int, forKey key: Key) { put(Int64(value), key) }
         func encode(_ value: Int8, forKey key: Key) { put(Int64(value), key) }
         func encode(_ value: Int16, forKey key: Key) { put(Int64(value), key) }
@@ -201,13 +204,15 @@ final class RowEncoder {
         func encodeIfPresent(_ value: String?, forKey key: Key) {
             if let value { put(value, key) } else { putNull(key) }
         }
-        func encodeIfPresent(_ value: Double?, forKey key: Key) {
-            if let value { put(value, key) } else { putNull(key) }
+        func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+            if let value { try encode(value, forKey: key) } else { putNull(key) }
         }
         func encodeIfPresent(_ value: Int?, forKey key: Key) {
             if let value { put(Int64(value), key) } else { putNull(key) }
         }
-        func encodeIfPresent(_ value: Float?, forKey key: Key) { encodeIfPresent(value.map(Double.init), forKey: key) }
+        func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+            try encodeIfPresent(value.map(Double.init), forKey: key)
+        }
         func encodeIfPresent(_ value: Int8?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
         func encodeIfPresent(_ value: Int16?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }
         func encodeIfPresent(_ value: Int32?, forKey key: Key) { encodeIfPresent(value.map(Int.init), forKey: key) }

@@ -25,7 +25,7 @@ final class Staging {
     }
 
     /// What the batch that is being filled holds, in bytes.
-    var count: Int { batch.count }
+    var count: Int { batch.size }
     var isUsed: Bool { !users.isEmpty }
     /// Whether no row waits.
     var isEmpty: Bool { batch.rows.isEmpty && ended.isEmpty }

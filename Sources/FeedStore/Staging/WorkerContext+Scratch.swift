@@ -47,21 +47,25 @@ extension WorkerContext {
             while !staging.isEmpty {
                 // Waits first: a batch that has been written is then the spare one.
                 inFlight.wait()
-                write(staging.takeBatch(spareBatches.take()), of: staging, to: database)
+                let batch = staging.takeBatch(spareBatches.take())
+                // Of very large rows one is under way at a time, for the sake of memory.
+                let isLarge = batch.rows.capacity > BatchPool.largestKept
+                if isLarge { inFlight.wait() }
+                write(batch, of: staging, to: database, places: isLarge ? 2 : 1)
             }
         }
         endedBytes = 0
         try failure.check()
     }
 
-    private func write(_ batch: StagedBatch, of staging: Staging, to database: DatabaseQueue) {
+    private func write(_ batch: StagedBatch, of staging: Staging, to database: DatabaseQueue, places: Int) {
         let table = staging.table
         let counts = staging.counts
         let sorts = staging.isSorted
         database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
             defer {
                 spareBatches.put(batch.rows)
-                inFlight.signal()
+                for _ in 0..<places { inFlight.signal() }
             }
             guard !failure.isSet else { return }
             do {

@@ -45,6 +45,10 @@ public final class WorkerContext {
     private var recordCount: Int64 = 0
     /// The number of the last row of a contested staging table.
     @exclusivity(unchecked) private var contestedRow: Int64 = 0
+    /// Bytes of texts and blobs that the rows of one body may hold together, however often each is copied. To be set once its
+    /// request has begun.
+    @exclusivity(unchecked) package var textLimit = Int.max
+    @exclusivity(unchecked) private var textBytes = 0
     var tablesOfRequest: [Int: Set<String>] = [:]
 
     private struct Shape: Hashable {
@@ -72,6 +76,8 @@ public final class WorkerContext {
         contestedRow = max(contestedRow, Staging.firstContestedRow(ofRequest: index))
         self.rule = rule
         insertedRows = 0
+        textBytes = 0
+        textLimit = .max
         // What the request needs may just have been added to them.
         tables.removeAll()
         writers.removeAll()
@@ -150,6 +156,9 @@ public final class WorkerContext {
 
     @discardableResult
     private func append(_ values: [(column: String, value: DatabaseValue)], to table: String) throws -> Staging {
+        if let value = values.first(where: { $0.value.isNotANumber }) {
+            throw StoreError.notANumber(column: value.column)
+        }
         let info = try tableInfo(table)
         // A generated key without a value is one that the store is to give.
         let supplied = values.filter { !($0.value.isNull && $0.column.lowercased() == info.generatedKey?.lowercased()) }
@@ -174,8 +183,19 @@ public final class WorkerContext {
             contestedRow += 1
             staging.batchReference._withUnsafeGuaranteedRef { $0.number(contestedRow) }
         }
-        let filled = staging.batchReference._withUnsafeGuaranteedRef { $0.count }
-        if filled > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 { try flushIfFull() }
+        let (filled, texts) = staging.batchReference._withUnsafeGuaranteedRef { ($0.size, $0.textsOfRow) }
+        textBytes += texts
+        if textBytes > textLimit { throw tooLarge(staging) }
+        // Rows of many tables may fill as many batches: long ones are looked at one by one.
+        if filled > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 || texts > 16 << 10 { try flushIfFull() }
+    }
+
+    private func tooLarge(_ staging: Staging) -> StoreError {
+        StoreError(
+            .limit,
+            "the rows that the body becomes hold more text than max_body, \(textLimit) bytes, allows; the last one is of "
+                + "table '\(staging.table.table.name)'. Values that each row repeats count each time: raise max_body if "
+                + "that is meant")
     }
 
     private func flushIfFull() throws {

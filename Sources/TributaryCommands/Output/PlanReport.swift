@@ -9,6 +9,23 @@ struct PlanReport: Sendable {
         var updated: [PlannedChange] = []
         var deleted: [PlannedChange] = []
         var counts = MergeCounts()
+
+        fileprivate mutating func add(_ change: PlannedChange, limit: Int) {
+            func keep(_ changes: inout [PlannedChange]) {
+                if limit == 0 || changes.count < limit { changes.append(change) }
+            }
+            switch change.operation {
+            case .insert:
+                counts.inserted += 1
+                keep(&inserted)
+            case .update:
+                counts.updated += 1
+                keep(&updated)
+            case .delete:
+                counts.deleted += 1
+                keep(&deleted)
+            }
+        }
     }
 
     let limit: Int
@@ -17,22 +34,8 @@ struct PlanReport: Sendable {
     init(limit: Int) { self.limit = limit }
 
     mutating func add(_ change: PlannedChange) {
-        var table = tables[change.table] ?? Table()
-        func keep(_ changes: inout [PlannedChange]) {
-            if limit == 0 || changes.count < limit { changes.append(change) }
-        }
-        switch change.operation {
-        case .insert:
-            table.counts.inserted += 1
-            keep(&table.inserted)
-        case .update:
-            table.counts.updated += 1
-            keep(&table.updated)
-        case .delete:
-            table.counts.deleted += 1
-            keep(&table.deleted)
-        }
-        tables[change.table] = table
+        // In place: taking the table out and putting it back would copy its changes for each one more.
+        tables[change.table, default: Table()].add(change, limit: limit)
     }
 
     /// For people.

@@ -12,7 +12,7 @@ final class BodyDecoder {
     private let isDeflate: Bool
     private var coding = Coding.undecided([])
 
-    /// Bytes of an archive, its folders and directory included.
+    /// Bytes of what is compressed: what comes to nothing counts, too.
     private var passed = 0
 
     /// Bytes that have come out so far.
@@ -36,9 +36,10 @@ final class BodyDecoder {
         case .identity:
             try deliver(bytes, body)
         case .compressed(let inflater):
+            passed += bytes.count
+            guard passed <= limit else { throw tooLarge }
             try inflate(bytes, with: inflater, body)
         case .archive(let archive):
-            // What is passed over counts, too.
             passed += bytes.count
             guard passed <= limit else { throw tooLarge }
             try archive.read(bytes) { try deliver($0, body) }

@@ -20,7 +20,7 @@ package final class DocumentProfile: XMLStreamHandler {
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
         open.last?.beginChild { trimmed(stream.textBytes(atDepth: stream.depth - 1)) }
-        let element = try profile(stream.name)
+        let element = try profile(stream.name, number: stream.nameIndex)
         elements += 1
         element.begin()
         open.append(element)
@@ -34,11 +34,11 @@ package final class DocumentProfile: XMLStreamHandler {
         open.removeLast().end(trimmed(stream.textBytes))
     }
 
-    private func profile(_ name: XMLName) throws -> ElementProfile {
+    private func profile(_ name: XMLName, number: Int32) throws -> ElementProfile {
         if let parent = open.last {
-            if let known = parent.child(name) { return known }
+            if let known = parent.child(name, number: number) { return known }
             try countPath()
-            return parent.addChild(name)
+            return parent.addChild(name, number: number)
         }
         let first = ElementProfile(name: name, parent: nil)
         root = first

@@ -7,51 +7,56 @@ extension ElementProfile {
     /// Elements of one name are taken for levels of one thing where they share an attribute or a child, or have nothing
     /// but text: `Cube` in `Cube` of the European Central Bank shares nothing. They must lie below the topmost of them
     /// and occur nowhere else, because a suffix path would find them there, too.
+    ///
+    /// Folding one group may make another of what it brings together, so names are gone through until none is one, or
+    /// for ``passes`` times: a document that needs more was made for it.
     func foldingRecursion() -> ElementProfile {
         let copy = ElementProfile(copying: self, parent: nil)
-        while let group = copy.recursiveGroup() {
-            for level in group.levels { level.parent?.children.removeAll { $0 === level } }
-            for level in group.levels { group.top.merge(level) }
-            group.top.isRecursive = true
+        for _ in 0..<Self.passes {
+            guard copy.foldGroups() else { break }
         }
         return copy
     }
 
-    /// The first element that has others of its kind below it.
-    private func recursiveGroup() -> (top: ElementProfile, levels: [ElementProfile])? {
+    private static let passes = 20
+
+    /// Folds each group of elements of one name, the names in the order of the document.
+    ///
+    /// - Returns: whether there was any.
+    private func foldGroups() -> Bool {
         var names: [String] = []
+        // An element comes before those below it, and stays so: folding moves elements only towards the root.
         var places: [String: [ElementProfile]] = [:]
         visit { element in
             if places[element.name.local] == nil { names.append(element.name.local) }
             places[element.name.local, default: []].append(element)
         }
+        var hasFolded = false
         for name in names {
-            guard let found = places[name], found.count > 1, let top = found.first else { continue }
-            let levels = Array(found.dropFirst())
-            guard levels.allSatisfy({ $0.isLevel(of: top) }), found.contains(where: { $0.maximum > 1 }) else {
-                continue
-            }
-            return (top, levels)
+            guard let found = places[name], found.count > 1 else { continue }
+            let group = found.filter { !$0.isMerged }
+            guard group.count > 1, let top = group.first, group.contains(where: { $0.maximum > 1 }) else { continue }
+            let levels = group.dropFirst()
+            let isOpen = !top.isProse || top.children.allSatisfy { $0.name.isSame(as: top.name) }
+            guard isOpen, levels.allSatisfy({ $0.isLevel(of: top) }) else { continue }
+            for level in levels { level.parent?.removeChild(level) }
+            for level in levels { top.merge(level) }
+            top.isRecursive = true
+            hasFolded = true
         }
-        return nil
+        return hasFolded
     }
 
     private func isLevel(of top: ElementProfile) -> Bool {
-        guard name.isSame(as: top.name), !top.isProse || top.children.allSatisfy({ $0.name.isSame(as: name) }) else {
-            return false
-        }
-        return sequence(first: self, next: \.parent).dropFirst().contains { $0 === top } && sharesShape(with: top)
+        name.isSame(as: top.name) && sharesShape(with: top)
+            && sequence(first: self, next: \.parent).dropFirst().contains { $0 === top }
     }
 
-    private func sharesShape(with other: ElementProfile) -> Bool {
-        let attributes = data.map(\.name)
-        if other.data.contains(where: { theirs in attributes.contains { $0.isSame(as: theirs.name) } }) { return true }
-        if other.children.contains(where: { theirs in
-            !theirs.name.isSame(as: name) && children.contains { $0.name.isSame(as: theirs.name) }
-        }) {
-            return true
-        }
-        return attributes.isEmpty && other.data.isEmpty && text.filled > 0 && other.text.filled > 0
+    private func sharesShape(with top: ElementProfile) -> Bool {
+        let attributes = data
+        if attributes.contains(where: { top.hasAttribute($0.name.identity) }) { return true }
+        if children.contains(where: { !$0.name.isSame(as: name) && top.child($0.name.identity) != nil }) { return true }
+        return attributes.isEmpty && text.filled > 0 && top.text.filled > 0 && top.data.isEmpty
     }
 
     /// Calls `body` with this element and everything below it, parents first.

@@ -18,8 +18,25 @@ package final class ElementProfile {
     package internal(set) var parents = 0
     /// Whether elements of this name were met below one another, and are all profiled here.
     var isRecursive = false
+    /// Whether it has been merged into another, and is no part of the document any more.
+    private(set) var isMerged = false
+    /// Local names that several children have, in different namespaces. Once nothing is added any more.
+    lazy var twins: Set<String> = {
+        var once: Set<String> = []
+        return Set(children.map(\.name.local).filter { !once.insert($0).inserted })
+    }()
+    /// As a column is named after it: with its prefix only where a sibling has the same local name. Likewise.
+    lazy var columnName = SQLName.snakeCase(hasTwin ? name.qualified : name.local)
+    /// Attributes of one local name in different namespaces. Likewise.
+    lazy var attributeTwins: Set<String> = {
+        var once: Set<String> = []
+        return Set(attributes.map(\.name.local).filter { !once.insert($0).inserted })
+    }()
 
-    private var byQualifiedName: [String: ElementProfile] = [:]
+    /// The children by the number of their name in the document, and by what tells names apart.
+    private var childrenByNumber: [Int32: ElementProfile] = [:]
+    private var childrenByName: [Identity: ElementProfile] = [:]
+    private var attributesByName: [Identity: Int] = [:]
     private var instance = -1
     private var occurrences = 0
     private var instancesWithChildren = 0
@@ -34,18 +51,43 @@ package final class ElementProfile {
 
     // MARK: - Profiling
 
-    /// The child of this name; nil before it is first met.
-    func child(_ name: XMLName) -> ElementProfile? {
-        if let found = byQualifiedName[name.qualified], found.name.namespace == name.namespace { return found }
-        return children.first { $0.name.isSame(as: name) }
+    /// What tells names apart, whatever their prefixes.
+    struct Identity: Hashable {
+        let local: String
+        let namespace: String?
     }
 
-    func addChild(_ name: XMLName) -> ElementProfile {
+    /// The child of this name; nil before it is first met.
+    ///
+    /// - Parameter number: the name's among the names of the document.
+    func child(_ name: XMLName, number: Int32) -> ElementProfile? {
+        if let found = childrenByNumber[number] { return found }
+        guard let found = child(name.identity) else { return nil }
+        childrenByNumber[number] = found
+        return found
+    }
+
+    func child(_ name: Identity) -> ElementProfile? { childrenByName[name] }
+
+    func addChild(_ name: XMLName, number: Int32) -> ElementProfile {
         let child = ElementProfile(name: name, parent: self)
-        children.append(child)
-        byQualifiedName[name.qualified] = child
+        adopt(child)
+        childrenByNumber[number] = child
         return child
     }
+
+    private func adopt(_ child: ElementProfile) {
+        child.parent = self
+        children.append(child)
+        childrenByName[child.name.identity] = child
+    }
+
+    func removeChild(_ child: ElementProfile) {
+        children.removeAll { $0 === child }
+        childrenByName[child.name.identity] = nil
+    }
+
+    func hasAttribute(_ name: Identity) -> Bool { attributesByName[name] != nil }
 
     func begin() {
         count += 1
@@ -71,9 +113,14 @@ package final class ElementProfile {
 
     /// - Parameter text: trimmed.
     func addAttribute(_ name: XMLName, _ text: UnsafeBufferPointer<UInt8>) {
-        let known = attributes.firstIndex { $0.name.isSame(as: name) }
-        if known == nil { attributes.append(AttributeProfile(name: name)) }
-        attributes[known ?? attributes.count - 1].value.add(text, scope: parent?.count ?? 0)
+        attributes[indexOfAttribute(name)].value.add(text, scope: parent?.count ?? 0)
+    }
+
+    private func indexOfAttribute(_ name: XMLName) -> Int {
+        if let known = attributesByName[name.identity] { return known }
+        attributes.append(AttributeProfile(name: name))
+        attributesByName[name.identity] = attributes.count - 1
+        return attributes.count - 1
     }
 
     /// - Parameter text: the element's own, trimmed.
@@ -120,7 +167,8 @@ package final class ElementProfile {
         parents = other.parents
         instancesWithChildren = other.instancesWithChildren
         instancesWithProse = other.instancesWithProse
-        children = other.children.map { ElementProfile(copying: $0, parent: self) }
+        attributesByName = other.attributesByName
+        for child in other.children { adopt(ElementProfile(copying: child, parent: self)) }
     }
 
     /// Adds what was seen at another path, children included.
@@ -132,24 +180,23 @@ package final class ElementProfile {
         instancesWithProse += other.instancesWithProse
         text.merge(other.text)
         for attribute in other.attributes {
-            if let index = attributes.firstIndex(where: { $0.name.isSame(as: attribute.name) }) {
+            if let index = attributesByName[attribute.name.identity] {
                 attributes[index].value.merge(attribute.value)
             } else {
+                attributesByName[attribute.name.identity] = attributes.count
                 attributes.append(attribute)
             }
         }
         for child in other.children {
-            if let known = children.first(where: { $0.name.isSame(as: child.name) }) {
-                known.merge(child)
-            } else {
-                child.parent = self
-                children.append(child)
-            }
+            if let known = self.child(child.name.identity) { known.merge(child) } else { adopt(child) }
         }
+        other.isMerged = true
     }
 }
 
 extension XMLName {
     /// Whether both name the same thing, whatever their prefixes.
     func isSame(as other: XMLName) -> Bool { local == other.local && namespace == other.namespace }
+
+    var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }
 }

@@ -7,6 +7,9 @@ import XMLStream
 final class PathWriter {
     /// The prefixes used so far, in the order of their first use.
     private(set) var bindings: [(prefix: String, namespace: String)] = []
+    private var prefixes: [String: String] = [:]
+    private var used: Set<String> = ["xml"]
+    private var nextNumber: [String: Int] = [:]
     private let written: [String: String]
 
     init(root: ElementProfile) {
@@ -37,7 +40,7 @@ final class PathWriter {
     }
 
     func path(_ steps: [ElementProfile], attribute: XMLName, of element: ElementProfile) -> String {
-        let hasTwin = element.attributes.contains { $0.name.local == attribute.local && !$0.name.isSame(as: attribute) }
+        let hasTwin = element.attributeTwins.contains(attribute.local)
         let name = hasTwin ? qualified(attribute) : attribute.local
         return (steps.map(step) + ["@" + name]).joined(separator: "/")
     }
@@ -49,14 +52,16 @@ final class PathWriter {
     private func qualified(_ name: XMLName) -> String {
         guard let namespace = name.namespace else { return name.local }
         if namespace == "http://www.w3.org/XML/1998/namespace" { return "xml:" + name.local }
-        if let bound = bindings.first(where: { $0.namespace == namespace }) { return bound.prefix + ":" + name.local }
+        if let bound = prefixes[namespace] { return bound + ":" + name.local }
         let wish = written[namespace] ?? Self.customary[namespace] ?? "ns"
         var prefix = wish
-        var number = 2
-        while prefix == "xml" || bindings.contains(where: { $0.prefix == prefix }) {
+        var number = nextNumber[wish] ?? 2
+        while !used.insert(prefix).inserted {
             prefix = wish + String(number)
             number += 1
         }
+        nextNumber[wish] = number
+        prefixes[namespace] = prefix
         bindings.append((prefix, namespace))
         return prefix + ":" + name.local
     }
@@ -70,9 +75,7 @@ final class PathWriter {
 
 extension ElementProfile {
     /// Whether a sibling has the same local name in another namespace.
-    var hasTwin: Bool {
-        parent?.children.contains { $0.name.local == name.local && !$0.name.isSame(as: name) } ?? false
-    }
+    var hasTwin: Bool { parent?.twins.contains(name.local) ?? false }
 }
 
 extension XMLName {

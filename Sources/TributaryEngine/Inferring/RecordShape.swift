@@ -61,9 +61,7 @@ struct RecordValue {
     var names: [String] {
         var names = steps.map(\.columnName)
         if let attribute {
-            let hasTwin = holder.attributes.contains {
-                $0.name.local == attribute.local && !$0.name.isSame(as: attribute)
-            }
+            let hasTwin = holder.attributeTwins.contains(attribute.local)
             names.append(SQLName.snakeCase(hasTwin ? attribute.qualified : attribute.local))
         }
         return names.isEmpty ? ["value"] : names
@@ -88,7 +86,4 @@ extension ElementProfile {
 
     /// Whether its content is more than text.
     var hasStructure: Bool { !data.isEmpty || !children.isEmpty && !isProse }
-
-    /// With its prefix only where a sibling has the same local name.
-    var columnName: String { SQLName.snakeCase(hasTwin ? name.qualified : name.local) }
 }

@@ -27,9 +27,14 @@ enum SQLName {
 
     /// Parts joined with `_`; the first ones are left out where all are too long.
     static func join(_ parts: [String]) -> String {
-        var parts = parts.filter { !$0.isEmpty }[...]
-        while parts.count > 1, parts.joined(separator: "_").count > longest { parts.removeFirst() }
-        return String(parts.joined(separator: "_").prefix(longest))
+        var kept: [String] = []
+        var length = -1
+        for part in parts.reversed() where !part.isEmpty {
+            length += 1 + part.count
+            guard kept.isEmpty || length <= longest else { break }
+            kept.append(part)
+        }
+        return String(kept.reversed().joined(separator: "_").prefix(longest))
     }
 
     /// Tributary and SQLite keep names that begin with theirs.

@@ -23,15 +23,16 @@ enum TableNames {
         for table in rest { table.name = names.claim(wishes(table.element), fallback: "record") }
     }
 
-    /// With its parent's name, its parent's and grandparent's, and so on.
+    /// With its parent's name, its parent's and grandparent's, and so on, as far as names may be long.
     private static func wishes(_ element: ElementProfile) -> [String] {
-        var parts = [element.columnName]
+        var name = element.columnName
         var wishes: [String] = []
         var next = element.parent
         while let ancestor = next {
-            parts.insert(ancestor.columnName, at: 0)
-            wishes.append(SQLName.unreserved(SQLName.join(parts)))
-            next = ancestor.parent
+            let isLast = ancestor.columnName.count + 1 + name.count > SQLName.longest
+            name = SQLName.join([ancestor.columnName, name])
+            wishes.append(SQLName.unreserved(name))
+            next = isLast ? nil : ancestor.parent
         }
         return wishes
     }

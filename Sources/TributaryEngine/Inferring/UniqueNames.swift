@@ -1,6 +1,8 @@
 /// Gives out names that are given once, whatever the case of their letters.
 struct UniqueNames {
     private var taken: Set<String>
+    /// The first number that may be free behind a name: those below it have been tried.
+    private var nextNumber: [String: Int] = [:]
 
     /// - Parameter reserved: names that are not given out, in lower case.
     init(reserved: Set<String> = []) { taken = reserved }
@@ -12,7 +14,8 @@ struct UniqueNames {
         let names = wishes.filter { !$0.isEmpty }
         if let free = names.first(where: { taken.insert($0.lowercased()).inserted }) { return free }
         let base = names.first ?? fallback
-        var number = names.isEmpty ? 1 : 2
+        var number = nextNumber[base] ?? (names.isEmpty ? 1 : 2)
+        defer { nextNumber[base] = number + 1 }
         while true {
             let suffix = number == 1 ? "" : "_\(number)"
             let name = String(base.prefix(SQLName.longest - suffix.count)) + suffix

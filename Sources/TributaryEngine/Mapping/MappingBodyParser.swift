@@ -13,6 +13,8 @@ final class MappingBodyParser: BodyParser {
         stream = XMLStreamParser(response, handler: handler)
     }
 
+    var streams: [XMLStreamParser] { [stream] }
+
     func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
 
     func finish() throws {

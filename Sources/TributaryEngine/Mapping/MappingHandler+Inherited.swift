@@ -20,7 +20,7 @@ extension MappingHandler {
                 value.withUnsafeBufferPointer { instance.take($0, slot) }
                 return false
             case .parent(let parent, let key):
-                guard let enclosing = instances.last(where: { $0.plan === parent && $0.depth == base }),
+                guard let enclosing = parent.open(at: base),
                     parent.slots[key].column.repetition == .first, let value = enclosing[key]
                 else { return true }
                 instance.take(value, slot)
@@ -28,13 +28,13 @@ extension MappingHandler {
             case .relation(let index):
                 let relation = plan.relations[index]
                 if !instance.has(relation.slot),
-                    let enclosing = instances.last(where: { $0.plan === relation.target && $0.depth == base })
+                    let enclosing = relation.target.open(at: base)
                 {
                     refer(instance, relation.recordSlot, to: enclosing)
                 }
                 return false
             case .record(let parent):
-                if let enclosing = instances.last(where: { $0.plan === parent && $0.depth == base }) {
+                if let enclosing = parent.open(at: base) {
                     refer(instance, slot, to: enclosing)
                 }
                 return false
@@ -51,13 +51,13 @@ extension MappingHandler {
 
     /// A record within another one whose table refers to it: the nearest.
     func relateOutwards(_ instance: RecordInstance) {
-        for outer in instances.reversed() where outer !== instance {
-            guard let relation = outer.plan.relations.first(where: { $0.target === instance.plan }) else { continue }
-            if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
-                outer.forget(relation.slot)
-                refer(outer, relation.recordSlot, to: instance)
-            }
-            return
+        let around = instance.plan.referrers.compactMap { $0.enclosing(instance.depth) }
+        guard let outer = around.max(by: { $0.depth < $1.depth }),
+            let relation = outer.plan.relations.first(where: { $0.target === instance.plan })
+        else { return }
+        if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
+            outer.forget(relation.slot)
+            refer(outer, relation.recordSlot, to: instance)
         }
     }
 
@@ -68,12 +68,11 @@ extension MappingHandler {
             let depth = path.isAbsolute ? 0 : instance.depth - path.ups
             return depth >= (path.isAbsolute ? 0 : 1) ? depth : nil
         case .parent(let parent, _):
-            return instances.last { $0.plan === parent && $0.depth < instance.depth }?.depth
+            return parent.enclosing(instance.depth)?.depth
         case .relation(let index):
-            let target = instance.plan.relations[index].target
-            return instances.last { $0.plan === target && $0.depth < instance.depth }?.depth
+            return instance.plan.relations[index].target.enclosing(instance.depth)?.depth
         case .record(let parent):
-            return instances.last { $0.plan === parent && $0.depth < instance.depth }?.depth
+            return parent.enclosing(instance.depth)?.depth
         case .name, .ordinal:
             return nil
         }
@@ -86,21 +85,26 @@ extension MappingHandler {
             instance.plan.recycle(instance)
             return
         }
-        waitingBytes += instance.count + 64
-        guard waitingBytes <= Self.waitingLimit else {
-            let plan = instance.plan
-            throw MappingError(
-                "more than \(ByteSize.text(Self.waitingLimit)) of records of table '\(plan.mapping.table)' wait for "
-                    + "'\(plan.slots[missing[0]].column.writtenPath)', which comes after them in the document")
-        }
+        let column = instance.plan.slots[missing[0]].column
+        try wait(forMore: instance.footprint, column.writtenPath, of: instance.plan)
         level(depth).waiting.append(.init(instance: instance, slots: missing))
+    }
+
+    /// Counts what waits, or is waited for.
+    func wait(forMore bytes: Int, _ path: String, of plan: RecordPlan) throws {
+        waitingBytes += bytes
+        guard waitingBytes <= Self.waitingLimit else {
+            throw MappingError(
+                "more than \(ByteSize.text(Self.waitingLimit)) of records of table '\(plan.mapping.table)', and of values "
+                    + "for them, wait for '\(path)', which comes after them in the document")
+        }
     }
 
     /// The element at a depth has ended, and with it the time to wait for what is in it.
     func settle(_ waiting: Level.Waiting, at depth: Int, inherited: [Level.Key: [UInt8]]) throws {
         let instance = waiting.instance
         let plan = instance.plan
-        waitingBytes -= instance.count + 64
+        waitingBytes -= instance.footprint
         var missing: [Int] = []
         for slot in waiting.slots {
             guard base(of: slot, for: instance) == depth else {
@@ -108,7 +112,7 @@ extension MappingHandler {
                 continue
             }
             if case .parent(let parent, let key) = plan.slots[slot].source {
-                if let value = instances.last(where: { $0.plan === parent && $0.depth == depth })?[key] {
+                if let value = parent.open(at: depth)?[key] {
                     instance.take(value, slot)
                 }
             } else if let value = inherited[.init(plan: plan.index, slot: slot)] {

@@ -14,8 +14,9 @@ extension MappingHandler {
     var elements: [String] {
         var paths: [String] = []
         func add(_ node: PathNode) {
+            guard paths.count < 8 else { return }
             paths.append(node.path)
-            if paths.count < 8 { node.children.forEach(add) }
+            node.children.forEach(add)
         }
         root.children.forEach(add)
         return paths
@@ -25,7 +26,7 @@ extension MappingHandler {
     func unmatchedElements(request: String) -> [StackPlan.Unmatched] {
         var found: [StackPlan.Unmatched] = []
         func visit(_ node: PathNode) {
-            if node.isWithinCollected { return }
+            if node.isCollected { return }
             if !node.isUsed { found.append(.init(request: request, path: node.path, count: node.count)) }
             for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
                 found.append(.init(request: request, path: node.path + "/@" + name, count: count))

@@ -6,8 +6,9 @@ import XMLStream
 /// An element costs one comparison of numbers to find its ``PathNode``; only where that has work to do is more done. Values
 /// are copied as bytes, and converted when their record ends.
 final class MappingHandler: XMLStreamHandler {
-    /// What records may hold in memory while they wait for a value that comes after them in the document.
-    static let waitingLimit = 16 << 20
+    /// What records may hold in memory while they wait for a value that comes after them in the document, and what such
+    /// values may.
+    static let waitingLimit = 64 << 20
     /// Distinct paths of elements in one document.
     static let pathLimit = 50_000
 
@@ -16,6 +17,9 @@ final class MappingHandler: XMLStreamHandler {
         var positions: [Int: Int] = [:]
         var inherited: [Key: [UInt8]] = [:]
         var waiting: [Waiting] = []
+
+        /// What is kept for records, in bytes.
+        var inheritedBytes: Int { inherited.values.reduce(0) { $0 + $1.count } }
 
         struct Key: Hashable {
             var plan: Int
@@ -49,9 +53,13 @@ final class MappingHandler: XMLStreamHandler {
     @exclusivity(unchecked) var hasLevels = 0
     @exclusivity(unchecked) var levels: [Level?] = [nil]
     @exclusivity(unchecked) var collectors: [ElementCollector] = []
+    @exclusivity(unchecked) var texts = TextCollection()
+    /// Bytes that the collectors hold.
+    var collectedBytes = 0
     /// How much of each open element's own text the collectors have.
     var collected: [Int] = []
-    private var isWatching: Bool { !collectors.isEmpty || notesUnused }
+    private var isWatching: Bool { isCollecting || notesUnused }
+    private let memory = RecordMemory()
     var waitingBytes = 0
     private var paths = 0
 
@@ -67,6 +75,10 @@ final class MappingHandler: XMLStreamHandler {
         planner = PathPlanner(plans: plans)
         current = .passUnretained(root)
         super.init()
+        for plan in plans {
+            plan.memory = memory
+            for relation in plan.relations { relation.target.referrers.append(plan) }
+        }
     }
 
     // MARK: - Elements
@@ -79,20 +91,20 @@ final class MappingHandler: XMLStreamHandler {
         current = reference
         try reference._withUnsafeGuaranteedRef { node in
             node.count += 1
-            if isWatching { watchStart(of: node, stream) }
+            if isWatching { try watchStart(of: node, stream) }
             if !node.isIdle, node.leaf == nil { try start(node, stream) }
         }
     }
 
-    private func watchStart(of node: PathNode, _ stream: XMLStreamParser) {
-        if !collectors.isEmpty { collectStart(stream, depth: node.depth) }
+    private func watchStart(of node: PathNode, _ stream: XMLStreamParser) throws {
+        if isCollecting { try collectStart(stream, depth: node.depth) }
         if notesUnused { noteAttributes(of: node, stream) }
     }
 
     override func didEndElement(in stream: XMLStreamParser) throws {
         let reference = current
         try reference._withUnsafeGuaranteedRef { node in
-            if !collectors.isEmpty { collectEnd(stream, depth: node.depth) }
+            if isCollecting { try collectEnd(stream, depth: node.depth) }
             // Only the root node has no parent, and no element ends there.
             current = node.parentReference ?? current
             if let leaf = node.leaf, let innermost, hasLevels == 0,
@@ -121,6 +133,7 @@ final class MappingHandler: XMLStreamHandler {
             throw MappingError("the document has more than \(Self.pathLimit) different paths of elements")
         }
         planner.plan(node)
+        node.noteUse()
         parent.add(node, name: stream.nameIndex)
         while levels.count <= node.depth { levels.append(nil) }
         return .passUnretained(node)
@@ -135,19 +148,16 @@ final class MappingHandler: XMLStreamHandler {
             if plan.numbersRecords { instance.record = context.nextRecord() }
             if plan.countsPositions { count(instance, of: plan, in: level(depth - 1)) }
             instances.append(instance)
+            plan.open.append(instance)
         }
         for capture in node.atStart where isMet(capture.conditions, stream) {
             switch capture.what {
             case .attribute(let test):
-                stream.attributesOfElement.withValue(of: test) { deliver($0, capture) }
+                try stream.attributesOfElement.withValue(of: test) { try deliver($0, capture) }
             case .attributesByName:
                 deliverAttributes(stream, capture)
             case .deepText, .markup:
-                collectors.append(ElementCollector(capture, depth: depth))
-                collectors[collectors.count - 1].start(stream)
-                stream.keepsIndentation = true
-                while collected.count <= depth { collected.append(0) }
-                collected[depth] = 0
+                try beginCollecting(capture, stream, depth: depth)
             case .text:
                 break
             }
@@ -157,19 +167,9 @@ final class MappingHandler: XMLStreamHandler {
     private func end(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
         for capture in node.atEnd where isMet(capture.conditions, stream) {
-            deliver(trimmed(stream.textBytes), capture)
+            try deliver(trimmed(stream.textBytes), capture)
         }
-        while let collector = collectors.last, collector.depth == depth {
-            collectors.removeLast()
-            collector.result.withUnsafeBufferPointer { bytes in
-                if case .deepText = collector.capture.what {
-                    deliver(trimmed(bytes), collector.capture)
-                } else {
-                    deliver(bytes, collector.capture)
-                }
-            }
-            stream.keepsIndentation = !collectors.isEmpty
-        }
+        if isCollecting { try endCollecting(stream, depth: depth) }
         var ended: [(instance: RecordInstance, missing: [Int])] = []
         while let instance = instances.last, instance.depth == depth {
             instances.removeLast()
@@ -178,10 +178,12 @@ final class MappingHandler: XMLStreamHandler {
         if let level = levels[depth] {
             levels[depth] = nil
             hasLevels -= 1
+            waitingBytes -= level.inheritedBytes
             instances.append(contentsOf: ended.map(\.instance))
             for waiting in level.waiting { try settle(waiting, at: depth, inherited: level.inherited) }
             instances.removeLast(ended.count)
         }
+        for (instance, _) in ended { instance.plan.open.removeLast() }
         for (instance, missing) in ended {
             relateOutwards(instance)
             try finish(instance, missing)
@@ -213,27 +215,35 @@ final class MappingHandler: XMLStreamHandler {
     }
 
     @inline(__always)
-    func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
-        if capture.isInherited { return keep(bytes, capture) }
+    func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) throws {
+        if capture.isInherited { return try keep(bytes, capture) }
+        record(for: capture)?.take(bytes, capture.slot)
+    }
+
+    /// The open record that takes what a capture finds.
+    func record(for capture: PathNode.Capture) -> RecordInstance? {
         for instance in instances.reversed() where instance.depth <= capture.depth {
-            guard instance.depth == capture.depth else { return }
-            if instance.plan === capture.record {
-                return instance.take(bytes, capture.slot)
-            }
+            guard instance.depth == capture.depth else { return nil }
+            if instance.plan === capture.record { return instance }
         }
+        return nil
     }
 
     /// Keeps a value for the records below the open element at the capture's depth.
-    func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) {
+    private func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) throws {
         let key = Level.Key(plan: capture.record.index, slot: capture.slot)
         let level = level(capture.depth)
-        guard let known = level.inherited[key] else { return level.inherited[key] = Array(bytes) }
         let column = capture.record.slots[capture.slot].column
-        switch column.repetition {
-        case .first: break
-        case .last: level.inherited[key] = Array(bytes)
-        case .join: level.inherited[key] = known + Array(column.separator.utf8) + Array(bytes)
+        let known = level.inherited[key]?.count ?? -1
+        if known >= 0, column.repetition == .first { return }
+        // In place: copying what is there for each further value would cost the square of their number.
+        if known >= 0, column.repetition == .join {
+            level.inherited[key]?.append(contentsOf: column.separator.utf8)
+            level.inherited[key]?.append(contentsOf: bytes)
+        } else {
+            level.inherited[key] = Array(bytes)
         }
+        try wait(forMore: (level.inherited[key]?.count ?? 0) - max(known, 0), column.writtenPath, of: capture.record)
     }
 
     private func deliverAttributes(_ stream: XMLStreamParser, _ capture: PathNode.Capture) {

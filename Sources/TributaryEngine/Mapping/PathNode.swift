@@ -11,9 +11,12 @@ final class PathNode {
     let parentReference: Unmanaged<PathNode>?
     var parent: PathNode? { parentReference?.takeUnretainedValue() }
     private(set) var children: [PathNode] = []
-    /// Names and nodes of the children once more, without reference counts: looked through for every element.
+    /// Names and nodes of the first children once more, without reference counts: looked through for every element.
     @exclusivity(unchecked) private var known = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>
         .allocate(capacity: 0)
+    /// Children beyond the first few, which are too many to be looked through.
+    @exclusivity(unchecked) private var more: [Int32: Unmanaged<PathNode>] = [:]
+    private static let fewChildren = 16
 
     /// Records that begin with such an element.
     @exclusivity(unchecked) var records: [Start] = []
@@ -78,11 +81,12 @@ final class PathNode {
     @inline(__always)
     func child(_ name: Int32) -> Unmanaged<PathNode>? {
         for child in known where child.name == name { return child.node }
-        return nil
+        return more.isEmpty ? nil : more[name]
     }
 
     func add(_ child: PathNode, name: Int32) {
         children.append(child)
+        guard children.count <= Self.fewChildren else { return more[name] = .passUnretained(child) }
         let larger = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>.allocate(
             capacity: children.count)
         _ = larger.initialize(from: known + [(name, Unmanaged.passUnretained(child))])
@@ -105,18 +109,26 @@ final class PathNode {
 
     var path: String { names.reduce(into: "") { $0 += "/" + $1.qualified } }
 
-    /// Whether the whole content of an element there, or around it, is taken.
-    var isWithinCollected: Bool {
+    /// Whether the whole content of an element there is taken.
+    var isCollected: Bool {
         atStart.contains {
             switch $0.what {
             case .deepText, .markup: true
             default: false
             }
-        } || (parent?.isWithinCollected ?? false)
+        }
     }
 
     /// Whether an element there, or below it, is a record or gives a value.
-    var isUsed: Bool {
-        !records.isEmpty || !atStart.isEmpty || !atEnd.isEmpty || children.contains(where: \.isUsed)
+    private(set) var isUsed = false
+
+    /// Notes that an element there is a record or gives a value, if it is one or does.
+    func noteUse() {
+        guard !records.isEmpty || !atStart.isEmpty || !atEnd.isEmpty else { return }
+        var node: PathNode? = self
+        while let current = node, !current.isUsed {
+            current.isUsed = true
+            node = current.parent
+        }
     }
 }

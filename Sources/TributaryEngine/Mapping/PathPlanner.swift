@@ -5,7 +5,7 @@ struct PathPlanner {
     let plans: [RecordPlan]
 
     func plan(_ node: PathNode) {
-        let names = node.names
+        let names = node.names[...]
         for plan in plans {
             if let conditions = Self.match(plan.mapping.element, names) {
                 node.records.append(PathNode.Start(plan: plan, conditions: conditions))
@@ -29,7 +29,7 @@ struct PathPlanner {
         }
     }
 
-    private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: [XMLName]) {
+    private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
         let slot = plan.slots[index]
         switch slot.source {
         case .parent, .ordinal, .relation, .record:
@@ -69,11 +69,10 @@ struct PathPlanner {
     }
 
     /// Whether the path of names is one of an element pattern's; the conditions on attributes that remain to be met.
-    static func match(_ pattern: XMLPath, _ names: some BidirectionalCollection<XMLName>) -> [PathNode.Condition]? {
-        let names = Array(names)
+    static func match(_ pattern: XMLPath, _ names: ArraySlice<XMLName>) -> [PathNode.Condition]? {
         let base = names.count - pattern.steps.count
         guard pattern.isAbsolute ? base == 0 : base >= 0 else { return nil }
-        return match(pattern.steps, names[base...], from: base)
+        return match(pattern.steps, names.suffix(pattern.steps.count), from: base)
     }
 
     private static func match(_ steps: [XMLPath.Step], _ names: ArraySlice<XMLName>, from base: Int) -> [PathNode

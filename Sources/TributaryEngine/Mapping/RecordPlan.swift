@@ -95,6 +95,10 @@ final class RecordPlan {
     var numbersRecords = false
     /// Of the mirrored schema only.
     var relations: [Relation] = []
+    /// Tables whose records get their foreign key from one of this table that lies within them. Of the mirrored schema only.
+    var referrers: [RecordPlan] = []
+    /// Its records whose elements are open, the innermost last.
+    @exclusivity(unchecked) var open: [RecordInstance] = []
     /// Makes the rows when the first record is staged: a table that the document does not speak of is left alone.
     var makeRows: (() throws -> [Row])?
     /// Which columns a value has been found for, where somebody will ask.
@@ -103,6 +107,8 @@ final class RecordPlan {
     /// What may identify a row where the mapping does not say.
     var uniqueKeys: [[String]] = []
     var records = 0
+    /// Of all records of the document.
+    var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
     init(_ mapping: TableMapping, index: Int) {
@@ -118,8 +124,18 @@ final class RecordPlan {
 
     deinit { for row in rows { row.steps.deallocate() } }
 
+    /// The innermost of its open records around an element at a depth.
+    func enclosing(_ depth: Int) -> RecordInstance? { open.last { $0.depth < depth } }
+
+    /// Its open record at a depth.
+    func open(at depth: Int) -> RecordInstance? {
+        open.last { $0.depth <= depth }.flatMap { $0.depth == depth ? $0 : nil }
+    }
+
     func recycle(_ instance: RecordInstance) {
-        if spare.count < 16 { spare.append(instance) }
+        // One that has been large would keep what it took.
+        let largest = spare.isEmpty ? 64 << 10 : 4 << 10
+        if spare.count < 16, instance.footprint <= largest { spare.append(instance) }
     }
 }
 
@@ -136,6 +152,12 @@ extension RecordPlan {
         if let makeRows {
             guard slots.indices.contains(where: instance.has) else { return }
             if rows.isEmpty { rows = try makeRows() }
+        }
+        guard !instance.isTooLarge else {
+            throw MappingError(
+                "line \(instance.line): a record of table '\(mapping.table)' holds more than "
+                    + "\(ByteSize.text(RecordInstance.limit)), or all records that are open at the same time more than "
+                    + "\(ByteSize.text(RecordMemory.limit)); map smaller elements")
         }
         if notesFound { for slot in found.indices where instance.has(slot) { found[slot] = true } }
         for index in rows.indices {
@@ -176,7 +198,7 @@ extension RecordPlan {
                         continue
                     }
                 case .real:
-                    if let number = Lexical.double(trimmed(bytes)) {
+                    if let number = Lexical.double(trimmed(bytes)), !number.isNaN {
                         writer.append(number)
                         continue
                     }

@@ -59,7 +59,7 @@ struct ValueConverter: Sendable {
         switch kind {
         case .text, .xml: "text"
         case .integer: "an integer from \(Int64.min) to \(Int64.max)"
-        case .real: "a number"
+        case .real: "a number, or INF or -INF"
         case .decimal: "a decimal number"
         case .boolean: "true, false, yes, no, 1 or 0"
         case .date(let format):
@@ -99,7 +99,8 @@ struct ValueConverter: Sendable {
             guard let value = Lexical.int(bytes) else { return false }
             row.append(Int64(value))
         case .real:
-            guard let value = Lexical.double(bytes) else { return false }
+            // SQLite would store NaN as NULL, which is another value.
+            guard let value = Lexical.double(bytes), !value.isNaN else { return false }
             row.append(value)
         case .decimal:
             guard Lexical.isDecimal(bytes, exponent: false) else { return false }

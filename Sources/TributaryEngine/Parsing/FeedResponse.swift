@@ -16,6 +16,8 @@ public struct FeedResponse: Sendable {
     public var validators: Validators
     /// Whether the body is a SOAP message, whose Body holds the document.
     var isSOAP = false
+    /// What the body may become in memory and in the store; see `max_body`.
+    var maxBody = 256 << 20
 
     public init(
         requestedURL: String, url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date,

@@ -69,7 +69,9 @@ final class SOAPEnvelope: XMLStreamEnvelope {
 extension XMLStreamParser {
     /// Reads a response's body: in its charset, and within its SOAP envelope where it is to have one.
     convenience init(_ response: FeedResponse, handler: XMLStreamHandler) {
-        self.init(charset: response.charset, handler: handler)
+        var limits = XMLLimits()
+        limits.defaultLength = response.maxBody
+        self.init(charset: response.charset, limits: limits, handler: handler)
         if response.isSOAP { open(SOAPEnvelope()) }
     }
 }

@@ -11,6 +11,8 @@ final class StreamBodyParser: BodyParser {
         stream = XMLStreamParser(response, handler: handler)
     }
 
+    var streams: [XMLStreamParser] { [stream] }
+
     func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
 
     func finish() throws { try stream.finish() }

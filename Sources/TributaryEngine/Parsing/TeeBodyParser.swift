@@ -1,3 +1,5 @@
+import XMLStream
+
 /// Hands a body to two parsers.
 final class TeeBodyParser: BodyParser {
     private let first: any BodyParser
@@ -7,6 +9,8 @@ final class TeeBodyParser: BodyParser {
         self.first = first
         self.second = second
     }
+
+    var streams: [XMLStreamParser] { first.streams + second.streams }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws {
         try first.parse(bytes)

@@ -15,6 +15,8 @@ final class XMLBodyParser: XMLStreamHandler, BodyParser {
         parser.streamReference = Unmanaged.passUnretained(stream)
     }
 
+    var streams: [XMLStreamParser] { [stream] }
+
     func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
 
     func finish() throws {

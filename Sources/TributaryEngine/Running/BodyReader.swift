@@ -2,16 +2,18 @@ import Crypto
 import FeedStore
 import Foundation
 
-/// One response's body on its way from the network to the parser: decompressed, limited, counted, and, where it is JSON, turned
-/// into XML.
+/// One response's body on its way from the network to the parser: decompressed, limited, counted, and, where it is JSON, read as
+/// if it were XML.
 final class BodyReader {
     private let decoder: BodyDecoder
     private let parser: any BodyParser
-    private var json: JSONTranscoder?
-    private var isDecided = false
-    /// What the Content-Type says; nil without one: then the first character decides.
-    private let isDeclaredJSON: Bool?
+    private var json: JSONReader?
+    /// The body's first bytes while it is not known whether it is JSON.
+    private var start: [UInt8]? = []
+    private let isDeclaredJSON: Bool
     private var hash: SHA256?
+    /// What is parsed between two looks at whether the run has been told to stop: a small piece may decompress to a large one.
+    private static let stride = 64 << 10
 
     /// Bytes received, before decompression.
     private(set) var received = 0
@@ -22,11 +24,12 @@ final class BodyReader {
     init(_ response: FeedResponse, parser: any BodyParser, limit: Int, digests: Bool = false) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
         self.parser = parser
-        let type = response[header: "Content-Type"]?.lowercased().prefix { $0 != ";" }
-        isDeclaredJSON = type.map { $0.hasPrefix("application/json") || $0.hasSuffix("+json") }
+        let type = response[header: "Content-Type"]?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
+        isDeclaredJSON = type == "application/json" || type == "text/json" || type.hasSuffix("+json")
         if digests { hash = SHA256() }
     }
 
+    /// - Throws: `CancellationError` where the task has been cancelled, however much of the piece is left.
     func read(_ piece: UnsafeRawBufferPointer) throws {
         received += piece.count
         try decoder.decode(piece) { try parse($0) }
@@ -34,7 +37,8 @@ final class BodyReader {
 
     func finish() throws {
         try decoder.finish { try parse($0) }
-        if let last = try json?.finish() { try last.withUnsafeBytes { try parser.parse($0) } }
+        try decide(isWhole: true)
+        try json?.finish()
         try parser.finish()
     }
 
@@ -42,12 +46,37 @@ final class BodyReader {
     var digest: String? { hash.map { $0.finalize().map { String(format: "%02x", $0) }.joined() } }
 
     private func parse(_ bytes: UnsafeRawBufferPointer) throws {
-        hash?.update(bufferPointer: bytes)
-        if !isDecided, !bytes.isEmpty {
-            isDecided = true
-            if isDeclaredJSON ?? JSONTranscoder.isJSON(bytes) { json = JSONTranscoder() }
+        var rest = bytes
+        while !rest.isEmpty {
+            try Task.checkCancellation()
+            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
+            hash?.update(bufferPointer: part)
+            if start != nil {
+                start?.append(contentsOf: part)
+                try decide(isWhole: false)
+            } else {
+                try handOn(part)
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(part.count))
         }
-        guard json != nil else { return try parser.parse(bytes) }
-        try json?.transcode(bytes).withUnsafeBytes { try parser.parse($0) }
+    }
+
+    /// Sees whether the body is JSON, and hands on what has come of it.
+    private func decide(isWhole: Bool) throws {
+        guard let bytes = start else { return }
+        var skipped = 0
+        switch try BodyStart.find(in: bytes, isDeclaredJSON: isDeclaredJSON, isWhole: isWhole) {
+        case .undecided: return
+        case .xml: break
+        case .json(let mark):
+            json = try JSONReader(parser.streams)
+            skipped = mark
+        }
+        start = nil
+        try bytes[skipped...].withUnsafeBytes { try handOn($0) }
+    }
+
+    private func handOn(_ bytes: UnsafeRawBufferPointer) throws {
+        if let json { try json.read(bytes) } else { try parser.parse(bytes) }
     }
 }

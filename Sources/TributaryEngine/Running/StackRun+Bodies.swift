@@ -76,11 +76,14 @@ extension StackRun {
         factory.notesUnused = notesUnused
         let context = try workerContext()
         try factory.prepareStore()
-        var parser = try factory.makeParser(exchange.response, context: context, index: index)
+        var response = exchange.response
+        response.maxBody = request.maxBody
+        var parser = try factory.makeParser(response, context: context, index: index)
+        context.textLimit = request.maxBody
         let mapped = parser as? MappingBodyParser
         let captures = CaptureHandler(request.capturedPaths)
         if !request.capturedPaths.isEmpty {
-            parser = TeeBodyParser(parser, StreamBodyParser(captures, exchange.response))
+            parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
         let digests = exchange.response.validators.isEmpty && !request.isUnconditional
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody, digests: digests)

@@ -8,7 +8,7 @@ final class RecordStreamHandler<Record: XMLRecord & FeedRecord>: RecordTreeHandl
 
     init(element: RecordPath, context: WorkerContext) {
         self.context = context
-        super.init(path: element, session: DecodingSession())
+        super.init(path: element, session: DecodingSession(byteLimit: ElementTree.byteLimitOfRun))
     }
 
     override func didEndRecord() throws {

@@ -3,7 +3,8 @@ package import Foundation
 /// A date's form that a mapping gives: `%d.%m.%Y %H:%M` as strptime(3) knows it, or `dd.MM.yyyy HH:mm` as Unicode's
 /// Locale Data Markup Language does (UTS 35, part 4). Names of months and days are English.
 ///
-/// Reading allows fewer digits than a field has; without a zone a time is UTC.
+/// Reading allows fewer digits than a field has; without a zone a time is UTC. A time before the year 0 or after 9999 is
+/// none.
 package struct DateFormat: Sendable, Hashable {
     enum Field: Sendable, Hashable {
         case year, shortYear, month, monthName, shortMonthName, day, hour, hour12, minute, second, fraction(Int)
@@ -103,6 +104,10 @@ package struct DateFormat: Sendable, Hashable {
     ///
     /// - Parameter ignoresZone: takes the time as if it were UTC: for the day that was written.
     package func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
+        read(text, ignoresZone: ignoresZone).flatMap { Lexical.isWritable($0) ? $0 : nil }
+    }
+
+    private func read(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool) -> Date? {
         var rest = Substring(decoding: text, as: UTF8.self)
         var year = 1970
         var month = 1
@@ -190,7 +195,7 @@ package struct DateFormat: Sendable, Hashable {
 
     /// A point in time in this form, in UTC.
     package func text(_ date: Date) -> String {
-        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+        let milliseconds = Lexical.milliseconds(date)
         let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
         let civil = CivilDate(daysSince1970: days)
         let weekday = (days + 4).quotientAndRemainder(flooringBy: 7).remainder
@@ -214,7 +219,7 @@ package struct DateFormat: Sendable, Hashable {
             case .weekday: text += Self.days[weekday]
             case .shortWeekday: text += Self.days[weekday].prefix(3)
             case .zone(let colon): text += colon ? "+00:00" : "+0000"
-            case .epoch: text += String(milliseconds / 1000)
+            case .epoch: text += String(milliseconds.quotientAndRemainder(flooringBy: 1000).quotient)
             case .literal(let literal): text += literal
             }
         }

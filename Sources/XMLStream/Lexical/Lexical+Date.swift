@@ -5,6 +5,8 @@ extension Lexical {
     /// `gYearMonth`, `gYear`, and the basic form without separators), RFC 822 and 1123, RFC 850, and asctime.
     /// Without a time it is midnight, without a zone UTC.
     ///
+    /// Nil for a time before the year 0 or after 9999 in UTC, which ISO 8601 does not write with four digits.
+    ///
     /// - Parameter ignoresZone: reads the zone and takes the time as if it were UTC: for the day that was written.
     package static func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
         guard let first = text.first else { return nil }
@@ -13,12 +15,28 @@ extension Lexical {
         guard let date = isNumeric && !scanner.startsWithDayOfMonth ? scanner.iso8601() : scanner.rfc822() else {
             return nil
         }
-        return scanner.isAtEnd ? date : nil
+        return scanner.isAtEnd && isWritable(date) ? date : nil
     }
 
-    /// ISO 8601 in UTC, with milliseconds only where there are any: `2026-11-21T08:30:00Z`.
+    /// Milliseconds since 1970 that have a year of four digits.
+    static let writable = -62_167_219_200_000...253_402_300_799_999
+
+    /// Whether a point in time has a year from 0 to 9999 in UTC.
+    package static func isWritable(_ date: Date) -> Bool {
+        Int(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map(writable.contains) ?? false
+    }
+
+    /// Milliseconds since 1970; of a time that cannot be written, those of the nearest that can.
+    static func milliseconds(_ date: Date) -> Int {
+        let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
+        if let exact = Int(exactly: milliseconds), writable.contains(exact) { return exact }
+        return milliseconds > 0 ? writable.upperBound : writable.lowerBound
+    }
+
+    /// ISO 8601 in UTC, with milliseconds only where there are any: `2026-11-21T08:30:00Z`. The nearest time with a year
+    /// from 0 to 9999.
     package static func iso8601(_ date: Date) -> String {
-        let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+        let milliseconds = milliseconds(date)
         let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
         let civil = CivilDate(daysSince1970: days)
         let seconds = inDay / 1000
@@ -27,9 +45,12 @@ extension Lexical {
         return civil.description + "T" + time + (fraction > 0 ? "." + padded(fraction, 3) : "") + "Z"
     }
 
-    /// The day of a point in time in UTC: `2026-11-21`.
+    /// The day of a point in time in UTC: `2026-11-21`. The nearest with a year from 0 to 9999.
     package static func day(_ date: Date) -> String {
-        CivilDate(daysSince1970: Int((date.timeIntervalSince1970 / 86_400).rounded(.down))).description
+        // Not of the milliseconds: what is rounded up to midnight is still in the day before.
+        let days = (date.timeIntervalSince1970 / 86_400).rounded(.down)
+        let nearest = min(max(days, Double(writable.lowerBound / 86_400_000)), Double(writable.upperBound / 86_400_000))
+        return CivilDate(daysSince1970: nearest.isNaN ? 0 : Int(nearest)).description
     }
 
     static func padded(_ value: Int, _ width: Int) -> String {

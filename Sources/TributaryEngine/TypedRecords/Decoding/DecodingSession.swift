@@ -4,7 +4,7 @@ import XMLStream
 ///
 /// Not `Sendable`: one parser uses it, or one call of a decoder.
 final class DecodingSession {
-    let tree = ElementTree()
+    let tree: ElementTree
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// The children that containers have noted, and the elements of lists; emptied for every record.
     @exclusivity(unchecked) var notes = FlatArray<Int32>(capacity: 256)
@@ -15,7 +15,8 @@ final class DecodingSession {
     private var plans: [ObjectIdentifier: TypePlan] = [:]
     private var paths: [String: FieldPath] = [:]
 
-    init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+    init(userInfo: [CodingUserInfoKey: any Sendable] = [:], byteLimit: Int = ElementTree.byteLimit) {
+        tree = ElementTree(byteLimit: byteLimit)
         self.userInfo = userInfo
     }
 

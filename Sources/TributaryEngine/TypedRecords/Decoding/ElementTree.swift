@@ -4,8 +4,14 @@ import XMLStream
 final class ElementTree {
     /// In place of a node's or an attribute's number.
     static let none: Int32 = -1
-    /// Names and texts of one record. A feed's record is a few thousand bytes; one of this size is a whole document.
+    /// Names and texts of one record, in bytes. A feed's record is a few thousand; one of this size is a whole document.
     static let byteLimit = 256 << 20
+    /// Likewise, for the records of a run, whose memory is bounded.
+    static let byteLimitOfRun = 16 << 20
+
+    private let byteLimit: Int
+
+    init(byteLimit: Int = ElementTree.byteLimit) { self.byteLimit = byteLimit }
 
     struct Node: BitwiseCopyable {
         let name: Int32
@@ -95,10 +101,10 @@ final class ElementTree {
     private func checkSize() throws {
         let size =
             bytes.count + nodes.count * MemoryLayout<Node>.stride + attributes.count * MemoryLayout<Attribute>.stride
-        if size > Self.byteLimit {
+        if size > byteLimit {
             throw XMLRecordError(
                 line: line(of: 0), element: name(of: 0),
-                reason: "the element takes more than \(Self.byteLimit >> 20) MiB; a record is decoded from memory")
+                reason: "the element takes more than \(byteLimit >> 20) MiB; a record is decoded from memory")
         }
     }
 

@@ -1,0 +1,46 @@
+/// Documents that are no XML: whoever reads one names its elements and texts, and the handler is told of them as if they
+/// had been parsed. Limits and errors are the same; nothing is written as markup and read again.
+extension XMLStreamParser {
+    /// A name of elements, known to one parser.
+    package struct ElementName: Sendable, Equatable {
+        // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
+        fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
+    }
+
+    /// - Parameter name: a local name as XML has it; nothing checks that.
+    package func elementName(_ name: UnsafeBufferPointer<UInt8>) throws -> ElementName {
+        guard name.count <= limits.nameLength else {
+            throw fail(
+                XMLStreamError(
+                    code: .limit, message: "a name is longer than \(limits.nameLength) bytes", line: line,
+                    element: openElement))
+        }
+        guard let local = intern(name) else {
+            throw fail(
+                XMLStreamError(
+                    code: .limit, message: "the names are longer than 10000000 bytes together", line: line,
+                    element: openElement))
+        }
+        return ElementName(local: local)
+    }
+
+    /// - Parameter line: the line of the document, counted from 1.
+    package func start(_ name: ElementName, line: Int) throws {
+        toldLine = line
+        startElement(name.local)
+        if let failure { throw failure }
+    }
+
+    /// The next text of the innermost element. There is one.
+    package func text(_ bytes: UnsafeBufferPointer<UInt8>, line: Int) throws {
+        toldLine = line
+        if let base = bytes.baseAddress { characters(base, bytes.count, rootContext) }
+        if let failure { throw failure }
+    }
+
+    package func end(line: Int) throws {
+        toldLine = line
+        endElement()
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// No document makes a run take more memory than 200 MiB, or end otherwise than committed or discarded.
+///
+/// `Scripts/trials/hostile-documents` does the same with larger documents, one process each, and looks at their times.
+@Suite struct HostileDocumentTests {
+    private struct Run: Decodable {
+        var source: String
+        var outcome: String
+        var error: String?
+    }
+
+    @Test(.timeLimit(.minutes(2))) func everyDocumentIsCommittedOrDiscardedWithinTheMemory() async throws {
+        let limit = 200 << 20
+        try await withTemporaryFolder { (folder) async throws in
+            var configuration =
+                "[store]\npath = \"store.sqlite\"\n[daemon]\nconcurrency = 1\n[defaults]\nmax_body = \"24MiB\"\n"
+            for document in HostileDocument.all {
+                let file = folder.file(document.name)
+                #expect(FileManager.default.createFile(atPath: file, contents: Data(document.body)))
+                configuration +=
+                    "[[sources.\(document.name).requests]]\nurl = \"file://\(file)\"\nallow_empty = true\n"
+                    + document.mapping.replacingOccurrences(of: "NAME", with: document.name) + "\n"
+            }
+            try folder.write(configuration, to: "sources.toml")
+            var program = BuiltProgram("tributary", config: folder.file("sources.toml"))
+            program.dataLimit = limit
+            let running = try program.start(["sync", "--json"])
+            let output = await running.output()
+            #expect(output.status == 1, "\(output.status) \(output.standardError.suffix(2000))")
+            let peak = await running.peakMemory()
+            #expect(peak < limit, "\(peak >> 20) MiB")
+            let runs = try output.standardOutput.split(separator: "\n").map {
+                try JSONDecoder().decode(Run.self, from: Data($0.utf8))
+            }
+            let bySource = Dictionary(runs.map { ($0.source, $0) }) { first, _ in first }
+            for document in HostileDocument.all {
+                let run = bySource[document.name]
+                guard let refusal = document.refusal else {
+                    #expect(run?.outcome == "committed", "\(document.name): \(run?.error ?? "no run")")
+                    continue
+                }
+                #expect(run?.outcome == "discarded", "\(document.name)")
+                #expect(run?.error?.contains(refusal) == true, "\(document.name): \(run?.error ?? "no error")")
+            }
+        }
+    }
+}
