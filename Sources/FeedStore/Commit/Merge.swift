@@ -18,6 +18,8 @@ struct Merge {
     let mirrors: [MirroredRows]
     /// Whether foreign keys are checked once, when everything is in place, rather than with each statement.
     var defersForeignKeys = true
+    /// Told which rows leave the scopes of requests.
+    var claims: ClaimWatch?
     /// Told of each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
 
@@ -43,21 +45,6 @@ struct Merge {
         }
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
         return counts
-    }
-
-    /// What was staged with a scope that not all of its rows are in: a feed may fill the scope's columns itself.
-    func strays() throws -> Set<MirroredRows> {
-        try stack.parts.reduce(into: []) { strays, part in
-            let scope = part.table.suppliedScope
-            guard part.counts.rows > 0, !scope.isEmpty else { return }
-            let isOutside = scope.map { "\($0.column.sqlIdentifier) IS NOT ?" }.joined(separator: " OR ")
-            let statement = try db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) WHERE \(isOutside))")
-            guard try Bool.fetchOne(statement, arguments: StatementArguments(scope.map(\.value))) == true else {
-                return
-            }
-            strays.insert(MirroredRows(table: part.table.table.name, scope: part.table.scope))
-        }
     }
 
     // MARK: - New and different rows
@@ -87,7 +74,10 @@ struct Merge {
             differing == 0
             ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(difference) WHERE is_new")) ?? 0
         let rows = "\(difference) d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row"
-        if differing > new { counts.updated = try update(table, difference, from: rows + " WHERE NOT d.is_new") }
+        if differing > new {
+            try noteMovedRows(table, from: rows)
+            counts.updated = try update(table, difference, from: rows + " WHERE NOT d.is_new")
+        }
         if new > 0 { counts.inserted = try insert(part, new, from: rows + " WHERE d.is_new ORDER BY d.id") }
         counts.unchanged = part.counts.rows - counts.inserted - counts.updated
         return counts

@@ -65,5 +65,8 @@ enum OwnTables {
                     CREATE TABLE tributary_host (origin TEXT PRIMARY KEY NOT NULL, not_before TEXT NOT NULL) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("tributary.request-schema") { db in
+            try db.execute(sql: "ALTER TABLE tributary_request ADD COLUMN schema TEXT")
+        }
     }
 }

@@ -60,12 +60,17 @@ struct CheckCommand: ProgramCommand {
                 path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
-            return try configuration.sources.flatMap { source in
+            let problems = try configuration.sources.flatMap { source in
                 try source.requests.flatMap {
                     try Self.problems($0, of: source, in: store, existing, program, configuration)
                 }
-                .map(configuration.locating)
             }
+            let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
+                // A table that there is may compare otherwise than the one that would be made.
+                let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
+                return try (isThere ? existing ?? store : store).comparison(of: table, columns: columns)
+            }
+            return (problems + conflicts.map { $0.description(file: configuration.file) }).map(configuration.locating)
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]
         }
