@@ -37,7 +37,8 @@ extension Merge {
         let located = locator.indices.map { "k\($0)" }
         // Every row staged for the table is one that the feed has, whatever request it came with.
         let kept = stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }.map { part in
-            "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
+            let isSame = part.table.isSameRow("s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            return "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(isSame))"
         }.sorted()
         let scope = scope.sorted { $0.key < $1.key }
         let conditions =

@@ -28,6 +28,7 @@ struct Merge {
         var counts = MergeCounts()
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         let parts = stack.partsByReference
+        try checkCircles(parts)
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
@@ -36,7 +37,7 @@ struct Merge {
             var merged = MergeCounts()
             do {
                 try resolveReferences(part, among: parts)
-                merged = try merge(part)
+                merged = try isTree(part) ? mergeTree(part) : merge(part)
             } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
                 throw StoreError(error, in: part.table.table.name)
             }
@@ -115,7 +116,7 @@ struct Merge {
         return key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
     }
 
-    private func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
+    func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
         let table = part.table
         let names = table.allColumns.map(\.name.sqlIdentifier)
         let values = names.map { "s." + $0 }.joined(separator: ", ")

@@ -49,9 +49,10 @@ extension MappingHandler {
         number.withUTF8 { instance.set($0, slot) }
     }
 
-    /// A record within another one whose table refers to it: the nearest.
+    /// A record within another one whose table refers to it: the nearest. Within one of its own table it is that one's
+    /// child, which is all that there is to say.
     func relateOutwards(_ instance: RecordInstance) {
-        for outer in instances.reversed() where outer !== instance {
+        for outer in instances.reversed() where outer.plan !== instance.plan {
             guard let relation = outer.plan.relations.first(where: { $0.target === instance.plan }) else { continue }
             if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
                 outer.forget(relation.slot)
