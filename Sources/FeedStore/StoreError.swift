@@ -11,6 +11,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case limit
         /// Two sources claim to mirror the same rows.
         case conflict
+        /// The store's file is no longer where it was opened.
+        case replaced
         /// SQLite failed: disk full, I/O error, interrupted.
         case database
     }

@@ -212,4 +212,21 @@ import Testing
             #expect(lines.contains { $0.hasPrefix("<6>directory: committed: 15 inserted") })
         }
     }
+
+    @Test func aStoreThatIsDeletedEndsTheDaemonWithAnErrorThatSystemdRestarts() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 5)
+            let daemon = try fixture.program.start(["run"])
+            var lines = daemon.errorLines.makeAsyncIterator()
+            _ = try await wait(&lines, for: "directory: committed")
+            try FileManager.default.removeItem(atPath: fixture.storePath)
+            fixture.serve("b", contacts: 5)
+            daemon.signal(SIGUSR1)
+            let line = try await wait(&lines, for: "is gone since it was opened")
+            #expect(line.contains(fixture.storePath))
+            #expect(await daemon.end() == 74)
+            // Started again, it makes a new one.
+            try await withDaemon(fixture) { _, lines in _ = try await wait(&lines, for: "directory: committed") }
+        }
+    }
 }

@@ -127,4 +127,33 @@ import Testing
             #expect(try await check("SELECT id FROM staged.firms").contains("no such table: staged.firms"))
         }
     }
+
+    /// `01` and `1` are one number to the column, whichever letters name it.
+    @Test func checkComparesScopesAsTheColumnDoes() async throws {
+        try await withProgram { (folder, program) async throws in
+            try folder.write(
+                "CREATE TABLE IF NOT EXISTS place (id TEXT PRIMARY KEY, region INTEGER);", to: "schema.sql")
+            func check(_ scope: String) async throws -> BuiltProgram.Output {
+                let sources = [("a", "region = \"1\""), ("b", scope)].map { name, scope in
+                    """
+                    [[sources.\(name).requests]]
+                    url = "file://\(folder.file("orders.xml"))"
+                    scope = { \(scope) }
+                    tables = [{ table = "place", element = "order", key = ["id"], sync = "mirror", columns = { id = "@nr" } }]
+
+                    """
+                }
+                let store = "[store]\npath = \"store.sqlite\"\nschema = \"schema.sql\"\n"
+                try folder.write(store + sources.joined(), to: "sources.toml")
+                return try await program.run("check")
+            }
+            #expect(try await check("Region = \"2\"").status == 0)
+            let output = try await check("Region = \"01\"")
+            #expect(output.status == 78, "\(output)")
+            #expect(
+                output.standardError.contains(
+                    "sources.b.requests[0]: mirrors table 'place', as sources.a.requests[0] does"),
+                "\(output.standardError)")
+        }
+    }
 }

@@ -137,7 +137,7 @@ import TestSupport
             }
             func others(_ store: MainStore, scope: [String: String] = [:]) throws -> [String] {
                 try store.pool.writeWithoutTransaction { db in
-                    try store.requestIndex.requests(of: "item", within: scope, exceptOf: "a", db).map(\.source)
+                    try store.requestIndex.requests(of: "item", within: scope, db).map(\.source).filter { $0 != "a" }
                 }
             }
             try await commit("a", to: fixture.store)

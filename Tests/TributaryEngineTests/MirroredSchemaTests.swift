@@ -53,4 +53,125 @@ import Testing
             #expect(try fixture.rows("SELECT * FROM unrelated") == ["1"])
         }
     }
+
+    // MARK: - Tables that refer to themselves, and to each other
+
+    private static let mirror = """
+        [[sources.s.requests]]
+        url = "URL/feed"
+        parser = "mirrored"
+        sync = "mirror"
+        """
+
+    /// Each category with its parent's name.
+    private static let tree = """
+        SELECT c.name, p.name FROM category c LEFT JOIN category p ON p.id = c.parent_id ORDER BY c.name, p.name
+        """
+
+    /// What identifies a category: the feed's key, a name of which each is unique, or the place in the tree alone.
+    @Test(arguments: [
+        "id INTEGER PRIMARY KEY, name TEXT UNIQUE", "id INTEGER PRIMARY KEY, name TEXT",
+        "id TEXT PRIMARY KEY, name TEXT",
+    ])
+    func aTreeOfOneTableHasItsParents(columns: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                "CREATE TABLE IF NOT EXISTS category (\(columns), parent_id REFERENCES category(id));", to: "schema.sql"
+            )
+            func category(_ name: String, _ inner: String = "") -> String {
+                let key = columns.contains("TEXT PRIMARY") ? " id='\(name)'" : ""
+                return "<category\(key)><name>\(name)</name><children>\(inner)</children></category>"
+            }
+            func serve(_ document: String) { fixture.server.document("/feed", "<f>\(document)</f>") }
+            let deep = category("c", category("d", category("e")))
+            serve(category("a", category("b", deep + category("f"))) + category("g"))
+            let first = try #require(try await fixture.sync(Self.mirror).first)
+            #expect(first.counts.inserted == 7, "\(first)")
+            let whole = ["a|NULL", "b|a", "c|b", "d|c", "e|d", "f|b", "g|NULL"]
+            #expect(try fixture.rows(Self.tree) == whole)
+            let again = try #require(try await fixture.sync(Self.mirror, mode: .full).first)
+            #expect(again.counts.unchanged == 7 && again.counts.inserted + again.counts.updated == 0, "\(again)")
+            // A subtree moves, with whatever is in it; another goes.
+            serve(category("a", category("b", category("f"))) + category("g", category("c", category("d"))))
+            let moved = try #require(try await fixture.sync(Self.mirror).first)
+            #expect(moved.outcome == .committed, "\(moved)")
+            #expect(try fixture.rows(Self.tree) == ["a|NULL", "b|a", "c|g", "d|c", "f|b", "g|NULL"])
+        }
+    }
+
+    /// Names that several places have, and rows of another table that refer to them.
+    @Test func aPlaceInATreeIsKnownByItsParents() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                """
+                CREATE TABLE IF NOT EXISTS category (
+                    id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER REFERENCES category(id));
+                CREATE TABLE IF NOT EXISTS product (
+                    id INTEGER PRIMARY KEY, label TEXT, category_id INTEGER NOT NULL REFERENCES category(id));
+                """, to: "schema.sql")
+            func shop(_ name: String, _ label: String) -> String {
+                """
+                <category name='\(name)'><category name='misc'><product label='\(label)'/></category>\
+                <category name='misc'/></category>
+                """
+            }
+            let products = """
+                SELECT p.label, c.name, o.name FROM product p JOIN category c ON c.id = p.category_id
+                LEFT JOIN category o ON o.id = c.parent_id ORDER BY p.label
+                """
+            fixture.server.document("/feed", "<f>\(shop("x", "1"))\(shop("y", "2"))</f>")
+            let first = try #require(try await fixture.sync(Self.mirror).first)
+            // The second of two equal places is the first.
+            #expect(first.counts.inserted == 6 && first.counts.replaced == 2, "\(first)")
+            #expect(try fixture.rows(products) == ["1|misc|x", "2|misc|y"])
+            let again = try #require(try await fixture.sync(Self.mirror, mode: .full).first)
+            #expect(again.counts.unchanged == 6 && again.counts.inserted == 0, "\(again)")
+            fixture.server.document("/feed", "<f>\(shop("y", "2"))\(shop("z", "3"))</f>")
+            try await fixture.sync(Self.mirror)
+            #expect(try fixture.rows(products) == ["2|misc|y", "3|misc|z"])
+            #expect(try fixture.rows("SELECT count(*) FROM category") == ["4"])
+        }
+    }
+
+    @Test func tablesThatReferToEachOtherAreFilled() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                """
+                CREATE TABLE IF NOT EXISTS department (
+                    id INTEGER PRIMARY KEY, name TEXT UNIQUE, head_id INTEGER REFERENCES person(id));
+                CREATE TABLE IF NOT EXISTS person (
+                    id INTEGER PRIMARY KEY, name TEXT UNIQUE, department_id INTEGER REFERENCES department(id));
+                """, to: "schema.sql")
+            fixture.server.document(
+                "/feed",
+                "<f><department name='D'><person name='A'/><person name='B'/></department><department name='E'/></f>")
+            for _ in 0..<2 {
+                let report = try #require(try await fixture.sync(Self.mirror, mode: .full).first)
+                #expect(report.outcome == .committed, "\(report)")
+                #expect(
+                    try fixture.rows(
+                        "SELECT d.name, p.name FROM department d LEFT JOIN person p ON p.id = d.head_id ORDER BY d.name"
+                    )
+                        == ["D|A", "E|NULL"])
+                #expect(
+                    try fixture.rows(
+                        "SELECT p.name, d.name FROM person p JOIN department d ON d.id = department_id ORDER BY p.name")
+                        == ["A|D", "B|D"])
+            }
+        }
+    }
+
+    /// Without anything else that identifies them, neither can be looked for before the other.
+    @Test func aCircleThatCannotBeDecidedIsAnError() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                """
+                CREATE TABLE IF NOT EXISTS a (id INTEGER PRIMARY KEY, name TEXT, b_id INTEGER REFERENCES b(id));
+                CREATE TABLE IF NOT EXISTS b (id INTEGER PRIMARY KEY, name TEXT, a_id INTEGER REFERENCES a(id));
+                """, to: "schema.sql")
+            fixture.server.document("/feed", "<f><a name='x'><b name='y'/></a></f>")
+            let report = try #require(try await fixture.sync(Self.mirror).first)
+            #expect(report.outcome == .discarded && report.error?.contains("refer to each other") == true, "\(report)")
+        }
+    }
 }

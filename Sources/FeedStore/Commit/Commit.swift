@@ -12,9 +12,10 @@ package struct Commit: Sendable {
     package var mirrors: [MirroredRows]
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
-    /// Told inside the transaction which requests of other sources have written into what is mirrored; throws where they
-    /// mirror it, too.
-    package var checkMirrors: (@Sendable (MirroredRows, [RequestID]) throws -> Void)?
+    /// Told inside the transaction which requests of other sources have written into what is mirrored, and how its table
+    /// compares values; throws where they mirror it, too.
+    package typealias MirrorCheck = @Sendable (MirroredRows, [RequestID], TableComparison) throws -> Void
+    package var checkMirrors: MirrorCheck?
     /// An origin that asked to be left alone, until when, and how many seconds that was.
     package var busyHost: (origin: String, notBefore: Date, wait: Double)?
     /// Runs that began before are forgotten, with their part of the journal.
@@ -30,6 +31,12 @@ package struct Commit: Sendable {
         self.mirrors = mirrors
         self.forgottenKeys = forgottenKeys
         self.forgetBefore = forgetBefore
+    }
+
+    /// The requests whose rows this commit brings.
+    var changedRequests: Set<RequestID> {
+        Set(
+            requests.filter { revalidated[$0.key] == nil }.map { RequestID(source: report.source, key: $0.key) })
     }
 
     /// Lets requests whose rows are not all in their scope claim whatever their tables hold.

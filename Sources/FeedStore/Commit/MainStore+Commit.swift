@@ -58,43 +58,67 @@ extension MainStore {
         _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
         var commit = commit
+        var widened: Set<RequestID> = []
         memory.beginTransaction()
+        try checkFile()
         try db.inTransaction(.immediate) {
-            let rivals = try rivals(
+            var rivals = try rivals(
                 of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
+            rivals.subtract(commit.changedRequests)
+            let claims = ClaimWatch(requestIndex)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                defersForeignKeys: defersForeignKeys)
+                defersForeignKeys: defersForeignKeys, claims: claims)
             try stack.writeBatches(db)
+            // Rows that requests stand for have gone with their table where there is none at all.
+            try db.forgetValidators(of: bereft(by: stack, db))
             commit.report.counts = try merge.execute()
-            commit.widenScopes(of: try merge.strays())
+            widened = try claims.widen(&commit, strays: merge.strays(claims), db)
             try stack.removeBatches(db)
             try db.checkForeignKeys()
             commit.report.seconds = seconds()
             // Rows that a foreign key has taken along: whoever wrote them, in this stack or another, sends them again.
             for table in merge.progress.tablesTakenFrom {
-                try db.forgetValidators(of: Set(requestIndex.requests(of: table, within: [:], exceptOf: "", db)))
+                try db.forgetValidators(of: Set(requestIndex.requests(of: table, within: [:], db)))
+            }
+            for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
+                commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
             }
             try db.write(commit)
+            try db.widenScopes(of: widened)
             if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
+            try checkFile()
             return .commit
         }
         memory.endTransaction()
-        requestIndex.note(commit)
+        requestIndex.note(commit, widened: widened)
         return commit.report
     }
 
-    /// The requests of other sources that have written rows of which a stack now says which there are.
+    /// The requests that have written rows of which a stack now says which there are.
     ///
+    /// - Parameters:
+    ///   - source: the stack's.
+    ///   - check: told of those of other sources.
     /// - Throws: what `check` throws.
-    func rivals(
-        of source: String, _ mirrored: Set<MirroredRows>, check: ((MirroredRows, [RequestID]) throws -> Void)?,
-        _ db: Database
-    ) throws -> Set<RequestID> {
+    func rivals(of source: String, _ mirrored: Set<MirroredRows>, check: Commit.MirrorCheck?, _ db: Database) throws
+        -> Set<RequestID>
+    {
         try mirrored.reduce(into: []) { all, rows in
-            let rivals = try requestIndex.requests(of: rows.table, within: rows.scope, exceptOf: source, db)
-            try check?(rows, rivals)
+            let rivals = try requestIndex.requests(of: rows.table, within: rows.scope, db)
+            let comparison = try requestIndex.comparison(of: rows.table, rows.scope.keys, db)
+            try check?(rows, rivals.filter { $0.source != source }, comparison)
             all.formUnion(rivals)
+        }
+    }
+
+    /// The requests that have written tables which hold no row now, and will once a stack has been merged: somebody has
+    /// taken their rows, and they would not see it from the tables any more.
+    private func bereft(by stack: StagedStack, _ db: Database) throws -> Set<RequestID> {
+        let filling = Set(stack.parts.filter { $0.counts.rows > 0 }.map(\.table.table.name))
+        return try filling.reduce(into: []) { bereft, table in
+            guard try !db.hasRows(table) else { return }
+            bereft.formUnion(try requestIndex.requests(of: table, within: [:], db))
         }
     }
 }
@@ -160,7 +184,7 @@ extension Database {
         }
         for var request in commit.requests {
             if let asked = commit.revalidated[request.key], try !has(asked, of: report.source) {
-                // A mirror has deleted rows in the meantime, perhaps this request's.
+                // Another commit has deleted or moved rows in the meantime, perhaps this request's.
                 request.validators = Validators()
                 request.digest = nil
             }
@@ -170,16 +194,28 @@ extension Database {
         try forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
     }
 
-    /// Whether a request's validators are still those that were known when it was sent.
+    /// Whether a request's validators, and the rows that it claims, are still those that were known when it was sent.
     private func has(_ state: RequestState, of source: String) throws -> Bool {
         let statement = try cachedStatement(
             sql: """
                 SELECT EXISTS (SELECT 1 FROM main.tributary_request WHERE source = ? AND key = ?
-                AND etag IS ? AND last_modified IS ? AND digest IS ?)
+                AND etag IS ? AND last_modified IS ? AND digest IS ? AND scope = ?)
                 """)
         return try Bool.fetchOne(
             statement,
-            arguments: [source, state.key, state.validators.etag, state.validators.lastModified, state.digest]) == true
+            arguments: [
+                source, state.key, state.validators.etag, state.validators.lastModified, state.digest,
+                try state.scopeText(),
+            ]) == true
+    }
+
+    /// Requests that from now on claim whatever their tables hold.
+    fileprivate func widenScopes(of requests: Set<RequestID>) throws {
+        for request in requests {
+            try execute(
+                cached: "UPDATE main.tributary_request SET scope = '{}' WHERE source = ? AND key = ?",
+                [request.source, request.key])
+        }
     }
 
     /// Rows that other requests have written may have been deleted: their next run is unconditional.

@@ -7,7 +7,7 @@ extension MainStore {
     /// - Throws: ``StoreError`` for what would discard the run, and what `onChange` throws.
     package func plan(
         _ stack: StagedStack, mirrors: [MirroredRows],
-        checkMirrors: @escaping (MirroredRows, [RequestID]) throws -> Void,
+        checkMirrors: @escaping Commit.MirrorCheck,
         source: String, onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in

@@ -46,9 +46,11 @@ extension Merge {
         let kept = stack.parts.filter {
             $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
         }.map { part in
-            part.table.isIdentifiedByManyColumns
-                ? "m.\(table.locator[0]) NOT IN (\(part.table.rowsThatAreInBoth("stored")))"
-                : "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(part.table.isSameRow("s", "m")))"
+            if part.table.isIdentifiedByManyColumns, !isTree(part) {
+                return "m.\(table.locator[0]) NOT IN (\(part.table.rowsThatAreInBoth("stored")))"
+            }
+            let isSame = part.table.isSameRow("s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            return "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(isSame))"
         }.sorted()
         let scope = scope.sorted { $0.key < $1.key }
         let conditions =

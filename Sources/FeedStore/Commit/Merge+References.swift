@@ -15,26 +15,40 @@ extension Merge {
                     ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
                     """)
         }
-        for reference in part.table.references { try lookUp(reference, of: part) }
+        for reference in part.table.references where !isWithinTree(reference, part) { try lookUp(reference, of: part) }
+        if isTree(part) { try prepareTree(part) }
+    }
+
+    /// Whether a reference leads from one row of a tree to another: those are resolved level by level.
+    private func isWithinTree(_ reference: StagedReference, _ part: StagedStack.Part) -> Bool {
+        isTree(part) && ownReferences(of: part.table).contains { $0.column.name == reference.column.name }
     }
 
     /// Looks up what the same stack has brought, and refuses rows whose references find nothing.
     func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         guard !part.table.references.isEmpty else { return }
-        for reference in part.table.references {
+        for reference in part.table.references where !isWithinTree(reference, part) {
             try lookUp(reference, of: part)
             if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
         }
-        if part.table.isIdentifiedByReference { try db.indexKey(of: part.table, counts: part.counts) }
+        if part.table.isIdentifiedByReference, !isTree(part) { try db.indexKey(of: part.table, counts: part.counts) }
     }
 
     /// References to rows that have been merged only after the row that refers to them: to its own table, or around a
     /// circle of tables.
     func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
+            if isWithinTree(reference, part) {
+                try checkMissing(reference, of: part)
+                continue
+            }
             try lookUp(reference, of: part)
             try checkMissing(reference, of: part)
-            guard case .key = part.table.identity else { continue }
+            guard case .key = part.table.identity else {
+                // A row that nothing identifies is not found again.
+                try checkFound(reference, of: part)
+                continue
+            }
             let column = reference.column.name.sqlIdentifier
             // Rows that this run has written without it; the journal names them already.
             try db.execute(
@@ -111,8 +125,12 @@ extension Merge {
             } else {
                 rows = "\(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) s ON \(table.isSameRow("s", "m"))"
             }
-            // A record whose own reference is still open is not in the store yet.
-            let open = table.references.flatMap { own in
+            if isTree(other) {
+                try db.execute(cached: "INSERT OR IGNORE INTO \(link) SELECT record, id FROM \(tree(table))")
+                continue
+            }
+            // A record by whose own reference it is known is not in the store yet where that is still open.
+            let open = table.identifyingReferences.flatMap { own in
                 own.lookups.map {
                     "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
                 }
@@ -153,6 +171,37 @@ extension Merge {
                 + "missing = \"create\" makes one, missing = \"null\" leaves the column empty")
     }
 
+    /// - Throws: ``StoreError`` where rows have been inserted without what they refer to.
+    private func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        let found = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM \(part.table.qualifiedName) WHERE \(reference.column.name.sqlIdentifier) IS NOT NULL)
+                """)
+        guard try Bool.fetchOne(found) == true else { return }
+        throw StoreError.circle(part.table.table.name, reference)
+    }
+
+    /// Refuses rows that nothing but a reference tells apart, to rows that refer back to them: which row is which could not
+    /// be told.
+    func checkCircles(_ parts: [StagedStack.Part]) throws {
+        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !isTree(part) {
+            for reference in part.table.identifyingReferences
+            where parts[(index + 1)...].contains(where: {
+                $0.table.table.name == reference.target.name && $0.counts.rows > 0
+            }) {
+                let staged = try db.makeStatement(
+                    sql: """
+                        SELECT EXISTS (
+                            SELECT 1 FROM \(part.table.qualifiedName)
+                            WHERE \(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL)
+                        """)
+                guard try Bool.fetchOne(staged) == true else { continue }
+                throw StoreError.circle(part.table.table.name, reference)
+            }
+        }
+    }
+
     /// Whether the rows referred to may be merged only after those that refer to them.
     private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
         -> Bool
@@ -162,20 +211,54 @@ extension Merge {
     }
 }
 
+extension StagingTable {
+    /// The references without which a row is not known.
+    var identifyingReferences: [StagedReference] {
+        let identity = Set(identityColumns.map { $0.lowercased() })
+        return references.filter { identity.contains($0.column.name.lowercased()) }
+    }
+}
+
+extension StoreError {
+    fileprivate static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
+        StoreError(
+            .schema,
+            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
+                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
+                + "has, or one of the columns a value of its own")
+    }
+}
+
 extension StagedStack {
     /// Its parts, those that are referred to before those that refer to them, in the stack's order otherwise. Around a
-    /// circle, the stack's order decides.
+    /// circle, those come first without which others are not known; then the stack's order decides.
     var partsByReference: [Part] {
+        let ordered = ordered(by: \.references)
+        return ordered.isInOrder ? ordered : self.ordered(by: \.identifyingReferences)
+    }
+
+    private func ordered(by references: (StagingTable) -> [StagedReference]) -> [Part] {
         var ordered: [Part] = []
         var visited: Set<String> = []
         func visit(_ part: Part) {
             guard visited.insert(part.table.name).inserted else { return }
-            for reference in part.table.references {
+            for reference in references(part.table) {
                 for other in parts where other.table.table.name == reference.target.name { visit(other) }
             }
             ordered.append(part)
         }
         for part in parts { visit(part) }
         return ordered
+    }
+}
+
+extension [StagedStack.Part] {
+    /// Whether every row can be known when its turn comes.
+    fileprivate var isInOrder: Bool {
+        indices.allSatisfy { index in
+            self[index].table.identifyingReferences.allSatisfy { reference in
+                !self[(index + 1)...].contains { $0.table.table.name == reference.target.name }
+            }
+        }
     }
 }

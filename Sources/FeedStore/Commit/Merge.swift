@@ -18,6 +18,8 @@ struct Merge {
     let mirrors: [MirroredRows]
     /// Whether foreign keys are checked once, when everything is in place, rather than with each statement.
     var defersForeignKeys = true
+    /// Told which rows leave the scopes of requests.
+    var claims: ClaimWatch?
     /// Told of each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
     let progress = MergeProgress()
@@ -27,6 +29,7 @@ struct Merge {
         var counts = MergeCounts()
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         let parts = stack.partsByReference
+        try checkCircles(parts)
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
@@ -35,7 +38,7 @@ struct Merge {
         for group in groups {
             do {
                 for part in group { try resolveReferences(part, among: parts) }
-                counts += try merge(group)
+                counts += try group.count == 1 && isTree(group[0]) ? mergeTree(group[0]) : merge(group)
             } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
                 throw StoreError(error, in: group[0].table.table.name)
             }
@@ -53,21 +56,6 @@ struct Merge {
         }
         for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
-    }
-
-    /// What was staged with a scope that not all of its rows are in: a feed may fill the scope's columns itself.
-    func strays() throws -> Set<MirroredRows> {
-        try stack.parts.reduce(into: []) { strays, part in
-            let scope = part.table.suppliedScope
-            guard part.counts.rows > 0, !scope.isEmpty else { return }
-            let isOutside = scope.map { "\($0.column.sqlIdentifier) IS NOT ?" }.joined(separator: " OR ")
-            let statement = try db.cachedStatement(
-                sql: "SELECT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) WHERE \(isOutside))")
-            guard try Bool.fetchOne(statement, arguments: StatementArguments(scope.map(\.value))) == true else {
-                return
-            }
-            strays.insert(MirroredRows(table: part.table.table.name, scope: part.table.scope))
-        }
     }
 
     // MARK: - New and different rows
@@ -90,6 +78,7 @@ struct Merge {
         }
         // What a row gives up, another may take.
         for index in differences.indices where differences[index].updated > 0 {
+            try noteMovedRows(differences[index].table, from: differences[index].rows)
             counts += try update(differences[index], of: differences[index...])
         }
         for difference in differences {
@@ -168,7 +157,7 @@ struct Merge {
         return key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
     }
 
-    private func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
+    func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
         let table = part.table
         let names = table.allColumns.map(\.name.sqlIdentifier)
         let values = names.map { "s." + $0 }.joined(separator: ", ")

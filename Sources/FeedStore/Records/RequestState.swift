@@ -7,7 +7,11 @@ package struct RequestState: Sendable, Equatable {
     /// Tables that the request wrote when it was last committed.
     package var tables: Set<String>
     package var sync: SyncMode
+    /// Which of its tables' rows it has written: those with these values, by column; any where it names none. What it
+    /// declares, unless not all that it wrote is there.
     package var scope: [String: String]
+    /// What its rows stand in: which columns its tables had when it was last committed, and whether they had rows.
+    package var schema: String?
     /// SHA-256 of the body, where the server sent no validators.
     package var digest: String?
     /// Where the server said it has moved for good, and how often in a row.

@@ -28,6 +28,12 @@ extension MainStore {
                 guard let key = row[SourceState.columnCount] as String? else { continue }
                 requests[key] = RequestState(row, from: SourceState.columnCount)
             }
+            for (key, request) in requests where !request.validators.isEmpty || request.digest != nil {
+                guard try !tableInfos.stands(request.schema, of: request.tables, in: db) else { continue }
+                // Its rows have gone with a table or a column that somebody has dropped.
+                requests[key]?.validators = Validators()
+                requests[key]?.digest = nil
+            }
             return (state, requests)
         }
     }
@@ -38,6 +44,11 @@ extension MainStore {
         LEFT JOIN tributary_source s ON s.source = asked.source
         LEFT JOIN tributary_request r ON r.source = asked.source
         """
+
+    /// How a table compares the columns of a scope.
+    package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
+        try states.unsafeRead { try tableInfos.comparison(of: table, columns: columns, in: $0) }
+    }
 
     /// Says that a source is being asked now. A process that starts while the run has no end yet does not ask at once
     /// again, and knows that the one before it died during the run.
@@ -231,7 +242,7 @@ extension RequestState {
     fileprivate static func columns(of alias: String) -> String {
         [
             "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to",
-            "moved_times",
+            "moved_times", "schema",
         ].map { "\(alias).\($0)" }.joined(separator: ", ")
     }
 
@@ -243,17 +254,24 @@ extension RequestState {
         digest = row[first + 7]
         movedTo = row[first + 8]
         movedTimes = row[first + 9]
+        schema = row[first + 10]
     }
 
     func write(_ db: Database, source: String) throws {
         try db.execute(
-            cached: "INSERT OR REPLACE INTO main.tributary_request VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            cached: """
+                INSERT OR REPLACE INTO main.tributary_request
+                (source, key, etag, last_modified, fingerprint, tables, sync, scope, digest, moved_to, moved_times, schema)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             [
                 source, key, validators.etag, validators.lastModified, fingerprint,
-                try JSONText.encode(tables.sorted()), sync.rawValue, try JSONText.encode(scope),
-                digest, movedTo, movedTimes,
+                try JSONText.encode(tables.sorted()), sync.rawValue, try scopeText(),
+                digest, movedTo, movedTimes, schema,
             ])
     }
+
+    func scopeText() throws -> String { try JSONText.encode(scope) }
 }
 
 extension RunReport {

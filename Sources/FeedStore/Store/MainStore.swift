@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 public import GRDB
 
@@ -13,7 +14,8 @@ public final class MainStore: Sendable {
     let states: DatabaseQueue
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
-    let requestIndex = RequestIndex()
+    let requestIndex: RequestIndex
+    private let files: StoreFiles
     private let groupCommit = GroupCommit()
     private let patience = LockPatience()
 
@@ -30,6 +32,7 @@ public final class MainStore: Sendable {
         path: String, schema: String? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
     ) throws {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        requestIndex = RequestIndex(tableInfos)
         var configuration = Configuration()
         configuration.label = "store"
         configuration.maximumReaderCount = 4
@@ -45,6 +48,7 @@ public final class MainStore: Sendable {
         do {
             pool = try DatabasePool(path: self.path, configuration: configuration)
             states = try Self.openStates(self.path, patience)
+            files = StoreFiles(path: self.path, resolved: states.resolvedPath)
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
@@ -66,11 +70,13 @@ public final class MainStore: Sendable {
     /// Opens an existing store as it is, for reading.
     package init(readingAt path: String) throws {
         self.path = path
+        requestIndex = RequestIndex(tableInfos)
         var configuration = Configuration()
         configuration.readonly = true
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
             states = try Self.openStates(path, patience)
+            files = StoreFiles(path: path, resolved: states.resolvedPath)
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
         }
@@ -89,12 +95,22 @@ public final class MainStore: Sendable {
     func writeInGroup(
         committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
     ) async throws {
+        try files.checkStore()
         do {
             try await groupCommit.write(to: pool, committed: committed, body)
         } catch let error as DatabaseError {
             throw StoreError(commit: error, path: path)
         }
     }
+
+    /// Looks whether the files with which the store was opened are in their place. Readers do not notice where they are
+    /// not: they go on with those.
+    ///
+    /// - Throws: ``StoreError`` naming the file that is gone, or has been replaced.
+    package func checkFiles() throws { try files.check() }
+
+    /// As ``checkFiles()``, for the store's own file alone: what each commit does.
+    func checkFile() throws { try files.checkStore() }
 
     /// The program is to stop: what waits for another process's lock gives up within three seconds.
     package func stopWaiting() { patience.end() }
@@ -158,6 +174,15 @@ public final class MainStore: Sendable {
             else { continue }
             ScratchDatabase.removeFile(at: scratchPath(source))
             lock.unlock()
+        }
+    }
+}
+
+extension DatabaseQueue {
+    /// The file that is open, without symbolic links (c3ref/db_filename.html).
+    fileprivate var resolvedPath: String {
+        unsafeRead { db in
+            sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? path
         }
     }
 }

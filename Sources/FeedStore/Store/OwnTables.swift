@@ -75,5 +75,8 @@ enum OwnTables {
                     ALTER TABLE tributary_host ADD COLUMN wait REAL;
                     """)
         }
+        migrator.registerMigration("tributary.request-schema") { db in
+            try db.execute(sql: "ALTER TABLE tributary_request ADD COLUMN schema TEXT")
+        }
     }
 }

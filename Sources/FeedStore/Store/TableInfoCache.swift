@@ -9,6 +9,12 @@ final class TableInfoCache: Sendable {
         var tables: [String: TableInfo] = [:]
         /// What has been found to suit this schema.
         var suitable: Set<Requirement> = []
+        /// How columns compare, by table and column; nil for a column that there is not.
+        var comparisons: [String: [String: ColumnComparison?]] = [:]
+        /// Of each table's first columns, a name for every number of them.
+        var columnMarks: [String: [String]] = [:]
+        /// Tables that have been seen to have rows.
+        var filled: Set<String> = []
     }
 
     /// What a mapping or a parser asks of the schema.
@@ -57,5 +63,89 @@ final class TableInfoCache: Sendable {
         let info = try TableInfo(db, table: table, schema: "main")
         state.withLock { if $0.version == version { $0.tables[table] = info } }
         return info
+    }
+
+    /// How a table compares the columns of scopes.
+    ///
+    /// - Parameter columns: their names in lower case.
+    func comparison(of table: String, columns: Set<String>, in db: Database) throws -> TableComparison {
+        guard !columns.isEmpty else { return TableComparison() }
+        let name = table.lowercased()
+        let current = try current(in: db)
+        var known = current.comparisons[name] ?? [:]
+        let missing = columns.filter { known[$0] == nil }
+        if !missing.isEmpty {
+            let found = try db.comparisons(of: missing, in: table)
+            for column in missing { known[column] = .some(found[column]) }
+            state.withLock { state in
+                guard state.version == current.version else { return }
+                state.comparisons[name, default: [:]].merge(known) { $1 }
+            }
+        }
+        return TableComparison(columns: known.compactMapValues { $0 }.filter { columns.contains($0.key) })
+    }
+
+    // MARK: - What rows stand in
+
+    /// What a request's rows stand in: which columns each of its tables has now, and whether it has any row.
+    func mark(of tables: Set<String>, in db: Database) throws -> String {
+        try tables.sorted().map { table in
+            let marks = try columnMarks(of: table, in: db)
+            guard let last = marks.last else { return Self.missing }
+            return "\(marks.count)\(try db.hasRows(table) ? "+" : "-")\(last)"
+        }.joined(separator: " ")
+    }
+
+    /// Whether the rows that were there when the mark was made can still be: every table has the columns that it had, which
+    /// others may follow, and a row if it had any.
+    ///
+    /// - Parameter mark: nil where none was made; then the tables must be there.
+    func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
+        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, in: db).isEmpty } }
+        let parts = mark.split(separator: " ")
+        guard parts.count == tables.count else { return false }
+        return try zip(tables.sorted(), parts).allSatisfy { table, part in
+            if part == Self.missing { return true }
+            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
+                return false
+            }
+            let marks = try columnMarks(of: table, in: db)
+            guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
+                return false
+            }
+            return try part[end] == "-" || hasHadRows(table, in: db)
+        }
+    }
+
+    private static let missing = "none"
+
+    /// Empty where there is no such table.
+    private func columnMarks(of table: String, in db: Database) throws -> [String] {
+        let current = try current(in: db)
+        if let known = current.columnMarks[table] { return known }
+        var last = ""
+        let marks = try (info(of: table, in: db)?.columns ?? []).map { column in
+            last = Fingerprint.hexadecimal(
+                [last, column.name.lowercased(), column.declaredType.uppercased()].joined(separator: "\u{0}"))
+            return last
+        }
+        state.withLock { if $0.version == current.version { $0.columnMarks[table] = marks } }
+        return marks
+    }
+
+    /// Whether a table has a row: asked once for as long as the schema stays as it is, since who drops a table changes that.
+    private func hasHadRows(_ table: String, in db: Database) throws -> Bool {
+        let name = table.lowercased()
+        let current = try current(in: db)
+        if current.filled.contains(name) { return true }
+        guard try db.hasRows(table) else { return false }
+        state.withLock { if $0.version == current.version { $0.filled.insert(name) } }
+        return true
+    }
+}
+
+extension Database {
+    func hasRows(_ table: String) throws -> Bool {
+        try Bool.fetchOne(makeStatement(sql: "SELECT EXISTS (SELECT 1 FROM main.\(table.sqlIdentifier))")) == true
     }
 }

@@ -65,7 +65,12 @@ struct CheckCommand: ProgramCommand {
                     try Self.problems($0, of: source, in: store, existing, program, configuration)
                 }
             }
-            return configuration.locating(problems)
+            let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
+                // A table that there is may compare otherwise than the one that would be made.
+                let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
+                return try (isThere ? existing ?? store : store).comparison(of: table, columns: columns)
+            }
+            return configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) })
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]
         }

@@ -47,6 +47,7 @@ struct RunCommand: ProgramCommand {
             loadConfiguration: { try TributaryConfiguration(file: file, parsers: program.parsers) })
         let outcomes = OutcomeService(service: service, systemd: systemd, logger: logger)
         let watchdog = WatchdogService(service: service, systemd: systemd)
+        let store = StoreService(service: service, logger: logger)
 
         logger.info(
             "Running",
@@ -55,7 +56,7 @@ struct RunCommand: ProgramCommand {
                 "sources": "\(configuration.enabledSources.count)",
             ])
         var group = ServiceGroupConfiguration(
-            services: [outcomes, service, watchdog, signals], gracefulShutdownSignals: [.sigterm, .sigint],
+            services: [outcomes, service, watchdog, signals, store], gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(4)
         try await ServiceGroup(configuration: group).run()

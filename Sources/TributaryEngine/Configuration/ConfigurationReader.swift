@@ -224,28 +224,11 @@ struct ConfigurationReader {
         }
     }
 
-    /// Two sources that mirror the same rows would delete each other's. What a parser does not declare to write is known
-    /// only after its first commit, and checked again at each one.
+    /// Two sources that mirror the same rows would delete each other's. How a table compares values is not known here:
+    /// `check` and each commit look again.
     private func checkMirrors(_ configuration: TributaryConfiguration) {
-        var claims = ScopeIndex<Int>()
-        var claimants: [(place: TOMLKeyPath, source: String)] = []
-        for source in configuration.enabledSources {
-            for (index, request) in source.requests.enumerated() where request.mirrors {
-                let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(
-                    index)
-                for table in parsers.tables(of: request.content) where request.mirrors(table) {
-                    let rivals = claims.claimants(of: table, within: request.scope)
-                    if let rival = rivals.filter({ claimants[$0].source != source.name }).min() {
-                        problems.report(
-                            place,
-                            "mirrors table '\(table)', as \(claimants[rival].place) does, and each would delete the "
-                                + "other's rows; give both a scope of their own")
-                    }
-                    claims.insert(claimants.count, table: table, scope: request.scope)
-                    claimants.append((place, source.name))
-                }
-            }
-        }
+        let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
+        for conflict in conflicts { problems.report(conflict.place, conflict.message) }
     }
 
     /// Why an address cannot be asked; nil where it can.

@@ -99,17 +99,34 @@ public struct RequestDeclaration: Sendable, Equatable {
         return mapping.tables.contains { mirrors($0.table) }
     }
 
+    /// Whether the request deletes any of a table's rows, perhaps only among the children of the parents that it sends.
+    func deletesRows(of table: String) -> Bool {
+        guard case .mapping(let mapping) = content else { return mirrors(table) }
+        return mapping.tables.contains { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
+    }
+
+    /// Whether it deletes rows of any table.
+    var deletesRows: Bool {
+        guard case .mapping(let mapping) = content else { return mirrors }
+        return mapping.tables.contains { sync(of: $0) == .mirror }
+    }
+
     /// Changes whenever the same document might now give other rows, or another document be asked for.
-    func fingerprint(parserVersion: Int) -> String {
+    ///
+    /// - Parameter encryptionKey: of encrypted columns; counts for requests that have any.
+    func fingerprint(parserVersion: Int, encryptionKey: [UInt8]? = nil) -> String {
         func list(_ values: [String: InterpolatedText]) -> String {
             values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
         }
-        let parts = [
+        var parts = [
             url.value, method, list(headers), list(parameters), body?.text.value ?? "",
             authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint, String(parserVersion),
             "\(captures)", "\(paging.map { "\($0)" } ?? "")",
             sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
+        if let encryptionKey, case .mapping(let mapping) = content, mapping.encrypts {
+            parts.append(ColumnCipher.name(ofKey: encryptionKey))
+        }
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
     }
 }

@@ -38,6 +38,12 @@ struct ColumnCipher: Sendable {
         try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: label)
     }
 
+    /// Tells keys apart without telling anything of them.
+    static func name(ofKey key: [UInt8]) -> String {
+        HMAC<SHA256>.authenticationCode(for: Data("tributary key name".utf8), using: SymmetricKey(data: key))
+            .prefix(16).map { String(format: "%02x", $0) }.joined()
+    }
+
     /// The bytes of a key in hexadecimal digits; nil where they are not 32.
     static func key(hexadecimal text: String) -> [UInt8]? {
         var text = text

@@ -49,9 +49,10 @@ extension MappingHandler {
         number.withUTF8 { instance.set($0, slot) }
     }
 
-    /// A record within another one whose table refers to it: the nearest.
+    /// A record within another one whose table refers to it: the nearest. Within one of its own table it is that one's
+    /// child, which is all that there is to say.
     func relateOutwards(_ instance: RecordInstance) {
-        let around = instance.plan.referrers.compactMap { $0.enclosing(instance.depth) }
+        let around = instance.plan.referrers.filter { $0 !== instance.plan }.compactMap { $0.enclosing(instance.depth) }
         guard let outer = around.max(by: { $0.depth < $1.depth }),
             let relation = outer.plan.relations.first(where: { $0.target === instance.plan })
         else { return }

@@ -5,7 +5,7 @@ import XMLStream
 ///
 /// An element named like a table is a row; a child element or an attribute named like a column is its value; an element in
 /// between is looked through. A foreign key is filled from the nearest record of the other table around the record, or
-/// else within it.
+/// else within it; one to the record's own table from the nearest around it.
 struct MirroredCompiler {
     let request: RequestDeclaration
     let context: WorkerContext

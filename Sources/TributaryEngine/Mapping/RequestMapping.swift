@@ -16,6 +16,9 @@ public struct RequestMapping: Sendable, Hashable {
         var uri: String
     }
 
+    /// Whether any column is encrypted.
+    var encrypts: Bool { tables.contains { $0.columns.contains(where: \.isEncrypted) } }
+
     /// What the tables must be like in the store.
     func definitions(file: String) -> [TableDefinition] {
         tables.filter { !$0.matchesNames }.map { table in

@@ -3,31 +3,45 @@ import Foundation
 
 /// What a run does next, as far as that follows from what it knows: pure functions.
 enum StackDecision {
-    /// A request that answered 304 although another request of the stack, which mirrors one of its tables in the same
-    /// scope, has changed: its rows must be there, too, before anything is deleted.
-    static func unchangedRequestToRepeat(_ requests: [RequestDeclaration], _ results: [RequestResult]) -> Int? {
-        let parsed = requests.indices.filter { results[$0].report.outcome == "parsed" && requests[$0].mirrors }
-        return requests.indices.first { index in
+    /// A request that answered 304 although another request of the stack, which deletes rows of one of its tables, has
+    /// changed: its rows must be there, too, before anything is deleted. Which rows it stands for is what it wrote when it
+    /// was last committed, whatever it declares.
+    ///
+    /// - Parameter comparison: how a table compares the values of two scopes.
+    static func unchangedRequestToRepeat(
+        _ requests: [RequestDeclaration], _ results: [RequestResult],
+        comparison: (_ table: String, _ scope: [String: String]) throws -> TableComparison
+    ) rethrows -> Int? {
+        let parsed = requests.indices.filter { results[$0].report.outcome == "parsed" && requests[$0].deletesRows }
+        return try requests.indices.first { index in
             guard results[index].report.outcome == "unchanged", let state = results[index].state else { return false }
-            return parsed.contains { other in
-                let tables = results[other].state?.tables ?? []
-                return tables.contains { state.tables.contains($0) && requests[other].mirrors($0) }
-                    && requests[index].scope.mayShareRows(with: requests[other].scope)
+            let tables = Set(state.tables.map { $0.lowercased() })
+            return try parsed.contains { other in
+                let scope = requests[other].scope
+                let deleted = Set((results[other].state?.tables ?? []).map { $0.lowercased() })
+                return try deleted.contains { table in
+                    guard tables.contains(table), requests[other].deletesRows(of: table) else { return false }
+                    if state.scope.isEmpty || scope.isEmpty { return true }
+                    return try comparison(table, scope).mayShareRows(state.scope, scope)
+                }
             }
         }
     }
 
     /// Another source that mirrors the same rows would delete ours, and we its.
     ///
-    /// - Parameter others: the requests of other sources that have written such rows.
+    /// - Parameters:
+    ///   - others: the requests of other sources that have written such rows.
+    ///   - comparison: how the table compares values.
     /// - Throws: ``StoreError`` with both requests' names.
     static func checkMirror(
-        of rows: MirroredRows, by source: SourceDeclaration, others: [RequestID], configuration: TributaryConfiguration
+        of rows: MirroredRows, by source: SourceDeclaration, others: [RequestID],
+        comparedBy comparison: TableComparison, configuration: TributaryConfiguration
     ) throws {
         for other in others {
             guard let declaration = configuration[source: other.source], declaration.isEnabled,
                 let rival = declaration.requests.first(where: { $0.key == other.key }), rival.mirrors(rows.table),
-                rows.scope.mayShareRows(with: rival.scope),
+                comparison.mayShareRows(rows.scope, rival.scope),
                 let request = source.requests.first(where: { $0.mirrors(rows.table) && $0.scope == rows.scope })
             else { continue }
             throw StoreError(

@@ -10,8 +10,12 @@ extension StackRun {
             try await send(index, conditionally: !mode.ignoresValidators && index > lastThatAsks)
         }
         // No deletion is decided on half of the data.
-        while let index = StackDecision.unchangedRequestToRepeat(source.requests, results) {
-            try await send(index, conditionally: false)
+        while let index = try unchangedRequestToRepeat() { try await send(index, conditionally: false) }
+    }
+
+    private func unchangedRequestToRepeat() throws -> Int? {
+        try StackDecision.unchangedRequestToRepeat(source.requests, results) { table, scope in
+            try environment.store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
         }
     }
 
@@ -114,9 +118,12 @@ extension StackRun {
         state.movedTimes = known[request.key]?.movedTimes ?? 0
         state.note(movedTo: exchange.movedTo, former: former)
         results[index].state = state
-        if isConditional, let digest = state.digest, digest == stored?.digest {
-            // The same bytes as last time: their rows are in the store.
+        if isConditional, let digest = state.digest, let stored, digest == stored.digest {
+            // The same bytes as last time: their rows are in the store, and are those that they were.
             try context?.forgetRequest(index)
+            results[index].state?.tables = stored.tables
+            results[index].state?.scope = stored.scope
+            results[index].state?.schema = stored.schema
             results[index].report.outcome = "unchanged"
             return
         }
@@ -125,7 +132,8 @@ extension StackRun {
 
     private func fingerprint(_ request: RequestDeclaration) throws -> String {
         request.fingerprint(
-            parserVersion: try BodyParserFactory(request: request, environment: environment).version())
+            parserVersion: try BodyParserFactory(request: request, environment: environment).version(),
+            encryptionKey: environment.configuration.encryptionKey)
     }
 
     private func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {

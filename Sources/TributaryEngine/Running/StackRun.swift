@@ -208,9 +208,10 @@ actor StackRun {
         }
     }
 
-    private var checkMirrors: @Sendable (MirroredRows, [RequestID]) throws -> Void {
-        { [source, configuration = environment.configuration] rows, others in
-            try StackDecision.checkMirror(of: rows, by: source, others: others, configuration: configuration)
+    private var checkMirrors: Commit.MirrorCheck {
+        { [source, configuration = environment.configuration] rows, others, comparison in
+            try StackDecision.checkMirror(
+                of: rows, by: source, others: others, comparedBy: comparison, configuration: configuration)
         }
     }
 
@@ -249,8 +250,11 @@ actor StackRun {
         next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
         let isGood = ending.outcome.isGood
-        // What is as it was need not be written.
-        let states = isGood ? results.compactMap(\.state).filter { $0 != known[$0.key] } : []
+        // What is as it was need not be written, unless the rows are new: the commit sees what they claim.
+        let states =
+            isGood
+            ? results.filter { $0.report.outcome == "parsed" || $0.state != known[$0.report.key] }.compactMap(\.state)
+            : []
         let keys = Set(source.requests.map(\.key))
         let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
         var report = report(ending)

@@ -27,6 +27,7 @@ public final class SyncService: Service {
     private let outcomeContinuation: AsyncStream<RunReport>.Continuation
     private let environment: RunEnvironment
     private let scheduler: Scheduler
+    private let storeWatch: StoreWatch
 
     /// Opens the store; blocks while it does.
     ///
@@ -63,7 +64,11 @@ public final class SyncService: Service {
             http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger, onProgress: onProgress)
-        scheduler = Scheduler(environment: environment) { continuation.yield($0) }
+        storeWatch = StoreWatch(store, clock: clock)
+        scheduler = Scheduler(environment: environment) { [storeWatch] report in
+            continuation.yield(report)
+            storeWatch.note(report)
+        }
     }
 
     /// Refreshes every source when it is due, until the task is cancelled or the service group shuts down.
@@ -75,6 +80,12 @@ public final class SyncService: Service {
         }
         try await environment.http.shutdown()
     }
+
+    /// Looks, while the service runs, whether the store's files are where they were opened: what is written once they have
+    /// been deleted or replaced is lost, and the program should end. For one caller.
+    ///
+    /// - Throws: `StoreError` when they are not, within seconds; `CancellationError`.
+    public func watchStore() async throws { try await storeWatch.run() }
 
     /// Refreshes sources once, at most `concurrency` at a time, and returns what became of them, in the order in which
     /// they ended. For a service that is not running; call it once.

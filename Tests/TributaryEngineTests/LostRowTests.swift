@@ -1,0 +1,136 @@
+import FeedStore
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// What somebody else does to the store's tables: a 304 must not hide that rows are gone.
+@Suite struct LostRowTests {
+    private let document = "<f><r id='1' name='A'/><r id='2' name='B'/></f>"
+
+    private func source(_ name: String = "s", columns: String = "", sync: String = "mirror") -> String {
+        """
+        [[sources.\(name).requests]]
+        url = "URL/\(name)"
+        tables = [{ table = "r", element = "r", key = ["id"], sync = "\(sync)", columns = { id = "@id", \
+        name = "@name"\(columns) } }]
+
+        """
+    }
+
+    private func execute(_ fixture: EngineFixture, _ sql: String) throws {
+        try DatabaseQueue(path: fixture.storePath).writeWithoutTransaction { try $0.execute(sql: sql) }
+    }
+
+    @Test(arguments: [true, false])
+    func aTableThatWasDroppedIsFilledAgain(hasValidators: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", document, etag: hasValidators ? "\"1\"" : nil)
+            try await fixture.sync(source())
+            #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
+            try execute(fixture, "DROP TABLE r")
+            #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
+            #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
+            #expect(try fixture.rows("SELECT * FROM r ORDER BY id") == ["1|A", "2|B"])
+        }
+    }
+
+    @Test func aTableThatWasMadeAnewIsFilledAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", document, etag: "\"1\"")
+            try await fixture.sync(source())
+            let sql = try #require(try fixture.rows("SELECT sql FROM sqlite_schema WHERE name = 'r'").first)
+            try execute(fixture, "DROP TABLE r; " + sql)
+            #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
+        }
+    }
+
+    /// One source fills the table that was made anew; the other must see that its own rows are not among those.
+    @Test(arguments: [true, false])
+    func aTableThatWasMadeAnewIsFilledByAllItsSources(isConditional: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<f><r id='1' name='A'/></f>", etag: "\"1\"")
+            fixture.server.document("/b", "<f><r id='2' name='B'/></f>", etag: "\"1\"")
+            let sources = source("a", sync: "upsert") + source("b", sync: "upsert")
+            try await fixture.sync(sources, ["a"])
+            try await fixture.sync(sources, ["b"])
+            let sql = try #require(try fixture.rows("SELECT sql FROM sqlite_schema WHERE name = 'r'").first)
+            try execute(fixture, "DROP TABLE r; " + sql)
+            try await fixture.sync(sources, ["a"], mode: isConditional ? .force : .full)
+            try await fixture.sync(sources, ["b"])
+            #expect(try fixture.rows("SELECT id FROM r ORDER BY id") == ["1", "2"])
+        }
+    }
+
+    @Test func aColumnThatWasDroppedIsFilledAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", document, etag: "\"1\"")
+            let source = self.source(columns: ", more = \"@name\"")
+            try await fixture.sync(source)
+            try execute(fixture, "ALTER TABLE r DROP COLUMN name")
+            #expect(try await fixture.sync(source).first?.counts.updated == 2)
+            #expect(try fixture.rows("SELECT name, more FROM r ORDER BY id") == ["A|A", "B|B"])
+            #expect(try await fixture.sync(source).first?.outcome == .unchanged)
+        }
+    }
+
+    /// What takes no row does not make requests unconditional.
+    @Test func aSchemaThatOnlyGrowsAsksNobodyAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<f><r id='1' name='A'/></f>", etag: "\"1\"")
+            fixture.server.document("/b", "<f><r id='2' name='B'/></f>", etag: "\"1\"")
+            let sources = source("a", sync: "upsert") + source("b", columns: ", more = \"@more\"", sync: "upsert")
+            try await fixture.sync(sources, ["a"])
+            try await fixture.sync(sources, ["b"])
+            try execute(
+                fixture, "CREATE INDEX r_name ON r (name); CREATE TABLE other (id); ALTER TABLE r ADD COLUMN note")
+            #expect(try await fixture.sync(sources).map(\.outcome) == [.unchanged, .unchanged])
+        }
+    }
+
+    @Test func anEmptyFeedStaysUnchanged() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", "<f/>", etag: "\"1\"")
+            let source = self.source().replacingOccurrences(of: "tables", with: "allow_empty = true\ntables")
+            try await fixture.sync(source)
+            #expect(try await fixture.sync(source).first?.outcome == .unchanged)
+        }
+    }
+
+    /// A table that the schema file makes again before the run looks.
+    @Test func aTableOfTheSchemaFileIsFilledAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            try await fixture.sync(EngineFixture.request("/a"))
+            try execute(fixture, "DROP TABLE item")
+            #expect(try await fixture.sync(EngineFixture.request("/a")).first?.counts.inserted == 1)
+        }
+    }
+
+    /// A store that an earlier version left does not say what its rows stand in.
+    @Test func aStoreOfAnEarlierVersionIsNotFetchedAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", document, etag: "\"1\"")
+            try await fixture.sync(source())
+            try execute(fixture, "UPDATE tributary_request SET schema = NULL")
+            #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
+            try execute(fixture, "DROP TABLE r")
+            #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
+        }
+    }
+
+    @Test func anotherEncryptionKeyEncryptsAnew() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", document, etag: "\"1\"")
+            func sources(_ key: String) -> String {
+                "encryption_key = \"\(String(repeating: key, count: 32))\"\n"
+                    + source().replacingOccurrences(of: "\"@name\"", with: "{ path = \"@name\", encrypted = true }")
+            }
+            try await fixture.sync(sources("0a"))
+            #expect(try await fixture.sync(sources("0a")).first?.outcome == .unchanged)
+            #expect(try await fixture.sync(sources("0b")).first?.counts.updated == 2)
+            #expect(try await fixture.sync(sources("0b")).first?.outcome == .unchanged)
+        }
+    }
+}
