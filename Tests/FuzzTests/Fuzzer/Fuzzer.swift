@@ -1,0 +1,56 @@
+import Foundation
+
+/// libFuzzer over one kind of input; see `Scripts/fuzz`. Built only where `TRIBUTARY_FUZZ` is set.
+///
+/// `fuzz KIND [libFuzzer's arguments]`, or `fuzz KIND --dictionary` to print the kind's words as libFuzzer reads them.
+@main struct Fuzzer {
+    /// Set once, before libFuzzer calls back; it calls from this thread only.
+    nonisolated(unsafe) static var target: (any FuzzTarget)?
+
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count > 1, let kind = FuzzKind(rawValue: arguments[1]) else {
+            let kinds = FuzzKind.allCases.map(\.rawValue).joined(separator: ", ")
+            FileHandle.standardError.write(Data("usage: fuzz KIND [ARGUMENTS]; kinds: \(kinds)\n".utf8))
+            exit(64)
+        }
+        if arguments.dropFirst(2).first == "--dictionary" {
+            for word in kind.words where !word.isEmpty {
+                print(
+                    "\"" + word.utf8.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+                        + "\"")
+            }
+            return
+        }
+        target = try kind.makeTarget()
+        // libFuzzer keeps what it is given for as long as it runs.
+        let rest = [arguments[0]] + arguments.dropFirst(2)
+        let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: rest.count + 1)
+        for (index, argument) in rest.enumerated() { pointers[index] = strdup(argument) }
+        pointers[rest.count] = nil
+        var count = CInt(rest.count)
+        var vector: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = pointers
+        exit(runDriver(&count, &vector, testOneInput))
+    }
+}
+
+/// libFuzzer's own loop (llvm.org/docs/LibFuzzer.html, "Using libFuzzer as a library").
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Runs one input. Named so because the library asks for it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    do {
+        _ = try Fuzzer.target?.run(input)
+    } catch {
+        // A trap is how libFuzzer is told.
+        fatalError("\(error)")
+    }
+    return 0
+}

@@ -1,0 +1,40 @@
+import Foundation
+@testable import TributaryEngine
+
+/// Texts as a `sources.toml`: a configuration, or every mistake with its line.
+final class ConfigurationTarget: FuzzTarget {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "tributary-fuzz-\(UUID().uuidString)"
+    ).path
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func run(_ input: [UInt8]) throws -> Bool {
+        let file = folder + "/sources.toml"
+        try Data(input).write(to: URL(fileURLWithPath: file))
+        let error = try refusal {
+            let configuration = try TributaryConfiguration(
+                file: file, parsers: FuzzStore.registry, environment: ["TOKEN": "s3cret-token"])
+            guard configuration.concurrency > 0, configuration.perHost > 0 else {
+                throw FuzzFinding("runs or requests at a time: \(configuration.concurrency), \(configuration.perHost)")
+            }
+            for source in configuration.sources {
+                for request in source.requests {
+                    _ = request.fingerprint(parserVersion: 1)
+                    _ = try accepts { _ = try HTTPTarget(request) }
+                    _ = request.paging?.firstPage(of: request)
+                }
+            }
+        }
+        guard let error else { return true }
+        guard let error = error as? ConfigurationError, !error.problems.isEmpty else {
+            throw FuzzFinding("the file is refused with \(error)")
+        }
+        if error.description.contains("s3cret-token") { throw FuzzFinding("a secret in the error: \(error)") }
+        return false
+    }
+}

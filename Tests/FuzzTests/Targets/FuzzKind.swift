@@ -1,0 +1,79 @@
+import Foundation
+
+/// A kind of input that somebody else decides: a publisher, a server, or whoever writes `sources.toml`.
+enum FuzzKind: String, CaseIterable, Sendable {
+    /// A document through mappings with every kind of column.
+    case mapping
+    /// The same, committed to a store; a second commit of the same bytes changes nothing.
+    case commit
+    /// A document through the parsers that the program registers.
+    case parsers
+    /// A document through `infer`.
+    case infer
+    /// A JSON document, and what it becomes as XML.
+    case json
+    /// A body that is compressed, or an archive.
+    case archive
+    /// A date's format, a line feed, and a date.
+    case dates
+    /// A number, or what else a column may hold.
+    case values
+    /// A `sources.toml`.
+    case toml
+    /// An address, a line feed, and where a response sends the request instead.
+    case urls
+    /// A response's head: its status, then a header a line.
+    case heads
+
+    /// Makes what reads inputs of this kind. Used by one thread at a time.
+    func makeTarget() throws -> any FuzzTarget {
+        switch self {
+        case .mapping: try DocumentTarget(.mappings)
+        case .commit: try CommitTarget()
+        case .parsers: try DocumentTarget(.parsers)
+        case .infer: InferenceTarget()
+        case .json: JSONTarget()
+        case .archive: ArchiveTarget()
+        case .dates: DateTarget()
+        case .values: ValueTarget()
+        case .toml: try ConfigurationTarget()
+        case .urls: try AddressTarget()
+        case .heads: try HeadTarget()
+        }
+    }
+
+    /// The folder of the small files with which the mutations begin.
+    var corpusFolder: URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Corpus/\(rawValue)")
+            .standardizedFileURL
+    }
+
+    /// Those files, in the order of their names; documents are shared by all kinds that read documents.
+    func corpus() throws -> [[UInt8]] {
+        let shared: [FuzzKind] =
+            switch self {
+            case .commit, .infer: [.mapping, .parsers]
+            case .mapping: [.parsers]
+            case .parsers: [.mapping]
+            default: []
+            }
+        return try ([self] + shared).flatMap { kind in
+            try FileManager.default.contentsOfDirectory(atPath: kind.corpusFolder.path).sorted().map { name in
+                [UInt8](try Data(contentsOf: kind.corpusFolder.appendingPathComponent(name)))
+            }
+        }
+    }
+
+    /// How many mutations the suite tries: about half a second of a debug build.
+    var iterations: Int {
+        switch self {
+        case .commit: 150
+        case .infer: 400
+        case .mapping, .parsers: 500
+        case .toml: 400
+        case .archive: 1500
+        case .json, .heads, .urls: 1500
+        case .dates, .values: 4000
+        }
+    }
+}

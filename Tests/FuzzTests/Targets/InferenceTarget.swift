@@ -1,0 +1,31 @@
+import Foundation
+@testable import TributaryEngine
+@testable import XMLStream
+
+/// Documents through `infer`: what it proposes must be a valid configuration.
+final class InferenceTarget: FuzzTarget {
+    func run(_ input: [UInt8]) throws -> Bool {
+        var proposal: MappingProposal?
+        _ = try refusal {
+            let profile = DocumentProfile()
+            let response = FuzzStore.response()
+            let reader = try BodyReader(
+                response, parser: StreamBodyParser(profile, response), limit: FuzzStore.bodyLimit)
+            try forEachPiece(of: input, size: nil) { try reader.read($0) }
+            try reader.finish()
+            proposal = try MappingProposal(profile: profile, url: "http://feeds.test/feed", takenTables: ["feed"])
+        }
+        guard let proposal else { return false }
+        guard proposal.toml.utf8.count <= 16 * input.count + 4096 else {
+            throw FuzzFinding("\(input.count) bytes have become a proposal of \(proposal.toml.utf8.count)")
+        }
+        do {
+            _ = try ConfigurationReader(
+                file: "/sources.toml", text: proposal.toml, parsers: FuzzStore.registry, environment: [:]
+            ).read()
+        } catch {
+            throw FuzzFinding("the proposal is no valid configuration: \(error)\n\(proposal.toml)")
+        }
+        return true
+    }
+}
