@@ -85,7 +85,7 @@ extension FuzzKind {
         "[store]\n", "[daemon]\n", "[defaults]\n", "[sources.a]\n", "[[sources.a.requests]]\n",
         "[[sources.a.requests.tables]]\n", "[sources.a.requests.tables.columns]\n", "path = ", "schema = ", "url = ",
         "key = ", "table = ", "element = ", "cache = ", "timeout = ", "max_body = ", "concurrency = ", "per_host = ",
-        "max_requests = ", "paging = ", "for_each = ", "capture = ", "parser = ", "sync = ", "scope = ", "headers = ",
+        "max_requests = ", "page = ", "counter = ", "start = ", "step = ", "for_each = ", "capture = ", "parser = ", "sync = ", "scope = ", "headers = ",
         "parameters = ", "auth = ", "type = ", "format = ", "default = ", "values = ", "references = ", "missing = ",
         "repeat = ", "on_error = ", "{ ", " }", "[", "]", "[[", "]]", "=", ".", ",", "#", "\"", "'", "\"\"\"", "'''",
         "\\", "\\u0000", "\\U0010FFFF", "\n", "\r\n", "\u{0}", "\u{FEFF}", "${TOKEN}", "${MISSING}", "${last:max(id)}",

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Makes new inputs of old ones: bytes flipped, pieces cut, copied, moved, nested and repeated, words of the format put
 /// in, numbers replaced by those at the edges.
 ///
