@@ -21,7 +21,7 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
 let fuzzDependencies: [Target.Dependency] = [
-    "TributaryEngine", "TributaryParsers", "FeedStore", "XMLStream", grdb, logging,
+    "TributaryEngine", "TributaryParsers", "FeedStore", "XMLStream", "TestSupport", grdb, logging,
     .product(name: "AsyncHTTPClient", package: "async-http-client"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -125,5 +125,9 @@ let package = Package(
             dependencies: ["TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", grdb],
             swiftSettings: swiftSettings),
         fuzzTarget,
+        .testTarget(
+            name: "RandomModelTests",
+            dependencies: ["TributaryEngine", "FeedStore", "TributaryMain", "TestSupport", grdb, logging],
+            swiftSettings: swiftSettings),
     ]
 )

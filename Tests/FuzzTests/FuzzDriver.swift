@@ -55,7 +55,6 @@ struct FuzzDriver {
         let start = processorSeconds()
         let isTaken = try target.run(input)
         let used = processorSeconds() - start
-        if used > 0.2 { print("SLOW", input.count, used); try Data(input).write(to: URL(fileURLWithPath: "/tmp/model/slow-\(input.count)")) } // TEMP
         guard used <= seconds + secondsPerByte * Double(input.count) else {
             throw FuzzFinding("\(input.count) bytes took \(used) s of the processor")
         }

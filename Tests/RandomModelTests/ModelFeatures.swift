@@ -14,7 +14,9 @@ struct ModelFeatures: OptionSet, Sendable {
     static let appendsBesideMirrors = ModelFeatures(rawValue: 16)
     /// The journal names a row by its key as the store has it, not as the feed writes it.
     static let exactJournalKeys = ModelFeatures(rawValue: 32)
+    /// Sources that write rows of the same keys into tables that some of them mirror, each in its own scope.
+    static let movesBetweenScopes = ModelFeatures(rawValue: 64)
 
-    /// What the suite plays. The last two were found by the model, and join when they are mended.
+    /// What the suite plays. The last three were found by the model, and join when they are mended.
     static let suite: ModelFeatures = [.uniqueSwaps, .columnEquality, .feedsFillScope, .cascades]
 }

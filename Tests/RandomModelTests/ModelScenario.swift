@@ -34,6 +34,8 @@ struct ModelScenario: Sendable {
         case run(source: Int, engine: Int, mode: String)
         /// Two sources at the same time, each by an engine of its own.
         case runBoth(Int, Int)
+        /// The program runs one source, and is killed so long after one of its requests has come.
+        case kill(source: Int, request: Int, microseconds: UInt32)
     }
 
     var seed: UInt64
@@ -108,6 +110,8 @@ struct ModelScenario: Sendable {
         case .declare(let source, let requests):
             "s\(source) is declared anew: " + requests.map(words).joined(separator: "; ")
         case .run(let source, let engine, let mode): "engine \(engine) runs s\(source) (\(mode))"
+        case .kill(let source, let request, let microseconds):
+            "the program runs s\(source) and is killed \(microseconds) µs after request \(request) has come"
         case .runBoth(let first, let second): "engine 0 runs s\(first) while engine 1 runs s\(second)"
         }
     }

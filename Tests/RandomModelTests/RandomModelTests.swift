@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: 0..<lanes) func theStoreIsWhatAPlainModelSays(_ lane: Int) async throws {
         for round in stride(from: lane, to: Self.rounds, by: Self.lanes) {
             let seed = Self.firstSeed + UInt64(round)
-            let scenario = ScenarioGenerator.scenario(seed: seed, features: .suite, steps: 20)
+            let scenario = ScenarioGenerator.scenario(seed: seed, features: .suite, rounds: 12)
             guard let failure = try await ScenarioShrinker.failure(of: scenario) else { continue }
             let shortest = try await ScenarioShrinker.shrink(scenario, failure: failure)
             Issue.record("\(shortest.failure)\n\(shortest.scenario.description)")

@@ -10,16 +10,40 @@ struct ScenarioGenerator {
     private var sources: [[ModelScenario.Request]] = []
     private var faulty: Set<Int> = []
     /// Tables that one source mirrors whole: no other mirrors them.
-    private var owners: [ModelTable: Int] = [:]
+    private var wholeMirrors: [ModelTable: Int] = [:]
+    /// The source of each feed.
+    private var owners: [Int] = []
+    /// Tables in which sources write rows of the same keys.
+    private var shared: Set<ModelTable> = []
 
     private init(_ seed: UInt64, _ features: ModelFeatures) {
         random = SplitMix64(seed: seed)
         self.features = features
     }
 
-    static func scenario(seed: UInt64, features: ModelFeatures, steps: Int) -> ModelScenario {
+    /// - Parameter rounds: how often feeds change and a source or two run.
+    static func scenario(seed: UInt64, features: ModelFeatures, rounds: Int) -> ModelScenario {
         var generator = ScenarioGenerator(seed, features)
-        return generator.scenario(seed, steps)
+        return generator.scenario(seed, rounds)
+    }
+
+    /// A scenario in which the program runs sources and is killed, and an engine runs all of them at the end.
+    static func killings(seed: UInt64, features: ModelFeatures, rounds: Int) -> ModelScenario {
+        var generator = ScenarioGenerator(seed, features)
+        var scenario = generator.scenario(seed, rounds)
+        scenario.steps = scenario.steps.compactMap { step in
+            switch step {
+            case .jump: return nil
+            case .run(let source, _, _), .runBoth(let source, _):
+                return .kill(
+                    source: source, request: Int.random(in: 1...3, using: &generator.random),
+                    microseconds: generator.random.oneIn(3)
+                        ? 0 : UInt32.random(in: 0...30_000, using: &generator.random))
+            default: return step
+            }
+        }
+        scenario.steps += scenario.sources.indices.map { .run(source: $0, engine: 1, mode: "force") }
+        return scenario
     }
 
     private mutating func scenario(_ seed: UInt64, _ count: Int) -> ModelScenario {
@@ -28,6 +52,7 @@ struct ScenarioGenerator {
         // A few tables a round, so that sources meet in them.
         let themes: [[ModelTable]] = [[.item], [.coded], [.numbered], [.folded], [.log], [.company, .employee]]
         let tables = themes.shuffled(using: &random).prefix(Int.random(in: 1...2, using: &random)).flatMap(\.self)
+        shared = Set(tables.filter { _ in random.oneIn(2) })
         for source in 0..<Int.random(in: 1...4, using: &random) {
             sources.append([])
             for number in 0..<Int.random(in: 1...3, using: &random) {
@@ -36,7 +61,7 @@ struct ScenarioGenerator {
         }
         let initialSources = sources
         var steps: [ModelScenario.Step] = sources.indices.map { .run(source: $0, engine: 0, mode: "force") }
-        while steps.count < count { steps += next(tables) }
+        for _ in 0..<count { steps += next(tables) }
         return ModelScenario(
             seed: seed, features: features, action: action, feeds: firstFeeds, sources: initialSources, steps: steps)
     }
@@ -49,6 +74,7 @@ struct ScenarioGenerator {
             key: "r\(number)", feed: feeds.count, table: table, sync: "upsert", region: nil, fillsRegion: false,
             allowsEmpty: random.oneIn(2))
         feeds.append(ModelScenario.Feed(hasTag: !random.oneIn(4)))
+        owners.append(source)
         vary(&request, of: source)
         feeds[request.feed].rows = rows(of: request, [])
         firstFeeds.append(feeds[request.feed])
@@ -58,9 +84,12 @@ struct ScenarioGenerator {
     /// Chooses how the request's rows are merged.
     private mutating func vary(_ request: inout ModelScenario.Request, of source: Int) {
         let modes =
-            request.table.key == nil ? ["append", "upsert", "mirror"] : ["insert", "upsert", "mirror", "mirror"]
+            request.table.key == nil
+            ? ["append", "upsert", "mirror"] : ["insert", "upsert", "mirror", "mirror", "mirror"]
+        let mayMirror = features.contains(.movesBetweenScopes) || !shared.contains(request.table)
+        let mayAppend = features.contains(.appendsBesideMirrors)
         request.sync =
-            modes.filter { $0 != "append" || features.contains(.appendsBesideMirrors) }
+            modes.filter { ($0 != "mirror" || mayMirror) && ($0 != "append" || mayAppend) }
             .randomElement(using: &random) ?? "upsert"
         let own = region(of: source, in: request.table)
         request.region = random.oneIn(3) ? nil : own
@@ -69,21 +98,24 @@ struct ScenarioGenerator {
             let mirrors = sources.enumerated().contains { other, requests in
                 other != source && requests.contains { $0.table == request.table && $0.sync == "mirror" }
             }
-            if owners[request.table] == nil, !mirrors, random.oneIn(3) { owners[request.table] = source }
-            if let owner = owners[request.table], owner != source { request.sync = "upsert" }
-            request.region = owners[request.table] == source && random.oneIn(2) ? nil : own
+            if wholeMirrors[request.table] == nil, !mirrors, random.oneIn(3) { wholeMirrors[request.table] = source }
+            if let owner = wholeMirrors[request.table], owner != source { request.sync = "upsert" }
+            request.region = wholeMirrors[request.table] == source && random.oneIn(2) ? nil : own
         }
         request.fillsRegion =
-            request.region == nil ? random.oneIn(2) : features.contains(.feedsFillScope) && random.oneIn(3)
+            request.region == nil
+            ? request.table == .log || random.oneIn(2)
+            : features.contains(.feedsFillScope) && random.oneIn(3)
     }
 
-    /// A source's own region of a table, in one of the ways in which the column equates it.
+    /// One of a source's own two regions of a table, in one of the ways in which the column equates it.
     private mutating func region(of source: Int, in table: ModelTable) -> String {
         let varies = features.contains(.columnEquality) && random.oneIn(3)
+        let number = 2 * source + Int.random(in: 1...2, using: &random)
         switch table {
-        case .numbered: return (varies ? "0" : "") + String(source + 1)
-        case .folded: return varies ? "R\(source)" : "r\(source)"
-        default: return "r\(source)"
+        case .numbered: return (varies ? "0" : "") + String(number)
+        case .folded: return (varies ? "R" : "r") + String(number)
+        default: return "r\(number)"
         }
     }
 
@@ -105,11 +137,7 @@ struct ScenarioGenerator {
 
     private mutating func row(of request: ModelScenario.Request) -> ModelRow {
         var row: ModelRow = [:]
-        // Sometimes another request's, of another source.
-        let feeds = sources.joined().filter { $0.table == request.table && $0.feed != request.feed }
-        let isOurs = sources.first { $0.contains { $0.feed == request.feed } } ?? []
-        let others = feeds.filter { other in !isOurs.contains(other) }
-        let owner = random.oneIn(6) ? others.randomElement(using: &random)?.feed ?? request.feed : request.feed
+        let owner = random.oneIn(3) ? stranger(of: request) ?? request.feed : request.feed
         let number = Int.random(in: 0..<6, using: &random)
         let varies = features.contains(.columnEquality) && random.oneIn(4)
         switch request.table {
@@ -119,6 +147,16 @@ struct ScenarioGenerator {
         default: row["id"] = "k\(owner)-\(number)"
         }
         return changed(row, request)
+    }
+
+    /// Another source's request whose keys the request may write, too.
+    private mutating func stranger(of request: ModelScenario.Request) -> Int? {
+        guard shared.contains(request.table) else { return nil }
+        // One of a source's requests: two of them would have no order in which their rows count.
+        let ours = sources.joined().filter { $0.table == request.table && owners[$0.feed] == owners[request.feed] }
+        guard ours.allSatisfy({ $0.feed >= request.feed }) else { return nil }
+        return sources.joined().filter { $0.table == request.table && owners[$0.feed] != owners[request.feed] }
+            .randomElement(using: &random)?.feed
     }
 
     private mutating func changed(_ row: ModelRow, _ request: ModelScenario.Request) -> ModelRow {
@@ -137,8 +175,8 @@ struct ScenarioGenerator {
             row["name"] = .some(random.oneIn(8) ? nil : "n\(value)")
         }
         if request.fillsRegion {
-            row["region"] = .some(
-                random.oneIn(6) ? nil : region(of: Int.random(in: 0...3, using: &random), in: request.table))
+            let source = random.oneIn(2) ? owners[request.feed] : Int.random(in: 0...3, using: &random)
+            row["region"] = .some(random.oneIn(8) ? nil : region(of: source, in: request.table))
         }
         return row
     }

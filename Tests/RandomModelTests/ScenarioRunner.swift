@@ -24,6 +24,17 @@ final class ScenarioRunner {
     /// What it answers now; its threads read it.
     private final class Answers: Sendable {
         let current: Mutex<[Published]>
+        /// Counts requests down to one that ends the program.
+        let fuse = Mutex<(requests: Int, action: @Sendable () -> Void)?>(nil)
+
+        func noteRequest() {
+            let action: (@Sendable () -> Void)? = fuse.withLock { fuse in
+                fuse?.requests -= 1
+                return fuse?.requests == 0 ? fuse?.action : nil
+            }
+            action?()
+        }
+
         init(_ feeds: [ModelScenario.Feed]) { current = Mutex(feeds.map { Published(feed: $0) }) }
     }
 
@@ -31,6 +42,8 @@ final class ScenarioRunner {
     private let folder: TemporaryFolder
     private let scenario: ModelScenario
     private let features: ModelFeatures
+    /// The built program, for what is killed.
+    private let program: String
     private let clock = ManualClock()
     private let answers: Answers
     private var sources: [[ModelScenario.Request]]
@@ -44,10 +57,14 @@ final class ScenarioRunner {
     /// The last run that has been looked at.
     private var last: Int64 = 0
     private var step = 0
+    private var kills = 0
 
-    private init(_ scenario: ModelScenario, _ server: StubServer, _ folder: TemporaryFolder) throws {
+    private init(
+        _ scenario: ModelScenario, _ server: StubServer, _ folder: TemporaryFolder, program: String
+    ) throws {
         self.scenario = scenario
         features = scenario.features
+        self.program = program
         self.server = server
         self.folder = folder
         sources = scenario.sources
@@ -55,12 +72,15 @@ final class ScenarioRunner {
         answers = Answers(scenario.feeds)
     }
 
+    /// - Returns: how often the program was killed.
     /// - Throws: ``Failure`` where the store is not what the model says.
-    static func play(_ scenario: ModelScenario) async throws {
+    @discardableResult
+    static func play(_ scenario: ModelScenario, program: String = "") async throws -> Int {
         try await withStubServer { server in
             try await withTemporaryFolder { (folder) async throws in
-                let runner = try ScenarioRunner(scenario, server, folder)
+                let runner = try ScenarioRunner(scenario, server, folder, program: program)
                 try await runner.play()
+                return runner.kills
             }
         }
     }
@@ -102,6 +122,7 @@ final class ScenarioRunner {
 
     private func route(_ index: Int) {
         server.route("/f\(index)") { [answers] request in
+            answers.noteRequest()
             let now = answers.current.withLock { $0[index] }
             let tag = "\"f\(index)-\(now.version)\""
             let body = ModelScenario.document(now.feed.rows)
@@ -145,7 +166,23 @@ final class ScenarioRunner {
             async let one = former.run()
             async let other = latter.run()
             try check([await one, await other])
+        case .kill(let source, let request, let microseconds):
+            try await kill(source, request: request, microseconds: microseconds)
         }
+    }
+
+    /// Starts the program, and kills it. No more than one run is recorded, or none.
+    private func kill(_ source: Int, request: Int, microseconds: UInt32) async throws {
+        let command = [
+            "--config", folder.file("sources.toml"), "sync", ModelScenario.name(ofSource: source), "--force",
+        ]
+        let victim = Victim()
+        answers.fuse.withLock { $0 = (request, { victim.kill(after: microseconds) }) }
+        let status = try await victim.run(program, command)
+        answers.fuse.withLock { $0 = nil }
+        if status == -SIGKILL { kills += 1 }
+        guard [0, 1, -SIGKILL].contains(status) else { throw failure("the program ends with \(status)") }
+        try check(try contents(), expected: nil)
     }
 
     private func run(_ source: Int, _ engine: Int, _ mode: RefreshMode) async throws -> RunReport {
@@ -164,30 +201,37 @@ final class ScenarioRunner {
 
     // MARK: - What must hold
 
+    private func contents() throws -> StoreContents {
+        try StoreContents(path: folder.file("store.sqlite"), after: last, checksIntegrity: step % 5 == 0)
+    }
+
     private func check(_ reports: [RunReport]) throws {
-        let contents = try StoreContents(path: folder.file("store.sqlite"), after: last, checksIntegrity: step % 5 == 0)
-        guard contents.integrity.isEmpty else { throw failure("integrity: \(contents.integrity)") }
-        let recorded = reports.filter { $0.outcome != .fresh }
-        guard Set(contents.runs.map(\.source)) == Set(recorded.map(\.source)), contents.runs.count == recorded.count
-        else { throw failure("runs \(recorded.map(\.source)) are recorded as \(contents.runs)") }
         for report in reports where report.outcome == .fresh {
             guard let due = report.nextDue, due <= clock.now() + 7200 else {
                 throw failure("\(report.source) waits until \(String(describing: report.nextDue)), now \(clock.now())")
             }
         }
-        // In the order of their commits.
-        for run in contents.runs {
-            guard let report = recorded.first(where: { $0.source == run.source }) else { continue }
-            try apply(run, report)
+        try check(try contents(), expected: reports.filter { $0.outcome != .fresh })
+    }
+
+    /// - Parameter reports: of the runs that must be recorded; nil where the program has been killed.
+    private func check(_ contents: StoreContents, expected reports: [RunReport]?) throws {
+        guard contents.integrity.isEmpty else { throw failure("integrity: \(contents.integrity)") }
+        let recorded = contents.runs.map { $0.source + " " + $0.outcome.rawValue }.sorted()
+        if let expected = reports?.map({ $0.source + " " + $0.outcome.rawValue }).sorted(), expected != recorded {
+            throw failure("what ended as \(expected) is recorded as \(recorded)")
         }
+        // In the order of their commits. A run that was discarded is recorded after what it met, perhaps behind another's commit.
+        let before = model
+        for run in contents.runs { try apply(run, before: before) }
         try compare(contents)
         try replay(contents)
-        try note(contents, recorded)
+        try note(contents)
         last = contents.runs.last?.id ?? last
     }
 
     /// What the run has done to the model, and whether it should have ended so.
-    private func apply(_ run: StoreContents.Run, _ report: RunReport) throws {
+    private func apply(_ run: StoreContents.Run, before: PlainStore) throws {
         guard let index = sources.indices.first(where: { ModelScenario.name(ofSource: $0) == run.source }) else {
             return
         }
@@ -197,25 +241,24 @@ final class ScenarioRunner {
         let parsed = requests.filter { run.requests[$0.key] == "parsed" }
             .map { PlainStore.Parsed(request: $0, rows: answers[$0.feed].feed.rows) }
         let isEmptied = requests.contains { request in
-            !request.allowsEmpty && answers[request.feed].feed.rows.isEmpty
-                && run.requests[request.key] != "unchanged"
+            !request.allowsEmpty && answers[request.feed].feed.rows.isEmpty && run.requests[request.key] != "unchanged"
         }
-        switch report.outcome {
+        switch run.outcome {
         case .discarded:
             if isBroken || isEmptied { return }
-            guard model.merging(parsed) == nil else {
-                throw failure("\(run.source) is discarded for no reason: \(report.error ?? "")")
+            guard model.merging(parsed) == nil || before.merging(parsed) == nil else {
+                throw failure("\(run.source) is discarded for no reason: \(run.error ?? "")")
             }
         case .committed, .unchanged:
             if isBroken || isEmptied {
-                throw failure("\(run.source) is \(report.outcome) though a feed is broken or empty")
+                throw failure("\(run.source) is \(run.outcome) though a feed is broken or empty")
             }
             guard let merged = model.merging(parsed) else {
-                throw failure("\(run.source) is \(report.outcome) though a constraint forbids it")
+                throw failure("\(run.source) is \(run.outcome) though a constraint forbids it")
             }
             model = merged
         case .fresh, .cancelled:
-            throw failure("\(run.source) is recorded as \(report.outcome)")
+            throw failure("\(run.source) is recorded as \(run.outcome)")
         }
     }
 
@@ -275,12 +318,12 @@ final class ScenarioRunner {
     }
 
     /// Validators are stored only with the rows they stand for.
-    private func note(_ contents: StoreContents, _ reports: [RunReport]) throws {
+    private func note(_ contents: StoreContents) throws {
         let answers = self.answers.current.withLock { $0 }
         for version in contents.versions {
             if let index = sources.indices.first(where: { ModelScenario.name(ofSource: $0) == version.source }),
                 let request = sources[index].first(where: { $0.key == version.request }),
-                reports.contains(where: { $0.source == version.source && $0.outcome.isGood })
+                contents.runs.contains(where: { $0.source == version.source && $0.outcome.isGood })
             {
                 let answer = answers[request.feed]
                 let rows = PlainStore.Parsed(request: request, rows: answer.feed.rows)

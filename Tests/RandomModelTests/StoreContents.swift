@@ -1,3 +1,4 @@
+import FeedStore
 import Foundation
 import GRDB
 
@@ -6,7 +7,8 @@ struct StoreContents: Equatable {
     struct Run: Equatable {
         var id: Int64
         var source: String
-        var outcome: String
+        var outcome: RunOutcome
+        var error: String?
         /// What became of each request, by key.
         var requests: [String: String]
     }
@@ -54,7 +56,8 @@ struct StoreContents: Equatable {
             ).map { row in
                 let requests = try JSONDecoder().decode([Request].self, from: Data((row["requests"] as String).utf8))
                 return Run(
-                    id: row["id"], source: row["source"], outcome: row["outcome"],
+                    id: row["id"], source: row["source"],
+                    outcome: RunOutcome(rawValue: row["outcome"]) ?? .cancelled, error: row["error"],
                     requests: Dictionary(requests.map { ($0.key, $0.outcome) }) { $1 })
             }
             changes = try Row.fetchAll(

@@ -2,25 +2,29 @@ import Foundation
 
 /// libFuzzer over one kind of input; see `Scripts/fuzz`. Built only where `TRIBUTARY_FUZZ` is set.
 ///
-/// `fuzz KIND [libFuzzer's arguments]`, or `fuzz KIND --dictionary` to print the kind's words as libFuzzer reads them.
+/// `fuzz KIND [libFuzzer's arguments]`; `fuzz KIND --dictionary` prints the kind's words as libFuzzer reads them, `fuzz KIND
+/// --folders` whose corpora it begins with, `fuzz --kinds` all kinds.
 @main struct Fuzzer {
     /// Set once, before libFuzzer calls back; it calls from this thread only.
     nonisolated(unsafe) static var target: (any FuzzTarget)?
 
     static func main() throws {
         let arguments = CommandLine.arguments
+        let kinds = FuzzKind.allCases.map(\.rawValue).joined(separator: " ")
+        if arguments.dropFirst().first == "--kinds" { return print(kinds) }
         guard arguments.count > 1, let kind = FuzzKind(rawValue: arguments[1]) else {
-            let kinds = FuzzKind.allCases.map(\.rawValue).joined(separator: ", ")
             FileHandle.standardError.write(Data("usage: fuzz KIND [ARGUMENTS]; kinds: \(kinds)\n".utf8))
             exit(64)
         }
-        if arguments.dropFirst(2).first == "--dictionary" {
+        switch arguments.dropFirst(2).first {
+        case "--dictionary":
             for word in kind.words where !word.isEmpty {
-                print(
-                    "\"" + word.utf8.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-                        + "\"")
+                let digits = word.utf8.map { "\\x" + String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+                print("\"" + digits.joined() + "\"")
             }
             return
+        case "--folders": return print(kind.corpusKinds.map(\.rawValue).joined(separator: " "))
+        default: break
         }
         target = try kind.makeTarget()
         // libFuzzer keeps what it is given for as long as it runs.

@@ -48,16 +48,18 @@ enum FuzzKind: String, CaseIterable, Sendable {
             .standardizedFileURL
     }
 
-    /// Those files, in the order of their names; documents are shared by all kinds that read documents.
+    /// The kinds whose files are mutated: documents are shared by all that read documents.
+    var corpusKinds: [FuzzKind] {
+        switch self {
+        case .commit, .infer: [self, .mapping, .parsers]
+        case .mapping, .parsers: [.mapping, .parsers]
+        default: [self]
+        }
+    }
+
+    /// Those files, in the order of their names.
     func corpus() throws -> [[UInt8]] {
-        let shared: [FuzzKind] =
-            switch self {
-            case .commit, .infer: [.mapping, .parsers]
-            case .mapping: [.parsers]
-            case .parsers: [.mapping]
-            default: []
-            }
-        return try ([self] + shared).flatMap { kind in
+        try corpusKinds.flatMap { kind in
             try FileManager.default.contentsOfDirectory(atPath: kind.corpusFolder.path).sorted().map { name in
                 [UInt8](try Data(contentsOf: kind.corpusFolder.appendingPathComponent(name)))
             }

@@ -39,7 +39,7 @@ enum FuzzSources {
         day = { path = "day", type = "date", on_error = "null" }
         instant = { path = "instant", type = "datetime", on_error = "null" }
         stamp = { path = "stamp", type = "datetime", format = "%d.%m.%Y %H:%M", on_error = "null" }
-        epoch = { path = "epoch", type = "text" } # TEMP
+        epoch = { path = "epoch", type = "datetime", format = "%s", on_error = "null" }
         picture = { path = "picture", type = "blob", on_error = "null" }
         digits = { path = "picture/@hex", type = "blob", format = "hex", on_error = "null" }
         markup = { path = "text", type = "xml" }
