@@ -8,7 +8,7 @@ struct FuzzDriver {
     var seed: UInt64 = 1
     var iterations: Int
     /// Bytes of the largest input.
-    var largest = 16 << 10
+    var largest = 4 << 10
 
     /// What an input may take of the processor: this, and so much more for each byte.
     private static let seconds = 1.0

@@ -13,10 +13,13 @@ import Testing
     }
 
     @Test(arguments: kinds) func noInputIsTooBrokenToBeRefused(_ kind: FuzzKind) async throws {
-        let driver = FuzzDriver(
-            kind: kind, seed: Self.environment["TRIBUTARY_FUZZ_SEED"].flatMap { UInt64($0) } ?? 1,
-            iterations: Self.environment["TRIBUTARY_FUZZ_ITERATIONS"].flatMap { Int($0) } ?? kind.iterations)
-        let taken = try await onThread { try driver.run() }
+        var driver = FuzzDriver(kind: kind, iterations: kind.iterations)
+        if let seed = Self.environment["TRIBUTARY_FUZZ_SEED"].flatMap({ UInt64($0) }) { driver.seed = seed }
+        if let iterations = Self.environment["TRIBUTARY_FUZZ_ITERATIONS"].flatMap({ Int($0) }) {
+            driver.iterations = iterations
+            driver.largest = 16 << 10
+        }
+        let taken = try await onThread { [driver] in try driver.run() }
         // A target that refuses everything would find nothing.
         #expect(taken > 0, "\(kind): every input was refused")
     }

@@ -3,7 +3,7 @@ import Foundation
 /// libFuzzer over one kind of input; see `Scripts/fuzz`. Built only where `TRIBUTARY_FUZZ` is set.
 ///
 /// `fuzz KIND [libFuzzer's arguments]`; `fuzz KIND --dictionary` prints the kind's words as libFuzzer reads them, `fuzz KIND
-/// --folders` whose corpora it begins with, `fuzz --kinds` all kinds.
+/// --folder` where its corpus is, `fuzz --kinds` all kinds.
 @main struct Fuzzer {
     /// Set once, before libFuzzer calls back; it calls from this thread only.
     nonisolated(unsafe) static var target: (any FuzzTarget)?
@@ -23,7 +23,7 @@ import Foundation
                 print("\"" + digits.joined() + "\"")
             }
             return
-        case "--folders": return print(kind.corpusKinds.map(\.rawValue).joined(separator: " "))
+        case "--folder": return print(kind.corpusFolder.path)
         default: break
         }
         target = try kind.makeTarget()

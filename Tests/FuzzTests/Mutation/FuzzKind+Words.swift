@@ -14,7 +14,7 @@ extension FuzzKind {
     /// What the formats of a kind of input are made of.
     var words: [String] {
         switch self {
-        case .mapping, .commit, .parsers, .infer:
+        case .columns, .rows, .tables, .commit, .parsers, .infer:
             Self.markup + Self.vocabulary + Self.numbers
         case .json:
             [

@@ -9,24 +9,21 @@ final class DocumentTarget: FuzzTarget {
     /// - Parameter sources: the requests, as `sources.toml` declares them.
     init(_ sources: FuzzSources) throws {
         store = try FuzzStore(sources.toml)
-        requests = store.requests
+        requests = store.requests.filter(sources.isTried)
     }
 
     func run(_ input: [UInt8]) throws -> Bool {
+        let size = 1 + Int(input.reduce(0 as UInt8) { $0 &* 31 &+ $1 })
+        let isSOAP = input.starts(with: "<soap:".utf8)
         var isTaken = false
-        let size = 1 + Int(input.reduce(0 as UInt8, &+))
         for request in requests {
-            for isSOAP in [false, true] {
-                let whole = try stage(input, request, pieceSize: nil, isSOAP)
-                let pieces = try stage(input, request, pieceSize: size, isSOAP)
-                isTaken = isTaken || whole.error == nil
-                guard whole.rows == pieces.rows, (whole.error == nil) == (pieces.error == nil) else {
-                    throw FuzzFinding(
-                        "\(request.url): whole, the document gives \(whole); in pieces of \(size) bytes, \(pieces)")
-                }
-                // Without an envelope the two are the same.
-                if whole.error == nil { break }
+            let whole = try stage(input, request, pieceSize: nil, isSOAP)
+            let pieces = try stage(input, request, pieceSize: size, isSOAP)
+            guard whole.rows == pieces.rows, (whole.error == nil) == (pieces.error == nil) else {
+                throw FuzzFinding(
+                    "\(request.url): whole, the document gives \(whole); in pieces of \(size) bytes, \(pieces)")
             }
+            isTaken = isTaken || whole.error == nil
         }
         return isTaken
     }

@@ -2,9 +2,13 @@ import Foundation
 
 /// A kind of input that somebody else decides: a publisher, a server, or whoever writes `sources.toml`.
 enum FuzzKind: String, CaseIterable, Sendable {
-    /// A document through mappings with every kind of column.
-    case mapping
-    /// The same, committed to a store; a second commit of the same bytes changes nothing.
+    /// A document through a mapping with every kind of column.
+    case columns
+    /// A document through a mapping without keys.
+    case rows
+    /// A document into tables that mirror its names.
+    case tables
+    /// A document committed to a store; a second commit of the same bytes changes nothing.
     case commit
     /// A document through the parsers that the program registers.
     case parsers
@@ -28,7 +32,9 @@ enum FuzzKind: String, CaseIterable, Sendable {
     /// Makes what reads inputs of this kind. Used by one thread at a time.
     func makeTarget() throws -> any FuzzTarget {
         switch self {
-        case .mapping: try DocumentTarget(.mappings)
+        case .columns: try DocumentTarget(.columns)
+        case .rows: try DocumentTarget(.rows)
+        case .tables: try DocumentTarget(.tables)
         case .commit: try CommitTarget()
         case .parsers: try DocumentTarget(.parsers)
         case .infer: InferenceTarget()
@@ -42,36 +48,30 @@ enum FuzzKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// The folder of the small files with which the mutations begin.
+    /// Where the small files are with which the mutations begin; one for all that reads documents.
     var corpusFolder: URL {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Corpus/\(rawValue)")
+        let name =
+            switch self {
+            case .columns, .rows, .tables, .commit, .parsers, .infer: "documents"
+            default: rawValue
+            }
+        return URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Corpus/\(name)")
             .standardizedFileURL
-    }
-
-    /// The kinds whose files are mutated: documents are shared by all that read documents.
-    var corpusKinds: [FuzzKind] {
-        switch self {
-        case .commit, .infer: [self, .mapping, .parsers]
-        case .mapping, .parsers: [.mapping, .parsers]
-        default: [self]
-        }
     }
 
     /// Those files, in the order of their names.
     func corpus() throws -> [[UInt8]] {
-        try corpusKinds.flatMap { kind in
-            try FileManager.default.contentsOfDirectory(atPath: kind.corpusFolder.path).sorted().map { name in
-                [UInt8](try Data(contentsOf: kind.corpusFolder.appendingPathComponent(name)))
-            }
+        try FileManager.default.contentsOfDirectory(atPath: corpusFolder.path).sorted().map { name in
+            [UInt8](try Data(contentsOf: corpusFolder.appendingPathComponent(name)))
         }
     }
 
     /// How many mutations the suite tries: about half a second of a debug build.
     var iterations: Int {
         switch self {
-        case .commit: 150
-        case .infer: 400
-        case .mapping, .parsers: 500
+        case .commit, .tables: 60
+        case .columns, .rows: 120
+        case .parsers, .infer: 300
         case .toml: 400
         case .archive: 1500
         case .json, .heads, .urls: 1500

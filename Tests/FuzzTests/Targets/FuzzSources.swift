@@ -1,22 +1,33 @@
+@testable import TributaryEngine
+
 /// The requests through which documents go.
-enum FuzzSources {
-    /// Mappings with every kind of column, and tables that are mirrored by their names.
-    case mappings
+enum FuzzSources: CaseIterable {
+    /// A mapping with every kind of column.
+    case columns
+    /// A mapping without keys.
+    case rows
+    /// Tables that are mirrored by their names: those of the mappings.
+    case tables
     /// The parsers that the program registers.
     case parsers
 
+    /// What tables there are, and then the requests.
     var toml: String {
         let head = "[defaults]\nmax_body = \"256KiB\"\nallow_empty = true\n"
         switch self {
+        case .columns: return head + Self.everyColumn
+        case .rows: return head + Self.wholeRows
+        case .tables: return head + Self.everyColumn + Self.mirrored
         case .parsers:
             return head
                 + ["SyndicationParser", "SitemapParser", "EurofxrefParser"].map { parser in
                     "[[sources.\(parser).requests]]\nurl = \"http://feeds.test/\(parser)\"\nparser = \"\(parser)\"\n"
                 }.joined()
-        case .mappings:
-            return head + Self.everyColumn + Self.wholeRows + Self.mirrored
         }
     }
+
+    /// Which of them are tried: what makes the tables of others is not.
+    func isTried(_ request: RequestDeclaration) -> Bool { self != .tables || request.content == .mirrored }
 
     private static let everyColumn = """
         [[sources.columns.requests]]

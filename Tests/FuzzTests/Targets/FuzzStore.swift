@@ -7,9 +7,11 @@ import TributaryParsers
 /// A store in a folder of its own, and requests that are answered with the bytes of inputs. Nothing is sent.
 final class FuzzStore {
     static let registry = ParserRegistry([SyndicationParser.self, SitemapParser.self, EurofxrefParser.self])
-    /// A body may be as large, and what it brings into the store this many times larger.
+    /// A body may be as large.
     static let bodyLimit = 256 << 10
-    static let growth = 16
+
+    /// What a body of a size may bring into memory and into the store, whatever multiplies it.
+    static func budget(_ size: Int) -> Int { max(4 * bodyLimit, 16 * size) }
 
     let folder: String
     let environment: RunEnvironment
@@ -61,17 +63,13 @@ final class FuzzStore {
         defer { withExtendedLifetime(parser) {} }
         try forEachPiece(of: body, size: pieceSize) { try reader.read($0) }
         try reader.finish()
-        let bytes = context.stagings.reduce(context.endedBytes) { $0 + $1.count } + scratchBytes(of: context)
-        guard bytes <= Self.growth * max(body.count, 16 << 10) else {
+        // What no longer fits into memory has gone to a scratch database.
+        let written = context.database == nil ? 0 : WorkerContext.batchCapacity
+        let bytes = max(written, context.stagings.reduce(context.endedBytes) { $0 + $1.count })
+        guard bytes <= Self.budget(body.count) else {
             throw FuzzFinding("\(body.count) bytes have become \(bytes) bytes of staged rows")
         }
         return context.insertedRows
-    }
-
-    private func scratchBytes(of context: WorkerContext) -> Int {
-        guard context.database != nil else { return 0 }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: store.scratchPath("fuzz"))
-        return attributes?[.size] as? Int ?? 0
     }
 
     /// A response's head. The time never moves.

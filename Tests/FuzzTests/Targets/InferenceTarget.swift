@@ -16,7 +16,7 @@ final class InferenceTarget: FuzzTarget {
             proposal = try MappingProposal(profile: profile, url: "http://feeds.test/feed", takenTables: ["feed"])
         }
         guard let proposal else { return false }
-        guard proposal.toml.utf8.count <= 16 * input.count + 4096 else {
+        guard proposal.toml.utf8.count <= FuzzStore.budget(input.count) else {
             throw FuzzFinding("\(input.count) bytes have become a proposal of \(proposal.toml.utf8.count)")
         }
         do {
