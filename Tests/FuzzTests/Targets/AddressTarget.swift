@@ -16,9 +16,7 @@ final class AddressTarget: FuzzTarget {
             parameters = { active = "true" }
             page = { next = "/list/next/@href" }
             """
-        request = try ConfigurationReader(
-            file: "/sources.toml", text: toml, parsers: FuzzStore.registry, environment: [:]
-        ).read().sources[0].requests[0]
+        request = try FuzzFolder().configuration(toml.utf8).sources[0].requests[0]
     }
 
     func run(_ input: [UInt8]) throws -> Bool {

@@ -3,22 +3,13 @@ import Foundation
 
 /// Texts as a `sources.toml`: a configuration, or every mistake with its line.
 final class ConfigurationTarget: FuzzTarget {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "tributary-fuzz-\(UUID().uuidString)"
-    ).path
+    private let folder: FuzzFolder
 
-    init() throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    init() throws { folder = try FuzzFolder() }
 
     func run(_ input: [UInt8]) throws -> Bool {
-        let file = folder + "/sources.toml"
-        try Data(input).write(to: URL(fileURLWithPath: file))
         let error = try refusal {
-            let configuration = try TributaryConfiguration(
-                file: file, parsers: FuzzStore.registry, environment: ["TOKEN": "s3cret-token"])
+            let configuration = try folder.configuration(input, environment: ["TOKEN": "s3cret-token"])
             guard configuration.concurrency > 0, configuration.perHost > 0 else {
                 throw FuzzFinding("runs or requests at a time: \(configuration.concurrency), \(configuration.perHost)")
             }

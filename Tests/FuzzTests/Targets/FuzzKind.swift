@@ -37,7 +37,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         case .tables: try DocumentTarget(.tables)
         case .commit: try CommitTarget()
         case .parsers: try DocumentTarget(.parsers)
-        case .infer: InferenceTarget()
+        case .infer: try InferenceTarget()
         case .json: JSONTarget()
         case .archive: ArchiveTarget()
         case .dates: DateTarget()
@@ -72,7 +72,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         case .commit, .tables: 60
         case .columns, .rows: 120
         case .parsers, .infer: 300
-        case .toml: 400
+        case .toml: 200
         case .archive: 1500
         case .json, .heads, .urls: 1500
         case .dates, .values: 4000

@@ -2,35 +2,28 @@
 import Foundation
 import Logging
 @testable import TributaryEngine
-import TributaryParsers
 
 /// A store in a folder of its own, and requests that are answered with the bytes of inputs. Nothing is sent.
 final class FuzzStore {
-    static let registry = ParserRegistry([SyndicationParser.self, SitemapParser.self, EurofxrefParser.self])
     /// A body may be as large.
     static let bodyLimit = 256 << 10
 
     /// What a body of a size may bring into memory and into the store, whatever multiplies it.
     static func budget(_ size: Int) -> Int { max(4 * bodyLimit, 16 * size) }
 
-    let folder: String
+    private let folder: FuzzFolder
     let environment: RunEnvironment
     var store: MainStore { environment.store }
 
     /// - Parameter sources: what stands in `sources.toml` besides `[store]`.
     init(_ sources: String) throws {
-        folder =
-            FileManager.default.temporaryDirectory.appendingPathComponent("tributary-fuzz-\(UUID().uuidString)")
-            .path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        folder = try FuzzFolder()
         let key = String(repeating: "5a", count: 32)
         let text = "[store]\npath = \"store.sqlite\"\nencryption_key = \"\(key)\"\n" + sources
-        let configuration = try ConfigurationReader(
-            file: folder + "/sources.toml", text: text, parsers: Self.registry, environment: [:]
-        ).read()
+        let configuration = try folder.configuration(text.utf8)
         environment = RunEnvironment(
             configuration: configuration, store: try MainStore(path: configuration.storePath),
-            registry: Self.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostLimiter(limit: 1),
+            registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostLimiter(limit: 1),
             busyHosts: BusyHosts([:]), clock: SystemClock(),
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
         for source in configuration.sources {
@@ -40,10 +33,7 @@ final class FuzzStore {
         }
     }
 
-    deinit {
-        try? store.close()
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { try? store.close() }
 
     var requests: [RequestDeclaration] { environment.configuration.sources.flatMap(\.requests) }
 

@@ -11,9 +11,7 @@ final class HeadTarget: FuzzTarget {
 
     init() throws {
         let toml = "[[sources.s.requests]]\nurl = \"http://feeds.test/feed\"\nparser = \"SitemapParser\"\n"
-        source = try ConfigurationReader(
-            file: "/sources.toml", text: toml, parsers: FuzzStore.registry, environment: [:]
-        ).read().sources[0]
+        source = try FuzzFolder().configuration(toml.utf8).sources[0]
     }
 
     func run(_ input: [UInt8]) throws -> Bool {

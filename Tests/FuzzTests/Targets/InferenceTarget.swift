@@ -4,6 +4,10 @@ import Foundation
 
 /// Documents through `infer`: what it proposes must be a valid configuration.
 final class InferenceTarget: FuzzTarget {
+    private let folder: FuzzFolder
+
+    init() throws { folder = try FuzzFolder() }
+
     func run(_ input: [UInt8]) throws -> Bool {
         var proposal: MappingProposal?
         _ = try refusal {
@@ -20,9 +24,7 @@ final class InferenceTarget: FuzzTarget {
             throw FuzzFinding("\(input.count) bytes have become a proposal of \(proposal.toml.utf8.count)")
         }
         do {
-            _ = try ConfigurationReader(
-                file: "/sources.toml", text: proposal.toml, parsers: FuzzStore.registry, environment: [:]
-            ).read()
+            _ = try folder.configuration(proposal.toml.utf8)
         } catch {
             throw FuzzFinding("the proposal is no valid configuration: \(error)\n\(proposal.toml)")
         }
