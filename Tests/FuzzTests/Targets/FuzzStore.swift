@@ -8,8 +8,9 @@ final class FuzzStore {
     /// A body may be as large.
     static let bodyLimit = 256 << 10
 
-    /// What a body of a size may bring into memory and into the store, whatever multiplies it.
-    static func budget(_ size: Int) -> Int { max(4 * bodyLimit, 16 * size) }
+    /// What a body of a size may bring into memory and into the store, whatever multiplies it; what fits into one batch
+    /// is little enough.
+    static func budget(_ size: Int) -> Int { max(WorkerContext.batchCapacity, 16 * size) }
 
     private let folder: FuzzFolder
     let environment: RunEnvironment
@@ -54,7 +55,7 @@ final class FuzzStore {
         try forEachPiece(of: body, size: pieceSize) { try reader.read($0) }
         try reader.finish()
         // What no longer fits into memory has gone to a scratch database.
-        let written = context.database == nil ? 0 : WorkerContext.batchCapacity
+        let written = context.database == nil ? 0 : WorkerContext.batchCapacity + 1
         let bytes = max(written, context.stagings.reduce(context.endedBytes) { $0 + $1.count })
         guard bytes <= Self.budget(body.count) else {
             throw FuzzFinding("\(body.count) bytes have become \(bytes) bytes of staged rows")

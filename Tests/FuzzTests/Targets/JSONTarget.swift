@@ -1,59 +1,45 @@
 @testable import TributaryEngine
 @testable import XMLStream
 
-/// JSON through the transcoder: what it makes of a valid document must be well-formed XML, and the same for any pieces.
+/// JSON as a run reads it: what is refused, is refused as JSON and not for what has been made of it; the same elements
+/// whole and byte by byte; no more of them than the document's size allows.
 final class JSONTarget: FuzzTarget {
     func run(_ input: [UInt8]) throws -> Bool {
-        try checkSize(input)
-        guard let xml = try transcode(input, pieceSize: nil) else {
-            if let inPieces = try transcode(input, pieceSize: 1) {
-                throw FuzzFinding("refused whole, and taken byte by byte as \(inPieces.count) bytes of XML")
-            }
-            return false
-        }
-        guard try transcode(input, pieceSize: 1) == xml else { throw FuzzFinding("other XML byte by byte") }
-        let handler = XMLStreamHandler()
-        let error = try refusal {
-            let stream = XMLStreamParser(handler: handler)
-            try forEachPiece(of: xml, size: nil) { try stream.parse($0) }
-            try stream.finish()
+        let whole = try read(input, pieceSize: nil)
+        let pieces = try read(input, pieceSize: 1)
+        guard (whole.error == nil) == (pieces.error == nil), whole.error != nil || whole.count == pieces.count else {
+            throw FuzzFinding("whole, the document gives \(whole); byte by byte, \(pieces)")
         }
         // What is not UTF-8 stays what it is, and the XML says so.
-        if let error = error as? XMLStreamError, error.code != .limit,
+        if let error = whole.error as? XMLStreamError, error.code != .limit, error.code != .empty,
             String(validating: input, as: UTF8.self) != nil
         {
-            throw FuzzFinding("valid JSON has become XML that is not well-formed: \(error)")
+            throw FuzzFinding("JSON has become XML that is not well-formed: \(error)")
         }
-        return error == nil
+        guard whole.count <= FuzzStore.budget(input.count) else {
+            throw FuzzFinding("\(input.count) bytes of JSON have become \(whole.count) bytes of elements")
+        }
+        return whole.error == nil
     }
 
-    /// What a run's parser is given of it.
-    private func checkSize(_ input: [UInt8]) throws {
-        let parser = CountingParser()
-        _ = try refusal {
+    private func read(_ input: [UInt8], pieceSize: Int?) throws -> (count: Int, error: (any Error)?) {
+        let handler = CountingHandler()
+        let error = try refusal {
             let response = FuzzStore.response([("Content-Type", "application/json")])
-            let reader = try BodyReader(response, parser: parser, limit: FuzzStore.bodyLimit)
-            try forEachPiece(of: input, size: nil) { try reader.read($0) }
+            let reader = try BodyReader(
+                response, parser: StreamBodyParser(handler, response), limit: FuzzStore.bodyLimit)
+            try forEachPiece(of: input, size: pieceSize) { try reader.read($0) }
             try reader.finish()
         }
-        guard parser.count <= FuzzStore.budget(input.count) else {
-            throw FuzzFinding("\(input.count) bytes of JSON have become \(parser.count) bytes of XML")
-        }
+        return (handler.count, error)
     }
 
-    private final class CountingParser: BodyParser {
+    /// Bytes of elements' names and texts.
+    private final class CountingHandler: XMLStreamHandler {
         var count = 0
-        func parse(_ bytes: UnsafeRawBufferPointer) throws { count += bytes.count }
-        func finish() throws {}
-    }
 
-    private func transcode(_ input: [UInt8], pieceSize: Int?) throws -> [UInt8]? {
-        var transcoder = JSONTranscoder()
-        var xml: [UInt8] = []
-        let isTaken = try accepts {
-            try forEachPiece(of: input, size: pieceSize) { xml += try transcoder.transcode($0) }
-            xml += try transcoder.finish()
+        override func didEndElement(in stream: XMLStreamParser) throws {
+            count += 2 * stream.qualifiedName.utf8.count + stream.textBytes.count
         }
-        return isTaken ? xml : nil
     }
 }
