@@ -19,6 +19,20 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
+/// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
+let fuzzDependencies: [Target.Dependency] = [
+    "TributaryEngine", "TributaryParsers", "FeedStore", "XMLStream", "TestSupport", grdb, logging,
+    .product(name: "AsyncHTTPClient", package: "async-http-client"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
+]
+let fuzzTarget: Target =
+    ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
+    ? .testTarget(
+        name: "FuzzTests", dependencies: fuzzDependencies, exclude: ["Corpus", "Fuzzer"], swiftSettings: swiftSettings)
+    : .executableTarget(
+        name: "fuzz", dependencies: fuzzDependencies, path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzTests.swift"],
+        swiftSettings: swiftSettings, linkerSettings: [.linkedLibrary("stdc++")])
+
 /// `Tributary` re-exports the other two. They are named besides because a build does not notice a change that reaches a
 /// target through a re-export only.
 let umbrella: [Target.Dependency] = ["Tributary", "TributaryEngine", "FeedStore", grdb]
@@ -122,6 +136,11 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", grdb],
+            swiftSettings: swiftSettings),
+        fuzzTarget,
+        .testTarget(
+            name: "RandomModelTests",
+            dependencies: ["TributaryEngine", "FeedStore", "TributaryMain", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
     ]
 )

@@ -84,6 +84,9 @@ package final class StubServer: Sendable {
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
+            // A head and its body are sent one after the other: without, the body waits 40 ms for the head's acknowledgement.
+            var isOn: Int32 = 1
+            setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
             let isStopped = state.withLock { state in
                 if !state.isStopped { state.connections.insert(connection) }
                 return state.isStopped

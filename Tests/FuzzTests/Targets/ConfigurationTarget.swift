@@ -1,0 +1,39 @@
+import Foundation
+@testable import TributaryEngine
+
+/// Texts as a `sources.toml`: a configuration, or every mistake with its line.
+final class ConfigurationTarget: FuzzTarget {
+    private let folder: FuzzFolder
+
+    init() throws { folder = try FuzzFolder() }
+
+    func run(_ input: [UInt8]) throws -> Bool {
+        let error = try refusal {
+            let configuration = try folder.configuration(input, environment: ["TOKEN": "s3cret-token"])
+            guard configuration.concurrency > 0, configuration.perHost > 0 else {
+                throw FuzzFinding("runs or requests at a time: \(configuration.concurrency), \(configuration.perHost)")
+            }
+            for source in configuration.sources {
+                for request in source.requests {
+                    _ = request.fingerprint(parserVersion: 1)
+                    _ = try accepts { _ = try HTTPTarget(request) }
+                    _ = try accepts {
+                        let paging = request.paging
+                        _ = paging?.firstPage(of: request)
+                        _ = try paging?.page(
+                            after: 1, of: request, at: "http://a.test/", records: 1, address: "?page=2")
+                    }
+                }
+            }
+        }
+        guard let error else {
+            if input.contains(0) { throw FuzzFinding("a file with a NUL byte, which TOML forbids, is taken") }
+            return true
+        }
+        guard let error = error as? ConfigurationError, !error.problems.isEmpty else {
+            throw FuzzFinding("the file is refused with \(error)")
+        }
+        if error.description.contains("s3cret-token") { throw FuzzFinding("a secret in the error: \(error)") }
+        return false
+    }
+}

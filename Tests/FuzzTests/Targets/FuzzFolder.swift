@@ -1,0 +1,28 @@
+import Foundation
+import TributaryEngine
+import TributaryParsers
+
+/// A folder for one target, removed with it.
+final class FuzzFolder {
+    static let registry = ParserRegistry([SyndicationParser.self, SitemapParser.self, EurofxrefParser.self])
+
+    let path: String
+    private var file: String { path + "/sources.toml" }
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-fuzz-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// What a `sources.toml` declares.
+    ///
+    /// - Throws: what `TributaryConfiguration` throws.
+    func configuration(
+        _ text: some Sequence<UInt8>, environment: [String: String] = [:]
+    ) throws -> TributaryConfiguration {
+        try Data(text).write(to: URL(fileURLWithPath: file))
+        return try TributaryConfiguration(file: file, parsers: Self.registry, environment: environment)
+    }
+}
