@@ -86,7 +86,9 @@ import Testing
             Broken("not HTTP/2") { _ in Array("HTTP/1.1 200 OK\r\n\r\n".utf8) },
         ]
 
-    private func sync(_ server: HTTP2StubServer, _ fixture: EngineFixture) async throws -> RunReport {
+    private func sync(
+        _ server: HTTP2StubServer, _ fixture: EngineFixture, timeout: String = "60s"
+    ) async throws -> RunReport {
         try fixture.folder.write(TestCertificate.certificate, to: "ca.pem")
         return try #require(
             try await fixture.sync(
@@ -94,7 +96,8 @@ import Testing
                 [[sources.s.requests]]
                 url = "\(server.url)/a"
                 tls = { ca = "ca.pem" }
-                timeout = "5s"
+                timeout = "\(timeout)"
+                connect_timeout = "\(timeout)"
                 parser = "ItemsParser"
                 """
             ).first)
@@ -108,7 +111,8 @@ import Testing
                 answer.frames(request.stream) + HTTP2Frames.reset(1, stream: request.stream)
                     + HTTP2Frames.frame(7, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0])
             } _: { server in
-                let report = try await sync(server, fixture)
+                // What no handler refuses ends with its time.
+                let report = try await sync(server, fixture, timeout: "5s")
                 #expect(report.outcome == .discarded, "\(report)")
                 #expect(try fixture.rows("SELECT outcome FROM tributary_run") == ["discarded"])
             }
@@ -160,6 +164,8 @@ import Testing
                     [[sources.s.requests]]
                     url = "\(server.url)/a"
                     tls = { ca = "ca.pem" }
+                    connect_timeout = "60s"
+                    timeout = "60s"
                     parser = "ItemsParser"
 
                     """

@@ -25,8 +25,8 @@ final class HTTPFetcher: Fetcher {
 
     /// Closes the connections. Called once, when no request is under way.
     ///
-    /// A connection that is still being made cannot be called off, and would be waited for until it fails. After a second it
-    /// is left to that; the client sees to its end by itself.
+    /// A connection that is still being made cannot be called off, and would be waited for until it fails. After three
+    /// seconds it is left to that; the client sees to its end by itself.
     func shutdown() async throws {
         let clients = clients.withLock { Array($0.values) }
         let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -39,11 +39,13 @@ final class HTTPFetcher: Fetcher {
             }
         }
         let patience = Task {
-            try await Task.sleep(for: .seconds(1))
+            try await Task.sleep(for: .seconds(3))
             end.yield(.success(()))
         }
         defer { patience.cancel() }
-        for await result in ends { return try result.get() }
+        // A task of its own, as the one that asks may have been cancelled: waiting would then be over at once.
+        let waiter = Task { for await result in ends { return try result.get() } }
+        try await waiter.value
     }
 
     func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
