@@ -48,7 +48,8 @@ enum FuzzKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where the small files are with which the mutations begin; one for all that reads documents.
+    /// Where the small files are with which the mutations begin; one for all that reads documents. Files that have found
+    /// what is not mended yet wait in `Corpus/unmended`.
     var corpusFolder: URL {
         let name =
             switch self {
