@@ -201,7 +201,7 @@ import Testing
             try stage(context, ["p2"], "new ")
             let stack = try context.finish()
             let told = Mutex<[String]>([])
-            let planned = try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _ in }, source: "source") {
+            let planned = try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _, _ in }, source: "source") {
                 change in
                 func text(_ values: PlannedChange.Values) -> String {
                     values.map { "\($0.value.isNull ? "NULL" : "\($0.value)")" }.joined(separator: "|")

@@ -108,7 +108,7 @@ final class ScenarioRunner {
             configuration: configuration,
             store: try MainStore(path: configuration.storePath, schema: try configuration.schema()),
             registry: ParserRegistry([]), http: HTTPFetcher(now: { [clock] in clock.now() }),
-            hosts: HostLimiter(limit: 4), busyHosts: BusyHosts([:]), clock: clock,
+            hosts: HostLimiter(limit: 4), slots: HostLimiter(limit: 4), busyHosts: BusyHosts([:]), clock: clock,
             logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -25,6 +25,7 @@ final class FuzzStore {
         environment = RunEnvironment(
             configuration: configuration, store: try MainStore(path: configuration.storePath),
             registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostLimiter(limit: 1),
+            slots: HostLimiter(limit: 1),
             busyHosts: BusyHosts([:]), clock: SystemClock(),
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
         for source in configuration.sources {
