@@ -41,7 +41,20 @@ struct HostileDocument: Sendable {
     static func declared(_ subset: String, _ content: String) -> String { "<!DOCTYPE d [\(subset)]><d>\(content)</d>" }
     static let mebibyte = times(1 << 20, "x")
 
-    static let all = shapes + texts + declarations + multiples + json
+    /// Documents of one kind are synced by one process, one after another.
+    enum Kind: String, CaseIterable, Sendable {
+        case shapes, texts, declarations, multiples, json
+
+        var documents: [HostileDocument] {
+            switch self {
+            case .shapes: HostileDocument.shapes
+            case .texts: HostileDocument.texts
+            case .declarations: HostileDocument.declarations
+            case .multiples: HostileDocument.multiples
+            case .json: HostileDocument.json
+            }
+        }
+    }
 
     static let shapes = [
         HostileDocument("deepest", refusal: "nested more than 1000 deep", times(50_000, "<r>")),

@@ -12,12 +12,12 @@ import Testing
         var error: String?
     }
 
-    @Test(.timeLimit(.minutes(2))) func everyDocumentIsCommittedOrDiscardedWithinTheMemory() async throws {
-        let limit = 200 << 20
+    @Test(.timeLimit(.minutes(2)), arguments: HostileDocument.Kind.allCases)
+    func everyDocumentIsCommittedOrDiscardedWithinTheMemory(kind: HostileDocument.Kind) async throws {
         try await withTemporaryFolder { (folder) async throws in
             var configuration =
                 "[store]\npath = \"store.sqlite\"\n[daemon]\nconcurrency = 1\n[defaults]\nmax_body = \"24MiB\"\n"
-            for document in HostileDocument.all {
+            for document in kind.documents {
                 let file = folder.file(document.name)
                 #expect(FileManager.default.createFile(atPath: file, contents: Data(document.body)))
                 configuration +=
@@ -26,17 +26,16 @@ import Testing
             }
             try folder.write(configuration, to: "sources.toml")
             var program = BuiltProgram("tributary", config: folder.file("sources.toml"))
-            program.dataLimit = limit
-            let running = try program.start(["sync", "--json"])
-            let output = await running.output()
+            program.dataLimit = 200 << 20
+            // Whoever needs more than the limit is refused memory, and ends by a signal. (The peak that wait4(2) tells is
+            // that of whoever started the process, where that is larger.)
+            let output = try await program.run("sync", "--json")
             #expect(output.status == 1, "\(output.status) \(output.standardError.suffix(2000))")
-            let peak = await running.peakMemory()
-            #expect(peak < limit, "\(peak >> 20) MiB")
             let runs = try output.standardOutput.split(separator: "\n").map {
                 try JSONDecoder().decode(Run.self, from: Data($0.utf8))
             }
             let bySource = Dictionary(runs.map { ($0.source, $0) }) { first, _ in first }
-            for document in HostileDocument.all {
+            for document in kind.documents {
                 let run = bySource[document.name]
                 guard let refusal = document.refusal else {
                     #expect(run?.outcome == "committed", "\(document.name): \(run?.error ?? "no run")")

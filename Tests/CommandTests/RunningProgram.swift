@@ -11,7 +11,7 @@ final class RunningProgram: Sendable {
     let identifier: Int32
     private let output: FileHandle
     private let errors: FileHandle
-    private let ending: Task<Ending, Never>
+    private let ending: Task<(status: Int32, time: ContinuousClock.Instant), Never>
 
     init(_ program: BuiltProgram, _ command: [String], standardError: String? = nil) throws {
         // prlimit(1) becomes the program: its id is the same.
@@ -46,28 +46,18 @@ final class RunningProgram: Sendable {
         identifier = child
         output = FileHandle(fileDescriptor: pipes[0][0], closeOnDealloc: true)
         errors = FileHandle(fileDescriptor: pipes[1][0], closeOnDealloc: true)
-        let (stream, continuation) = AsyncStream<Ending>.makeStream()
+        let (stream, continuation) = AsyncStream<(status: Int32, time: ContinuousClock.Instant)>.makeStream()
         Thread.detachNewThread { [child] in
             var status: Int32 = 0
-            var usage = rusage()
-            wait4(child, &status, 0, &usage)
+            waitpid(child, &status, 0)
             // As the shell's WIFEXITED and WEXITSTATUS (wait(2)).
-            continuation.yield(
-                Ending(
-                    status: status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), time: .now,
-                    peakMemory: Int(usage.ru_maxrss) << 10))
+            continuation.yield((status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), .now))
             continuation.finish()
         }
         ending = Task {
             for await end in stream { return end }
-            return Ending(status: -1, time: .now, peakMemory: 0)
+            return (-1, .now)
         }
-    }
-
-    private struct Ending {
-        var status: Int32
-        var time: ContinuousClock.Instant
-        var peakMemory: Int
     }
 
     func signal(_ signal: Int32) { kill(identifier, signal) }
@@ -77,9 +67,6 @@ final class RunningProgram: Sendable {
 
     /// When it ended, however long the tests have been too busy to notice.
     func endTime() async -> ContinuousClock.Instant { await ending.value.time }
-
-    /// The most memory that it ever had, in bytes.
-    func peakMemory() async -> Int { await ending.value.peakMemory }
 
     func output() async -> BuiltProgram.Output {
         async let text = read(output)
