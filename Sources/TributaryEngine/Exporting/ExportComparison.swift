@@ -190,7 +190,7 @@ struct ExportComparison {
         let values = try row(lost, "store")
         for value in values {
             guard case .parent(let parent) = value.column.origin, let other = tables[parent.lowercased()],
-                let key = other.primaryKey.first
+                let key = other.primaryKey.first, other.name != table.name || !value.stored.isNull
             else { continue }
             let isThere = try Bool.fetchOne(
                 db,

@@ -7,8 +7,10 @@ import GRDB
 ///
 /// It needs room there for the document and for the rows, and memory as a run does. Used by one thread.
 final class ExportTrial {
-    /// Under which its store is attached to the connection that exports.
+    /// Under which its store is attached to the connection that exports, once it holds the rows.
     static let schema = "trial"
+    /// Under which it is attached before: a transaction reads what a database held when it first looked at it.
+    static let emptySchema = "empty_trial"
 
     private let folder: URL
     private let store: MainStore
@@ -18,7 +20,7 @@ final class ExportTrial {
 
     private var documentURL: URL { folder.appendingPathComponent("document.xml") }
 
-    /// Makes the store, with the tables that `store` has for the mapping, and attaches it to `db`.
+    /// Makes the store, with the tables that the mapping has in the database `store` of `db`.
     ///
     /// - Throws: ``ExportError`` where the temporary folder cannot take it, `StoreError`, `DatabaseError`.
     init(_ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: [UInt8]?, db: Database) throws {
@@ -36,7 +38,7 @@ final class ExportTrial {
             let tables = try ExportTrialTables(mapping: mapping, db: db)
             let path = folder.appendingPathComponent("store.sqlite").path
             store = try MainStore(path: path, schema: tables.schema)
-            try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [path])
+            try db.execute(sql: "ATTACH DATABASE ? AS \(Self.emptySchema)", arguments: [path])
             try tables.copyRowsReferredTo()
             context = store.makeWorkerContext(source: "export")
             let response = FeedResponse(
@@ -60,12 +62,13 @@ final class ExportTrial {
         try whileImporting { try piece.withUnsafeBytes { try parser.parse($0) } }
     }
 
-    /// Imports the document, which is complete.
-    func finish() throws {
+    /// Imports the document, which is complete, and attaches the store to `db` as ``schema``.
+    func finish(_ db: Database) throws {
         try whileImporting {
             try parser.finish()
             try store.load(context.finish())
         }
+        try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [store.path])
     }
 
     /// Hands the document on, piece by piece.

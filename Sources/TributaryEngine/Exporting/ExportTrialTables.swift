@@ -66,7 +66,7 @@ struct ExportTrialTables {
             func list(_ names: [String]) -> String { names.map(\.sqlIdentifier).joined(separator: ", ") }
             try db.execute(
                 sql: """
-                    INSERT OR IGNORE INTO \(ExportTrial.schema).\(reference.parent.sqlIdentifier) (\(columns))
+                    INSERT OR IGNORE INTO \(ExportTrial.emptySchema).\(reference.parent.sqlIdentifier) (\(columns))
                     SELECT \(columns) FROM store.\(reference.parent.sqlIdentifier)
                     WHERE (\(list(targets))) IN (SELECT \(list(reference.from)) FROM store.\(reference.child.sqlIdentifier))
                     """)

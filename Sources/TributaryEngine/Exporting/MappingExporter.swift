@@ -49,7 +49,7 @@ package struct MappingExporter {
                 defer { trial.remove() }
                 try db.inTransaction(.deferred) {
                     try document(exported, db) { try trial.read($0) }
-                    try trial.finish()
+                    try trial.finish(db)
                     try ExportComparison(db: db, mapping: exported, scope: request.scope).check()
                     return .rollback
                 }
