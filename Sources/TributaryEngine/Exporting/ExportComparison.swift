@@ -47,7 +47,8 @@ struct ExportComparison {
             let id = mapping.table.lowercased()
             if tables[id] == nil {
                 let columns = try Row.fetchAll(
-                    db, sql: "SELECT name, pk FROM pragma_table_info(?, 'store') ORDER BY pk", arguments: [mapping.table])
+                    db, sql: "SELECT name, pk FROM pragma_table_info(?, 'store') ORDER BY pk",
+                    arguments: [mapping.table])
                 let names = Set(columns.map { ($0["name"] as String).lowercased() })
                 let hasRowID =
                     try Bool.fetchOne(
@@ -165,21 +166,24 @@ struct ExportComparison {
                     """)
         }
         func row(_ number: Int64, _ schema: String) throws -> [ExportDifference.Value] {
-            let names = table.columns.map { "m." + $0.name.sqlIdentifier }
             let values = table.columns.map { value(of: $0, in: table, schema, tables, told) }
             let place =
                 table.rowID.map { "m.\($0) = (SELECT id FROM \(work(table, schema)) WHERE told = ? LIMIT 1)" }
                 ?? "\(hash(values)) = ? LIMIT 1"
-            let found = try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT \((names + values).joined(separator: ", ")) FROM \(schema).\(table.name.sqlIdentifier) m
-                    WHERE \(place)
-                    """, arguments: [number]
-            ).map { Array($0.databaseValues) }
-            guard let found else { return [] }
-            return table.columns.indices.map {
-                .init(column: table.columns[$0], stored: found[$0], told: found[$0 + names.count])
+            // SQLite selects 2,000 columns at most.
+            return try stride(from: 0, to: values.count, by: 900).flatMap { start -> [ExportDifference.Value] in
+                let columns = table.columns[start..<min(start + 900, values.count)]
+                let selected = columns.indices.flatMap { ["m." + columns[$0].name.sqlIdentifier, values[$0]] }
+                let found = try Row.fetchOne(
+                    db,
+                    sql: """
+                        SELECT \(selected.joined(separator: ", ")) FROM \(schema).\(table.name.sqlIdentifier) m WHERE \(place)
+                        """, arguments: [number]
+                ).map { Array($0.databaseValues) }
+                guard let found else { return [] }
+                return zip(columns, 0...).map { column, index in
+                    .init(column: column, stored: found[2 * index], told: found[2 * index + 1])
+                }
             }
         }
         let difference = ExportDifference(table: table.name, key: table.mappings[0].key, mappings: mapping.tables)

@@ -29,7 +29,8 @@ struct ExportDifference {
                 + "something in the mapping takes its element for another, or not at all. " + Self.remedy
         }
         let column = row[index].column
-        return "\(place(row)): column '\(column.name)' holds \(text(row[index].stored)), and \(text(nearest[index].stored)) "
+        return
+            "\(place(row)): column '\(column.name)' holds \(text(row[index].stored)), and \(text(nearest[index].stored)) "
             + "would come back from the exported document\(reason(column, row[index].stored)). " + Self.remedy
     }
 
@@ -74,7 +75,8 @@ struct ExportDifference {
     private func reason(_ column: ColumnMapping, _ value: DatabaseValue) -> String {
         if case .ordinal = column.origin { return ": positions are counted anew, from 1" }
         guard case .path(let path, _) = column.origin else { return "" }
-        let rivals = mappings.filter { $0.table.lowercased() == table.lowercased() }.flatMap(\.columns).filter { other in
+        let rivals = mappings.filter { $0.table.lowercased() == table.lowercased() }.flatMap(\.columns).filter {
+            other in
             guard other.name != column.name, case .path(let theirs, _) = other.origin else { return false }
             return Self.overlap(path, column.type, theirs) || Self.overlap(theirs, other.type, path)
         }.map { "'\($0.name)'" }

@@ -35,17 +35,27 @@ final class ExportSession {
 
     /// The content of the root where it is a record itself.
     func writeDocument(_ table: ExportTable) throws {
-        let statement = try statement(for: table, isInner: false, depth: 0)
-        let rows = try Row.fetchCursor(statement)
-        guard let row = try rows.next() else { return }
+        guard let row = try documentRow(of: table) else { return }
         try writeContent(of: table.record, row)
         try writeInner(of: table, row, depth: 0)
+    }
+
+    /// The whole root, where that is a record whose markup a column holds.
+    func documentMarkup(of table: ExportTable) throws -> [UInt8]? {
+        guard let markup = table.record.markup, let row = try documentRow(of: table) else { return nil }
+        return try markup.text(row).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func documentRow(of table: ExportTable) throws -> Row? {
+        let rows = try Row.fetchCursor(statement(for: table, isInner: false, depth: 0))
+        guard let row = try rows.next()?.copy() else { return nil }
         if try rows.next() != nil {
             throw ExportError(
                 description:
                     "table '\(table.mapping.table)' has several rows, but its element is the root of the document, "
-                    + "which has one")
+                    + "which has one; limit the request by a scope, or map an element within the root")
         }
+        return row
     }
 
     /// The root's own values, from any row that has them.
@@ -126,7 +136,9 @@ final class ExportSession {
                 if let text = try markup.text(row) { writer.markup(text) }
                 continue
             }
-            if let field = child.joined, let text = try field.text(row), text.withUnsafeBufferPointer({ trimmed($0).count }) < text.count {
+            if let field = child.joined, let text = try field.text(row),
+                text.withUnsafeBufferPointer({ trimmed($0).count }) < text.count
+            {
                 try writeParts(of: text, of: field, in: child, row)
                 continue
             }

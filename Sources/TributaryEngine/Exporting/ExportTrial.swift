@@ -18,8 +18,6 @@ final class ExportTrial {
     private let parser: MappingBodyParser
     private let document: FileHandle
 
-    private var documentURL: URL { folder.appendingPathComponent("document.xml") }
-
     /// Makes the store, with the tables that the mapping has in the database `store` of `db`.
     ///
     /// - Throws: ``ExportError`` where the temporary folder cannot take it, `StoreError`, `DatabaseError`.
@@ -28,8 +26,9 @@ final class ExportTrial {
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try Data().write(to: folder.appendingPathComponent("document.xml"))
-            document = try FileHandle(forUpdating: folder.appendingPathComponent("document.xml"))
+            let file = folder.appendingPathComponent("document.xml")
+            try Data().write(to: file)
+            document = try FileHandle(forUpdating: file)
         } catch {
             throw ExportError(
                 description: "the export cannot be tried in \(folder.path): \(error.localizedDescription)")

@@ -70,7 +70,8 @@ package struct MappingExporter {
             }
             guard table.matchesNames else { continue }
             let columns = try Row.fetchAll(
-                db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'store') WHERE hidden = 0", arguments: [table.table])
+                db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'store') WHERE hidden = 0",
+                arguments: [table.table])
             mapping.tables[index].columns = columns.map { row in
                 let name: String = row["name"]
                 return ColumnMapping(
@@ -83,7 +84,8 @@ package struct MappingExporter {
         return mapping
     }
 
-    private func document(_ mapping: RequestMapping, _ db: Database, _ write: @escaping ([UInt8]) throws -> Void) throws {
+    private func document(_ mapping: RequestMapping, _ db: Database, _ write: @escaping ([UInt8]) throws -> Void) throws
+    {
         let planner = ExportPlanner(mapping: mapping, encryptionKey: encryptionKey) { table in
             try String.fetchAll(
                 db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk", arguments: [table])
@@ -92,13 +94,17 @@ package struct MappingExporter {
         let session = ExportSession(db: db, scope: request.scope, write: write)
         try session.prepare(tables + [document].compactMap(\.self))
         session.writer.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".utf8)
-        session.writer.start(root.name)
-        for namespace in mapping.namespaces {
-            session.writer.attribute("xmlns:" + namespace.prefix, namespace.uri.utf8)
+        if let document, let markup = try session.documentMarkup(of: document) {
+            session.writer.markup(markup)
+        } else {
+            session.writer.start(root.name)
+            for namespace in mapping.namespaces {
+                session.writer.attribute("xmlns:" + namespace.prefix, namespace.uri.utf8)
+            }
+            if let document { try session.writeDocument(document) } else { try session.writeRoot(root) }
+            try session.writeRows(of: tables)
+            session.writer.end(root.name)
         }
-        if let document { try session.writeDocument(document) } else { try session.writeRoot(root) }
-        try session.writeRows(of: tables)
-        session.writer.end(root.name)
         session.writer.markup("\n".utf8)
         try session.flush()
     }

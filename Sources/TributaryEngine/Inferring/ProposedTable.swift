@@ -113,7 +113,9 @@ final class ProposedTable {
     /// A line about the records and their key.
     var summary: String {
         let records = element.count == 1 ? "1 record" : "\(element.count) records"
-        return "\(records); \(keyReason)." + (omitted > 0 ? " \(omitted) values more are left out: a table of SQLite's has at most 2,000 columns." : "")
+        return "\(records); \(keyReason)."
+            + (omitted > 0
+                ? " \(omitted) values more are left out: a table of SQLite's has at most 2,000 columns." : "")
     }
 
     private func addPosition(_ names: inout UniqueNames) -> String {
@@ -147,4 +149,3 @@ final class ProposedTable {
         return ProposedColumn(name: names.claim(SQLName.join([name, own]), fallback: "parent"), source: .parent(name))
     }
 }
-
