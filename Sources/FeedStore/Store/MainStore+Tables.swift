@@ -127,8 +127,9 @@ extension Database {
                 parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
             }
             if definition.needsGeneratedKey {
-                let isTaken = definition.columns.contains { $0.name.lowercased() == "id" }
-                let name = isTaken ? definition.name + "_id" : "id"
+                let taken = Set(definition.columns.map { $0.name.lowercased() })
+                let wishes = ["id", definition.name + "_id"] + (2...).lazy.map { "id_\($0)" }.prefix(taken.count + 1)
+                let name = wishes.first { !taken.contains($0.lowercased()) } ?? "id"
                 parts.insert("\(name.sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
             }
             return try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")

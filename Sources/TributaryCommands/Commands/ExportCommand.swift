@@ -6,8 +6,8 @@ struct ExportCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Write rows back as XML, in the shape of the request's mapping.",
         discussion: """
-            The document goes to standard output as a stream. Importing it again changes no row, unless several columns or tables \
-            take the same part of a document, such as string(author) beside author/name.
+            The document goes to standard output. It is first imported into a store of its own in the temporary folder: where \
+            importing it would not give the same rows, nothing is written, and an error names the row, the column and why.
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -18,6 +18,9 @@ struct ExportCommand: ProgramCommand {
     @Argument(help: "The request's key; it may be left out where only one request has a mapping.")
     var request: String?
 
+    @Flag(help: "Write the document at once, without trying whether it can be imported again.")
+    var unchecked = false
+
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         guard let declaration = configuration[source: source] else {
@@ -26,9 +29,9 @@ struct ExportCommand: ProgramCommand {
         }
         let exporter = try exporter(declaration, configuration)
         do {
-            try exporter.export { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+            try exporter.export(isTried: !unchecked) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
         } catch let error as ExportError {
-            throw Failure.failed("\(source): \(error)")
+            throw Failure.failed("\(source), request '\(exporter.request.key)': \(error)")
         }
     }
 

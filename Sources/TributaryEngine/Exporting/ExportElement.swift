@@ -7,6 +7,8 @@ final class ExportElement {
     var text: ExportField?
     /// The element's markup as it was, in place of the element.
     var markup: ExportField?
+    /// Its text, where that was joined from those of several elements.
+    var joined: ExportField? { text?.column.repetition == .join ? text : nil }
     var children: [ExportElement] = []
 
     init(_ name: String, fixed: [(name: String, value: String)] = []) {

@@ -88,16 +88,22 @@ struct ExportField {
         return Array((stored.withUTF8 { Lexical.date($0) }.map(format.text) ?? text).utf8)
     }
 
-    /// XML 1.0 has no way to write most control characters (section 2.2).
+    /// XML 1.0 has no way to write most control characters, U+FFFE and U+FFFF (section 2.2).
     private func check(_ bytes: [UInt8]) throws {
-        guard let index = bytes.firstIndex(where: { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }) else {
-            return
+        let index = bytes.indices.first { index in
+            let byte = bytes[index]
+            if byte < 0x20 { return byte != 0x09 && byte != 0x0A && byte != 0x0D }
+            return byte == 0xEF && index + 2 < bytes.count && bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE
         }
-        let code = String(bytes[index], radix: 16, uppercase: true)
+        guard let index else { return }
+        let code =
+            bytes[index] == 0xEF
+            ? "FFF" + (bytes[index + 2] == 0xBE ? "E" : "F")
+            : "00" + (bytes[index] < 0x10 ? "0" : "") + String(bytes[index], radix: 16, uppercase: true)
+        let text = column.isEncrypted ? "" : ": " + String(decoding: bytes.prefix(60), as: UTF8.self).debugDescription
         throw ExportError(
             description:
-                "column '\(column.name)' of table '\(table)' holds the character U+00\(code.count < 2 ? "0" : "")\(code), "
-                + "which XML 1.0 cannot hold: \"\(String(decoding: bytes.prefix(60), as: UTF8.self).debugDescription)\"; "
+                "column '\(column.name)' of table '\(table)' holds the character U+\(code), which XML 1.0 cannot hold\(text); "
                 + "set export = false on the column, or mend the row")
     }
 }

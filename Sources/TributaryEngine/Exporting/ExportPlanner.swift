@@ -209,6 +209,10 @@ struct ExportPlanner {
             if element.children.contains(where: { $0.name == name(step.test) && $0.markup != nil }) { return }
             element = element.child(name(step.test), fixed: fixed(step.predicates))
         }
+        if path.steps.isEmpty, field.column.type == .xml, start.markup == nil {
+            start.markup = field
+            return
+        }
         switch path.target {
         case .attribute(let test):
             if element.attributes.contains(where: { $0.name == name(test) }) {
@@ -228,15 +232,19 @@ struct ExportPlanner {
         }
     }
 
-    /// In the order that the mapping gives; unconditional elements before those with predicates, so that the first match
-    /// stays the first.
+    /// In the order that the mapping gives. A name without a prefix is found in any namespace, and a step without a
+    /// condition whatever the attributes: so those that ask for more come later, and the first match stays the first.
     private func sorted(_ table: TableMapping) -> [ColumnMapping] {
-        func hasPredicates(_ column: ColumnMapping) -> Bool {
-            if case .path(let path, _) = column.origin { path.steps.contains { !$0.predicates.isEmpty } } else { false }
+        func rank(_ column: ColumnMapping) -> Int {
+            guard case .path(let path, _) = column.origin else { return 0 }
+            // Markup first: it holds what other columns take of the same element.
+            if column.type == .xml { return -1 }
+            if path.steps.contains(where: { !$0.predicates.isEmpty }) { return 2 }
+            var tests = path.steps.map(\.test)
+            if case .attribute(let test) = path.target { tests.append(test) }
+            return tests.contains { if case .qualified = $0 { true } else { false } } ? 1 : 0
         }
-        // Markup first: it holds what other columns take of the same element.
-        let columns = table.columns.filter { $0.type == .xml } + table.columns.filter { $0.type != .xml }
-        return columns.filter { !hasPredicates($0) } + columns.filter(hasPredicates)
+        return (-1...2).flatMap { wanted in table.columns.filter { rank($0) == wanted } }
     }
 
     private func fields(of column: ColumnMapping, _ table: TableMapping) throws -> [(XMLPath, ExportField)] {

@@ -35,17 +35,27 @@ final class ExportSession {
 
     /// The content of the root where it is a record itself.
     func writeDocument(_ table: ExportTable) throws {
-        let statement = try statement(for: table, isInner: false, depth: 0)
-        let rows = try Row.fetchCursor(statement)
-        guard let row = try rows.next() else { return }
+        guard let row = try documentRow(of: table) else { return }
         try writeContent(of: table.record, row)
         try writeInner(of: table, row, depth: 0)
+    }
+
+    /// The whole root, where that is a record whose markup a column holds.
+    func documentMarkup(of table: ExportTable) throws -> [UInt8]? {
+        guard let markup = table.record.markup, let row = try documentRow(of: table) else { return nil }
+        return try markup.text(row).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func documentRow(of table: ExportTable) throws -> Row? {
+        let rows = try Row.fetchCursor(statement(for: table, isInner: false, depth: 0))
+        guard let row = try rows.next()?.copy() else { return nil }
         if try rows.next() != nil {
             throw ExportError(
                 description:
                     "table '\(table.mapping.table)' has several rows, but its element is the root of the document, "
-                    + "which has one")
+                    + "which has one; limit the request by a scope, or map an element within the root")
         }
+        return row
     }
 
     /// The root's own values, from any row that has them.
@@ -68,15 +78,20 @@ final class ExportSession {
         while let row = try rows.next() {
             let values = Array(row.databaseValues)
             try openWrappers(of: table, row, values, &open)
-            let record = table.record
-            writer.start(record.name)
-            try writeContent(of: record, row)
-            try writeInner(of: table, row, depth: depth)
-            writer.end(record.name)
+            try writeRecord(of: table, row, depth: depth)
             if outer == nil { writer.markup("\n".utf8) }
             if writer.bytes.count > 64 << 10 { try flush() }
         }
         for wrapper in table.wrappers.prefix(open.count).reversed() { writer.end(wrapper.name) }
+    }
+
+    private func writeRecord(of table: ExportTable, _ row: Row, depth: Int) throws {
+        let record = table.record
+        if let markup = try record.markup?.text(row), !markup.isEmpty { return writer.markup(markup) }
+        writer.start(record.name)
+        try writeContent(of: record, row)
+        try writeInner(of: table, row, depth: depth)
+        writer.end(record.name)
     }
 
     private func writeInner(of table: ExportTable, _ row: Row, depth: Int) throws {
@@ -103,22 +118,48 @@ final class ExportSession {
         open = wanted
     }
 
-    private func writeContent(of element: ExportElement, _ row: Row) throws {
+    /// - Parameter text: what stands in place of the element's own text.
+    private func writeContent(of element: ExportElement, _ row: Row, text part: ArraySlice<UInt8>? = nil) throws {
         for (name, value) in element.fixed where !element.attributes.contains(where: { $0.name == name }) {
             writer.attribute(name, value.utf8)
         }
         for (name, field) in element.attributes {
             if let text = try field.text(row) { writer.attribute(name, text) }
         }
-        if let text = try element.text?.text(row) { writer.text(text) }
+        if let part {
+            writer.text(part)
+        } else if let text = try element.text?.text(row) {
+            writer.text(text)
+        }
         for child in element.children where try isPresent(child, row) {
             if let markup = child.markup {
                 if let text = try markup.text(row) { writer.markup(text) }
                 continue
             }
+            if let field = child.joined, let text = try field.text(row),
+                text.withUnsafeBufferPointer({ trimmed($0).count }) < text.count
+            {
+                try writeParts(of: text, of: field, in: child, row)
+                continue
+            }
             writer.start(child.name)
             try writeContent(of: child, row)
             writer.end(child.name)
+        }
+    }
+
+    /// White space at the ends of an element's text is not read: values that were joined are then written one by one.
+    private func writeParts(of text: [UInt8], of field: ExportField, in element: ExportElement, _ row: Row) throws {
+        let parts = text.split(by: Array(field.column.separator.utf8))
+        for (index, part) in parts.enumerated() {
+            writer.start(element.name)
+            if index == 0 {
+                try writeContent(of: element, row, text: part)
+            } else {
+                for (name, value) in element.fixed { writer.attribute(name, value.utf8) }
+                writer.text(part)
+            }
+            writer.end(element.name)
         }
     }
 
@@ -143,17 +184,7 @@ final class ExportSession {
 
     private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
         let name = "store." + table.mapping.table.sqlIdentifier
-        var conditions =
-            table.mapping.columns.isEmpty
-            ? []
-            : scope.sorted { $0.key < $1.key }.map {
-                "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
-            }
-        // A table that is mapped from several elements is told apart by its constants.
-        conditions += table.mapping.columns.compactMap { column in
-            guard case .constant(let constant) = column.origin else { return nil }
-            return "m.\(column.name.sqlIdentifier) = \(literal(constant))"
-        }
+        var conditions = Self.conditions(for: table.mapping, scope: scope)
         var source = "\(name) m"
         if isInner {
             if let index = try index(of: table) {
@@ -174,7 +205,18 @@ final class ExportSession {
             + (order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", "))
     }
 
-    private func literal(_ constant: TOMLScalar) -> String {
+    /// Which rows of a table, as `m`, are the mapping's.
+    static func conditions(for table: TableMapping, scope: [String: String]) -> [String] {
+        let scoped = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
+        // A table that is mapped from several elements is told apart by its constants.
+        return scoped
+            + table.columns.compactMap { column in
+                guard case .constant(let constant) = column.origin else { return nil }
+                return "m.\(column.name.sqlIdentifier) = \(literal(constant))"
+            }
+    }
+
+    private static func literal(_ constant: TOMLScalar) -> String {
         switch constant {
         case .text(let text): "'\(text.replacing("'", with: "''"))'"
         case .integer(let number): String(number)
@@ -214,5 +256,25 @@ final class ExportSession {
     private func hasRowID(_ table: String) throws -> Bool {
         try Bool.fetchOne(
             db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'", arguments: [table]) ?? true
+    }
+}
+
+extension [UInt8] {
+    /// The parts between separators; one where the separator is empty, or not in it.
+    fileprivate func split(by separator: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard let first = separator.first else { return [self[...]] }
+        var parts: [ArraySlice<UInt8>] = []
+        var start = 0
+        var index = 0
+        while index + separator.count <= count {
+            if self[index] == first, self[index..<index + separator.count].elementsEqual(separator) {
+                parts.append(self[start..<index])
+                index += separator.count
+                start = index
+            } else {
+                index += 1
+            }
+        }
+        return parts + [self[start...]]
     }
 }

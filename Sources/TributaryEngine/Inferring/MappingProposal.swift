@@ -22,6 +22,7 @@ package struct MappingProposal: Sendable, Equatable {
             throw InferenceError(description: "there is no XML document to propose a mapping for")
         }
         let root = document.foldingRecursion()
+        root.foldTwins()
         let tables = Self.tables(root)
         guard tables.contains(where: { $0.weight > 0 }) else {
             throw InferenceError(

@@ -64,22 +64,17 @@ final class ProposedTable {
                 source: .path(value.path(writer)),
                 type: value.type)
         }
-        let (references, areComplete) = parent.map { $0.references(from: self) } ?? ([], true)
-        columns = references.map { reference in
-            var column = reference
-            column.name = names.claim(column.name, fallback: "parent")
-            return column
-        }
-        let referenceNames = columns.map(\.name)
+        columns = parent.map { [$0.reference(&names)] } ?? []
+        let isOfKeyed = parent.map { !$0.key.isEmpty } ?? false
         if parent == nil {
             chooseKey(own)
             addDay(&names, writer)
-        } else if areComplete, isDirect, children.isEmpty || !(unique?.isOwn ?? false) {
-            chooseKey(own, within: referenceNames, &names)
+        } else if isOfKeyed, isDirect, children.isEmpty || !(unique?.isOwn ?? false) {
+            chooseKey(own, within: columns.map(\.name), &names)
         } else {
             chooseKey(own)
-            if key.isEmpty, !areComplete, let parent {
-                keyReason = "no key: nothing tells which \(parent.name) a record is in, so equal records are one row"
+            if key.isEmpty, !isOfKeyed, let parent {
+                keyReason = "no key: \(parent.name) has none, so equal records of one \(parent.name) are one row"
             }
         }
         columns += own
@@ -118,7 +113,9 @@ final class ProposedTable {
     /// A line about the records and their key.
     var summary: String {
         let records = element.count == 1 ? "1 record" : "\(element.count) records"
-        return "\(records); \(keyReason)." + (omitted > 0 ? " \(omitted) values more are left out." : "")
+        return "\(records); \(keyReason)."
+            + (omitted > 0
+                ? " \(omitted) values more are left out: a table of SQLite's has at most 2,000 columns." : "")
     }
 
     private func addPosition(_ names: inout UniqueNames) -> String {
@@ -144,36 +141,11 @@ final class ProposedTable {
 
     // MARK: - What children refer to
 
-    /// The columns that a table below this one identifies the enclosing record with, and whether they do.
-    ///
-    /// A key of one column is the `parent`'s. Of a key of several, a stream can answer attributes (`../@id`), but no
-    /// positions and no elements that may follow.
-    private func references(from child: ProposedTable) -> (columns: [ProposedColumn], areComplete: Bool) {
-        guard !key.isEmpty else { return (parent?.references(from: child).columns ?? [], false) }
-        if key.count == 1, let only = key.first {
-            return ([ProposedColumn(name: SQLName.join([name, only]), source: .parent(name))], true)
-        }
-        let ups = String(repeating: "../", count: child.element.steps(below: element))
-        var references: [ProposedColumn] = []
-        for column in columns where key.contains(column.name) {
-            switch column.source {
-            case .parent: references.append(column)
-            case .path(let path) where path.hasPrefix("../"):
-                references.append(ProposedColumn(name: column.name, source: .path(ups + path), type: column.type))
-            case .path(let path) where path.hasPrefix("@"):
-                references.append(
-                    ProposedColumn(
-                        name: SQLName.join([name, column.name]), source: .path(ups + path), type: column.type))
-            case .path, .ordinal: break
-            }
-        }
-        return (references, references.count == key.count)
-    }
-}
-
-extension ElementProfile {
-    /// How many steps an element lies below another.
-    func steps(below ancestor: ElementProfile) -> Int {
-        sequence(first: self, next: \.parent).prefix { $0 !== ancestor }.count
+    /// The column by which the rows of a table below this one tell which record they are in: without it an export could
+    /// not write them into the records that they came from. A key of several columns, or none, cannot be held by one
+    /// column: the store then gives the rows of this table a key of its own.
+    private func reference(_ names: inout UniqueNames) -> ProposedColumn {
+        let own = key.count == 1 ? key[0] : "id"
+        return ProposedColumn(name: names.claim(SQLName.join([name, own]), fallback: "parent"), source: .parent(name))
     }
 }

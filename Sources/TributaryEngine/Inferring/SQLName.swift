@@ -37,9 +37,9 @@ enum SQLName {
         return String(kept.reversed().joined(separator: "_").prefix(longest))
     }
 
-    /// Tributary and SQLite keep names that begin with theirs.
+    /// Tributary, GRDB and SQLite keep names that begin with theirs.
     static func unreserved(_ name: String) -> String {
-        let isReserved = name.hasPrefix("tributary_") || name.hasPrefix("sqlite_")
+        let isReserved = ["tributary_", "grdb_", "sqlite_"].contains(where: name.hasPrefix)
         return join([(isReserved ? "x_" : "") + name])
     }
 

@@ -1,0 +1,28 @@
+import GRDB
+
+extension MainStore {
+    /// Merges what has been staged as a commit would, and keeps it, without the record of a run: for a store in which
+    /// something is tried.
+    ///
+    /// - Throws: ``StoreError`` for what would discard a run; the store is then what it was.
+    package func load(_ stack: StagedStack) throws {
+        try pool.writeWithoutTransaction { db in
+            do {
+                let stack = try attach(stack, mirrors: [], to: db)
+                defer { if stack.path != nil { db.detachWorker() } }
+                memory.beginTransaction()
+                try db.inTransaction(.immediate) {
+                    let merge = Merge(db: db, run: 0, stack: stack, memory: memory, mirrors: [])
+                    try stack.writeBatches(db)
+                    _ = try merge.execute()
+                    try stack.removeBatches(db)
+                    try db.checkForeignKeys()
+                    return .commit
+                }
+                memory.endTransaction()
+            } catch let error as DatabaseError {
+                throw StoreError(commit: error, path: path)
+            }
+        }
+    }
+}
