@@ -17,8 +17,9 @@ struct ModelFeatures: OptionSet, Sendable {
     /// The journal names a row by its key as the store has it, not as the feed writes it.
     static let exactJournalKeys = ModelFeatures(rawValue: 32)
 
-    /// What the suite plays. Of the others the model has found that they do not hold; they join when they are mended.
+    /// What the suite plays: all of it.
     static let suite: ModelFeatures = [
-        .uniqueSwaps, .columnEquality, .feedsFillScope, .cascades, .movesBetweenScopes,
+        .uniqueSwaps, .columnEquality, .feedsFillScope, .cascades, .movesBetweenScopes, .appendsBesideMirrors,
+        .exactJournalKeys,
     ]
 }

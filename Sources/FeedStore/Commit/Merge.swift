@@ -227,8 +227,11 @@ struct Merge {
                 return db.changesCount
             }
         }
+        // Where the column equates what text does not, the journal has the key as the store has it.
+        let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
         try writeJournal(
-            table.table.name, key: table.journalKey("s"), operation: "update", from: rows + " ORDER BY d.id")
+            table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: "update",
+            from: (isExact ? difference.rows : difference.storedRows) + " WHERE NOT d.is_new ORDER BY d.id")
         try tellTaken()
         var counts = try note(taken)
         counts.updated += updated

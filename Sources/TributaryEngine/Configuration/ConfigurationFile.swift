@@ -1,7 +1,7 @@
 import Foundation
 
 /// Reads a file that is the configuration, or that it names: all of it, but no more than the limit, and without waiting for
-/// a pipe to which nobody writes.
+/// a pipe to which nobody writes. What it names must be a regular file.
 enum ConfigurationFile {
     /// In bytes.
     static let limit = 16 << 20
@@ -39,9 +39,19 @@ enum ConfigurationFile {
         throw Failure(message: "is larger than \(ByteSize.text(limit)), the most that is read of it")
     }
 
-    /// The file's text; nil where it is not UTF-8.
-    static func text(_ path: String) throws(Failure) -> String? {
-        String(validating: try read(path), as: UTF8.self)
+    /// The bytes of a file that the configuration names.
+    static func read(named path: String) throws(Failure) -> [UInt8] {
+        do {
+            try RegularFile.check(path)
+        } catch {
+            throw Failure(message: error.description)
+        }
+        return try read(path)
+    }
+
+    /// The text of a file that the configuration names; nil where it is not UTF-8.
+    static func text(named path: String) throws(Failure) -> String? {
+        String(validating: try read(named: path), as: UTF8.self)
     }
 
     private static func wait(for descriptor: Int32, _ patience: Int32) throws(Failure) {

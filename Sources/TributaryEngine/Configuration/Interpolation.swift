@@ -81,7 +81,7 @@ final class Interpolation {
         let file = try locate(path)
         let contents: String?
         do {
-            contents = try ConfigurationFile.text(file)
+            contents = try ConfigurationFile.text(named: file)
         } catch {
             throw Failure(message: "the file \(file) \(error.message)")
         }

@@ -40,7 +40,7 @@ struct RequestBodyReader {
 
     private func contents(of file: String, _ body: TableReader) -> String? {
         do {
-            if let text = try ConfigurationFile.text(file) { return text }
+            if let text = try ConfigurationFile.text(named: file) { return text }
             body.report("file", "the file \(file) is not UTF-8 text")
         } catch {
             body.report("file", "the file \(file) \(error.message)")

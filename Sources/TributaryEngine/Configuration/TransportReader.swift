@@ -87,7 +87,7 @@ struct TransportReader {
         guard let path else { return "" }
         do {
             // Before anybody opens it who would wait for a pipe.
-            let bytes = try ConfigurationFile.read(path)
+            let bytes = try ConfigurationFile.read(named: path)
             try load(path)
             return Data(bytes).base64EncodedString()
         } catch let error as ConfigurationFile.Failure {

@@ -80,7 +80,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         guard let schemaPath else { return nil }
         let why: String
         do {
-            if let sql = try ConfigurationFile.text(schemaPath) { return sql }
+            if let sql = try ConfigurationFile.text(named: schemaPath) { return sql }
             why = "is not UTF-8 text"
         } catch {
             why = error.message

@@ -112,18 +112,15 @@ package struct XMLPathParser {
     private mutating func name() throws(Problem) -> String {
         let start = position
         while isName(after: position) { position += 1 }
-        guard position > start, let first = text[start].unicodeScalars.first,
-            !"-.0123456789".unicodeScalars.contains(first)
-        else { throw problem(peek.map { "a name is missing before '\($0)'" } ?? "a name is missing at the end") }
+        guard position > start, let first = text[start].unicodeScalars.first, XMLName.mayBegin(with: first) else {
+            throw problem(peek.map { "a name is missing before '\($0)'" } ?? "a name is missing at the end")
+        }
         return String(text[start..<position])
     }
 
-    /// Whether a character of a name stands there (XML 1.0, production 4a, taken broadly).
+    /// Whether a character of a name stands there (XML 1.0, production 4a).
     private func isName(after index: Int) -> Bool {
-        guard index < text.count else { return false }
-        let character = text[index]
-        return character.isLetter || character.isNumber || character == "-" || character == "_" || character == "."
-            || character == "·"
+        index < text.count && text[index].unicodeScalars.allSatisfy(XMLName.mayHold)
     }
 
     private var peek: Character? { position < text.count ? text[position] : nil }

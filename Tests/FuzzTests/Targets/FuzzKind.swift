@@ -48,8 +48,7 @@ enum FuzzKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where the small files are with which the mutations begin; one for all that reads documents. Files that have found
-    /// what is not mended yet wait in `Corpus/unmended`.
+    /// Where the small files are with which the mutations begin; one for all that reads documents.
     var corpusFolder: URL {
         let name =
             switch self {

@@ -50,7 +50,10 @@ final class FuzzStore {
         pieceSize: Int?, response: FeedResponse = FuzzStore.response()
     ) throws -> Int {
         let factory = BodyParserFactory(request: request, environment: environment)
+        var response = response
+        response.maxBody = request.maxBody
         let parser = try factory.makeParser(response, context: context, index: index)
+        context.textLimit = request.maxBody
         let reader = try BodyReader(response, parser: parser, limit: request.maxBody)
         defer { withExtendedLifetime(parser) {} }
         try forEachPiece(of: body, size: pieceSize) { try reader.read($0) }
