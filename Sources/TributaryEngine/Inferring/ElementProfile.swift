@@ -19,6 +19,10 @@ package final class ElementProfile {
     /// Whether elements of this name were met below one another, and are all profiled here.
     var isRecursive = false
 
+    /// Local names that several children have. Asked for when the document has been read.
+    private(set) lazy var twinNames = Set(
+        Dictionary(grouping: children, by: \.name.local).filter { $0.value.count > 1 }.keys)
+
     private var byQualifiedName: [String: ElementProfile] = [:]
     private var instance = -1
     private var occurrences = 0

@@ -71,7 +71,7 @@ final class PathWriter {
 extension ElementProfile {
     /// Whether a sibling has the same local name in another namespace.
     var hasTwin: Bool {
-        parent?.children.contains { $0.name.local == name.local && !$0.name.isSame(as: name) } ?? false
+        parent?.twinNames.contains(name.local) ?? false
     }
 }
 
