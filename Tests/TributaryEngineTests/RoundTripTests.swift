@@ -106,6 +106,10 @@ import XMLStream
                 + "<tributary_run Id='5'/></r>"
         ),
         (
+            "a reserved name around a day",
+            "<r><tributary_run date='2026-11-20'><rate date='1' c='USD'/><rate date='2' c='CHF'/></tributary_run></r>"
+        ),
+        (
             "a key of the store's beside columns of that name",
             "<r><date id='1' date_id='2'><n>x</n><n>y</n></date><date id='1' date_id='3'><n>x</n></date></r>"
         ),
