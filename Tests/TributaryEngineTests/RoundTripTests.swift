@@ -106,6 +106,10 @@ import XMLStream
                 + "<tributary_run Id='5'/></r>"
         ),
         (
+            "a reserved name around a day",
+            "<r><tributary_run date='2026-11-20'><rate date='1' c='USD'/><rate date='2' c='CHF'/></tributary_run></r>"
+        ),
+        (
             "a key of the store's beside columns of that name",
             "<r><date id='1' date_id='2'><n>x</n><n>y</n></date><date id='1' date_id='3'><n>x</n></date></r>"
         ),
@@ -181,7 +185,7 @@ import XMLStream
         ),
         (
             "text that is no UTF-8", #"name = "name""#, "<item id='1'><name>x</name></item>",
-            "UPDATE t SET name = CAST(x'61ff' AS TEXT)", "column 'name'"
+            "UPDATE t SET name = CAST(x'61ff' AS TEXT)", "the row would not come back"
         ),
         (
             "text with a NUL in it", #"name = "name""#, "<item id='1'><name>x</name></item>",

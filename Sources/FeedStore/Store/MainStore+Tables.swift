@@ -128,8 +128,12 @@ extension Database {
             }
             if definition.needsGeneratedKey {
                 let taken = Set(definition.columns.map { $0.name.lowercased() })
-                let wishes = ["id", definition.name + "_id"] + (2...).lazy.map { "id_\($0)" }.prefix(taken.count + 1)
-                let name = wishes.first { !taken.contains($0.lowercased()) } ?? "id"
+                var name = taken.contains("id") ? definition.name + "_id" : "id"
+                var number = 2
+                while taken.contains(name.lowercased()) {
+                    name = "id_\(number)"
+                    number += 1
+                }
                 parts.insert("\(name.sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
             }
             return try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")

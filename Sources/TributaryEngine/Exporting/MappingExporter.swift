@@ -35,6 +35,8 @@ package struct MappingExporter {
             // A database in memory with the store attached: what rows are found by may need an index of its own.
             var settings = Configuration()
             settings.foreignKeysEnabled = false
+            // Whoever opens or closes the store holds it for a moment.
+            settings.busyMode = .timeout(10)
             let queue = try DatabaseQueue(configuration: settings)
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA temp_store = FILE; ATTACH DATABASE ? AS store", arguments: [storePath])

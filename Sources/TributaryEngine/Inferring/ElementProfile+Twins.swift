@@ -7,23 +7,28 @@ extension ElementProfile {
     /// profiled in one place. Values are told apart, because of several the first counts, and an export writes the one
     /// without a prefix first. But where a record has only the other, that is its value: the column's type must allow it.
     func foldTwins() {
-        for plain in children where plain.name.namespace == nil {
-            let twins = children.filter { $0.name.local == plain.name.local && $0.name.namespace != nil }
-            guard !twins.isEmpty else { continue }
-            if plain.holdsRecords || twins.contains(where: { $0.isRecursive }) {
-                children.removeAll { child in twins.contains { $0 === child } }
-                for twin in twins { plain.merge(twin) }
-            } else {
-                let place = children.firstIndex { $0 === plain } ?? 0
+        var folded: Set<ObjectIdentifier> = []
+        for group in Dictionary(grouping: children.enumerated(), by: \.element.name.local).values where group.count > 1
+        {
+            guard let plain = group.first(where: { $0.element.name.namespace == nil }) else { continue }
+            let twins = group.filter { $0.offset != plain.offset }
+            if plain.element.holdsRecords || twins.contains(where: { $0.element.isRecursive }) {
                 for twin in twins {
-                    plain.mayHold(twin, comesFirst: children[..<place].contains { $0 === twin })
+                    plain.element.merge(twin.element)
+                    folded.insert(ObjectIdentifier(twin.element))
+                }
+            } else {
+                for twin in twins {
+                    plain.element.mayHold(twin.element, comesFirst: twin.offset < plain.offset)
                 }
             }
         }
-        for index in attributes.indices where attributes[index].name.namespace == nil {
-            for (place, twin) in attributes.enumerated()
-            where twin.name.local == attributes[index].name.local && twin.name.namespace != nil {
-                attributes[index].value.mayHold(twin.value, comesFirst: place < index)
+        if !folded.isEmpty { children.removeAll { folded.contains(ObjectIdentifier($0)) } }
+        for group in Dictionary(grouping: attributes.indices, by: { attributes[$0].name.local }).values
+        where group.count > 1 {
+            guard let plain = group.first(where: { attributes[$0].name.namespace == nil }) else { continue }
+            for twin in group where twin != plain {
+                attributes[plain].value.mayHold(attributes[twin].value, comesFirst: twin < plain)
             }
         }
         for child in children { child.foldTwins() }
@@ -36,15 +41,15 @@ extension ElementProfile {
 
     private func mayHold(_ twin: ElementProfile, comesFirst: Bool) {
         text.mayHold(twin.text, comesFirst: comesFirst)
+        let theirAttributes = Dictionary(grouping: twin.attributes, by: \.name.local)
         for index in attributes.indices {
-            for other in twin.attributes where other.name.local == attributes[index].name.local {
+            for other in theirAttributes[attributes[index].name.local] ?? [] {
                 attributes[index].value.mayHold(other.value, comesFirst: comesFirst)
             }
         }
+        let theirChildren = Dictionary(grouping: twin.children, by: \.name.local)
         for child in children {
-            for other in twin.children where other.name.local == child.name.local {
-                child.mayHold(other, comesFirst: comesFirst)
-            }
+            for other in theirChildren[child.name.local] ?? [] { child.mayHold(other, comesFirst: comesFirst) }
         }
     }
 }

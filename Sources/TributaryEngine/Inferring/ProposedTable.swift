@@ -133,7 +133,8 @@ final class ProposedTable {
         guard let day = wrapper.data.first(where: { $0.value.type == .date }) else { return }
         let path = "../" + writer.path([], attribute: day.name, of: wrapper)
         let name = names.claim(
-            SQLName.snakeCase(day.name.local), SQLName.join([wrapper.columnName, SQLName.snakeCase(day.name.local)]),
+            SQLName.unreserved(SQLName.snakeCase(day.name.local)),
+            SQLName.unreserved(SQLName.join([wrapper.columnName, SQLName.snakeCase(day.name.local)])),
             fallback: "day")
         columns.append(ProposedColumn(name: name, source: .path(path), type: .date))
         if let unique, !unique.isIdentifier { key.insert(name, at: 0) }
@@ -146,6 +147,7 @@ final class ProposedTable {
     /// column: the store then gives the rows of this table a key of its own.
     private func reference(_ names: inout UniqueNames) -> ProposedColumn {
         let own = key.count == 1 ? key[0] : "id"
-        return ProposedColumn(name: names.claim(SQLName.join([name, own]), fallback: "parent"), source: .parent(name))
+        return ProposedColumn(
+            name: names.claim(SQLName.unreserved(SQLName.join([name, own])), fallback: "parent"), source: .parent(name))
     }
 }
