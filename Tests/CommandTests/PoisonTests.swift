@@ -13,7 +13,7 @@ import Testing
             let sources = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
             try fixture.folder.write(
                 sources
-                    + "\n[[sources.poison.requests]]\nurl = \"\(fixture.server.url)/poison.xml\"\nparser = \"CompaniesParser\"\n",
+                    + "\n[[sources.poison.requests]]\nurl = \"\(fixture.server.url)/poison.xml\"\nparser = \"CompaniesParser\"\ntimeout = \"10m\"\n",
                 to: "sources.toml")
             try await body(fixture)
         }
@@ -58,16 +58,16 @@ import Testing
             for _ in 0..<3 { try await dieDuringARun(fixture) }
             fixture.server.document("/poison.xml", answer)
             let sources = try String(contentsOfFile: fixture.folder.file("sources.toml"), encoding: .utf8)
-            try fixture.folder.write(sources + "timeout = \"9s\"\n", to: "sources.toml")
-            #expect(try await fixture.program.run("sync", "poison").standardOutput.contains("committed"))
+            try fixture.folder.write(sources + "connect_timeout = \"9s\"\n", to: "sources.toml")
+            #expect(try await fixture.program.run("sync", "poison").standardOutput.contains("unchanged"))
         }
     }
 
     @Test func aRunThatEndsIsNoDeath() async throws {
         try await withPoison { fixture in
             for _ in 0..<4 {
-                let process = try fixture.program.start(["sync", "poison", "--force"])
                 let before = fixture.server.requests("/poison.xml").count
+                let process = try fixture.program.start(["sync", "poison", "--force"])
                 while fixture.server.requests("/poison.xml").count == before { await Task.yield() }
                 process.signal(SIGINT)
                 #expect(await process.output().standardOutput.contains("cancelled"))

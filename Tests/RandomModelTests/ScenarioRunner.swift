@@ -104,12 +104,15 @@ final class ScenarioRunner {
 
     private func makeEngine() throws -> RunEnvironment {
         let configuration = try configuration()
-        return RunEnvironment(
+        var environment = RunEnvironment(
             configuration: configuration,
             store: try MainStore(path: configuration.storePath, schema: try configuration.schema()),
             registry: ParserRegistry([]), http: HTTPFetcher(now: { [clock] in clock.now() }),
             hosts: HostLimiter(limit: 4), slots: HostLimiter(limit: 4), busyHosts: BusyHosts([:]), clock: clock,
             logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })
+        // The program is killed more often than a source may be the cause of.
+        environment.runsHeld = true
+        return environment
     }
 
     private func configuration() throws -> TributaryConfiguration {

@@ -183,7 +183,7 @@ import Testing
                 Array("<!DOCTYPE d [\(defaults)]><d>".utf8) + Array(String(repeating: "<r/>", count: 2_000_000).utf8)
             fixture.server.route("/a") { _ in StubServer.response(200, body) }
             let report = try #require(
-                try await fixture.sync(Self.request("a = \"@a1\"", "timeout = \"300ms\"\nmax_body = \"64GiB\"")).first)
+                try await fixture.sync(Self.request("a = \"@a1\"", "timeout = \"2s\"\nmax_body = \"64GiB\"")).first)
             #expect(report.error?.contains("not complete within") == true, "\(report)")
             #expect(report.bytes < body.count)
         }

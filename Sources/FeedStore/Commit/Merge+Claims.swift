@@ -5,7 +5,7 @@ extension Merge {
     /// What was staged with a scope that not all of its rows are in: a feed may fill the scope's columns itself, and a row
     /// that is kept as it is may be in another.
     func strays(_ claims: ClaimWatch) throws -> Set<MirroredRows> {
-        try stack.parts.reduce(into: []) { strays, part in
+        try stack.parts.reduce(into: progress.strays) { strays, part in
             let table = part.table
             guard part.counts.rows > 0, !table.scope.isEmpty else { return }
             let columns = try claims.comparison(of: table.table.name, table.scope.keys, db).columns

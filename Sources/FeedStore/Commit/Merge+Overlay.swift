@@ -39,6 +39,12 @@ extension Merge {
     private func combine(
         _ members: [Int], of parts: [StagedStack.Part], _ overlay: String, key: [String]
     ) throws -> StagedStack.Part {
+        if Set(members.map { parts[$0].table.scope }).count > 1 {
+            // A row of several scopes is in one of them at the most.
+            for table in members.map({ parts[$0].table }) where !table.scope.isEmpty {
+                progress.strays.insert(MirroredRows(table: table.table.name, scope: table.scope))
+            }
+        }
         var table = parts[members[0]].table
         table.columns = []
         table.constants = []

@@ -10,6 +10,8 @@ final class MergeProgress {
     var tablesTakenFrom: Set<String> = []
     /// Of these, those from which rows were taken that may have been merged before.
     var tablesTakenFromLate: Set<String> = []
+    /// What was staged in a scope from which another part of the stack has taken rows.
+    var strays: Set<MirroredRows> = []
     /// The merge's own tables that hold whole rows, and need not keep them.
     var tablesToEmpty: [String] = []
 }

@@ -13,4 +13,5 @@ enum ConfigurationLimits {
     /// Characters of what is said about one, and of each key on the way to it.
     static let message = 2_000
     static let shownKey = 100
+    static let shownAddress = 500
 }

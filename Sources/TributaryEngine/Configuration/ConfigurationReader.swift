@@ -135,7 +135,8 @@ struct ConfigurationReader {
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
-            table.report("url", "'\(url)' cannot be asked: \(problem)")
+            let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
+            table.report("url", "'\(shown)' cannot be asked: \(problem)")
         }
         if hasTables, table.has("parser") {
             table.report("parser", "a request has 'tables' or a 'parser', not both")

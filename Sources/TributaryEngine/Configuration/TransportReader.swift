@@ -47,7 +47,8 @@ struct TransportReader {
         do {
             _ = try WebAddress(url.value)
         } catch {
-            oauth2.report("token_url", "'\(url)' cannot be asked: \(error)")
+            let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
+            oauth2.report("token_url", "'\(shown)' cannot be asked: \(error)")
             return nil
         }
         return ClientCredentials(

@@ -46,7 +46,7 @@ final class AddressTarget: FuzzTarget {
                 after: 1, of: request, at: "http://feeds.test/feed?page=1", records: 1, address: location)
             guard let next else { return }
             isTaken = true
-            guard let url = URL(string: next.url.value), url.host == "feeds.test", url.port == nil else {
+            guard let url = URL(string: next.url.value), url.host?.lowercased() == "feeds.test", url.port == nil else {
                 throw FuzzFinding("the next page is at \(next.url.value)")
             }
         }
