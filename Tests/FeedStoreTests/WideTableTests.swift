@@ -76,7 +76,8 @@ import Testing
             let stack = try context.finish()
             var told = 0
             let counts = try withoutActuallyEscaping({ (change: PlannedChange) in told += change.row.count }) { tell in
-                try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _, _ in }, source: "source", onChange: tell)
+                try fixture.store.plan(
+                    stack, mirrors: [], checkMirrors: { _, _, _ in }, source: "source", onChange: tell)
             }
             #expect(counts.updated == 1 && told == 1101)
         }

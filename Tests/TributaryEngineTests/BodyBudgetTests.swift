@@ -181,9 +181,11 @@ import Testing
             let defaults = (0..<90).map { "<!ATTLIST r a\($0) CDATA 'x'>" }.joined()
             let body =
                 Array("<!DOCTYPE d [\(defaults)]><d>".utf8) + Array(String(repeating: "<r/>", count: 2_000_000).utf8)
-            fixture.server.route("/a") { _ in StubServer.response(200, body) }
+            let file = fixture.folder.file("long.xml")
+            try Data(body).write(to: URL(fileURLWithPath: file))
+            let source = Self.request("a = \"@a1\"", "timeout = \"1s\"\nmax_body = \"64GiB\"")
             let report = try #require(
-                try await fixture.sync(Self.request("a = \"@a1\"", "timeout = \"2s\"\nmax_body = \"64GiB\"")).first)
+                try await fixture.sync(source.replacingOccurrences(of: "URL/a", with: "file://" + file)).first)
             #expect(report.error?.contains("not complete within") == true, "\(report)")
             #expect(report.bytes < body.count)
         }

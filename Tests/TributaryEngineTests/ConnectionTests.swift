@@ -65,20 +65,20 @@ import Testing
     }
 
     // A label has 63 letters at most: nobody needs to be asked for one of 64.
-    @Test(arguments: [
-        "http://127.0.0.1:PORT/", "https://127.0.0.1:PORT/", "http://\(String(repeating: "a", count: 64)).invalid/",
-    ])
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: [
+            "http://127.0.0.1:PORT/", "https://127.0.0.1:PORT/", "http://\(String(repeating: "a", count: 64)).invalid/",
+        ])
     func whoIsNotThereFailsAtOnce(address: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             let gone = try StubServer()
             gone.stop()
             let url = address.replacingOccurrences(of: "PORT", with: String(gone.port))
-            let start = ContinuousClock.now
             let report = try #require(
                 try await fixture.sync(
-                    "[[sources.s.requests]]\nurl = \"\(url)\"\nparser = \"ItemsParser\"\nconnect_timeout = \"60s\"\n"
+                    "[[sources.s.requests]]\nurl = \"\(url)\"\nparser = \"ItemsParser\"\nconnect_timeout = \"5m\"\ntimeout = \"5m\"\n"
                 ).first)
-            #expect(ContinuousClock.now - start < .seconds(30))
             #expect(report.outcome == .discarded && report.error?.contains("within") == false, "\(report.error ?? "")")
             if address.contains("PORT") {
                 #expect(report.error?.lowercased().contains("connection refused") == true, "\(report.error ?? "")")
@@ -102,8 +102,8 @@ import Testing
             #expect(try await error(tls, "connect_timeout = \"300ms\"").contains("no connection within 0.3 seconds"))
             let silence = try await error("URL/silent", "timeout = \"300ms\"")
             #expect(silence.contains("no response head within 0.3 seconds"))
-            let slowness = try await error("URL/slow", "timeout = \"300ms\"")
-            #expect(slowness.contains("the body was not complete within 0.3 seconds, 7 bytes came"))
+            let slowness = try await error("URL/slow", "timeout = \"3s\"")
+            #expect(slowness.contains("the body was not complete within 3.0 seconds, 7 bytes came"))
         }
     }
 }

@@ -231,7 +231,8 @@ extension SourceState {
             cached: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
-                nextDue.map(StoreDate.text), failures, error, note, gone, wait, askedUntil.map(StoreDate.text), declared,
+                nextDue.map(StoreDate.text), failures, error, note, gone, wait, askedUntil.map(StoreDate.text),
+                declared,
                 attempts,
             ])
     }

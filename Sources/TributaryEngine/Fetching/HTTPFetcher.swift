@@ -17,7 +17,7 @@ final class HTTPFetcher: Fetcher {
     private let tickets = SendTickets()
     /// How often a request is sent again for connections that were closed instead of answering. Each of them had served
     /// one before, so there are no more than were kept alive.
-    private static let resendLimit = 8
+    private static let resendLimit = Transport.pooledConnections
 
     init(now: @escaping @Sendable () -> Date) {
         self.now = now

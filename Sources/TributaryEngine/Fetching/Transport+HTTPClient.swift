@@ -12,7 +12,7 @@ extension Transport {
         configuration.timeout.connect = TimeAmount(connectTimeout)
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.pooledConnections
         // Who is not there is not asked again and again until the time is up: 'retries' says how often.
         configuration.connectionPool.retryConnectionEstablishment = false
         connections.configure(&configuration)
@@ -20,6 +20,9 @@ extension Transport {
         if let proxy { configuration.proxy = proxy.configuration }
         return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
     }
+
+    /// Connections to one host that are kept for further requests. Each of them may turn out to be closed.
+    static let pooledConnections = 64
 
     /// One thread does for thousands of requests a second; a second one would only wake the runs' threads more often. It
     /// lives as long as the process, as NIO's own singletons do.
