@@ -104,7 +104,7 @@ import Testing
         try await ContactsFixture.with { (fixture) async throws in
             func expected(_ version: String) async throws -> [String] {
                 fixture.serve(version, contacts: 1500)
-                #expect(try await fixture.program.run("sync", "--full").status == 0)
+                #expect(try await fixture.program.run("sync", "directory", "--full").status == 0)
                 return try dumpRows(path: fixture.storePath)
             }
             let versions = [try await expected("a"), try await expected("b")]
@@ -112,14 +112,14 @@ import Testing
             var whole = Duration.zero
             func timeRun() async throws {
                 let started = ContinuousClock.now
-                #expect(try await fixture.program.run("sync", "--full").status == 0)
+                #expect(try await fixture.program.run("sync", "directory", "--full").status == 0)
                 whole = ContinuousClock.now - started
             }
             try await timeRun()
             var seen: Set<Int> = []
             for round in 0..<100 {
                 fixture.serve(round % 2 == 0 ? "a" : "b", contacts: 1500)
-                let running = try fixture.program.start(["sync", "--full"])
+                let running = try fixture.program.start(["sync", "directory", "--full"])
                 // Instants spread evenly over a run and a little more, in an order that jumps.
                 try await Task.sleep(for: whole * Double(round * 37 % 100) / 90)
                 running.signal(SIGKILL)

@@ -173,6 +173,10 @@ extension Database {
         try report.write(self)
         try commit.state.write(self)
         if let host = commit.busyHost {
+            // Servers choose the names of origins: those whose time is over are forgotten.
+            try execute(
+                cached: "DELETE FROM main.tributary_host WHERE not_before <= ?",
+                [StoreDate.text(host.notBefore - host.wait)])
             try execute(
                 cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?, ?)",
                 [host.origin, StoreDate.text(host.notBefore), host.wait])

@@ -68,7 +68,8 @@ extension Merge {
     ) throws -> [ChangedRows] {
         let columns = Set(columns.map { $0.lowercased() })
         let graph = try memory.foreignKeys(db)
-        var taken = TakenRows(merge: self, graph: graph)
+        // A deletion that makes room for the update has tables of its own.
+        var taken = TakenRows(merge: self, graph: graph, name: "followed")
         for reference in graph.references(to: table.name) where reference.onUpdate?.changesChildren == true {
             let written = reference.targets.filter { columns.contains($0.lowercased()) }.map(\.sqlIdentifier)
             guard !written.isEmpty else { continue }

@@ -106,6 +106,7 @@ extension Merge {
             for reference in graph.references(to: parent) where reference.onDelete != nil {
                 let isStaged = stack.parts.contains { part in
                     part.table.table.name == reference.child.name && part.counts.rows > 0
+                        && part.table.identity != .none
                         && reference.columns.allSatisfy(part.table.supplies)
                 }
                 if isStaged { return true }
@@ -137,12 +138,32 @@ extension Merge {
     /// - Returns: whether there were any.
     func deletePostponedRows(of table: String) throws -> Bool {
         guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
+        try keepRowsThatAreStaged(missing)
         let before = progress.tablesTakenFrom
         progress.tablesTakenFrom = []
         progress.counts += try delete(missing, told: missing)
         progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
         progress.tablesTakenFrom.formUnion(before)
         return true
+    }
+
+    /// A row that refers to another by a value which has changed is found to be the feed's only when that other one has been
+    /// merged.
+    private func keepRowsThatAreStaged(_ missing: ChangedRows) throws {
+        let columns = missing.located.map { "g." + $0 }.joined(separator: ", ")
+        for part in stack.parts
+        where part.table.table.name == missing.table.name && part.counts.rows > 0 && part.table.identity != .none
+            && part.table.isIdentifiedByReference
+        {
+            let isSame = part.table.isSameRow("s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            try db.execute(
+                cached: """
+                    DELETE FROM \(missing.name) WHERE (\(missing.located.joined(separator: ", "))) IN (
+                        SELECT \(columns) FROM \(missing.name) g
+                        CROSS JOIN \(part.table.qualifiedTable) m ON \(missing.isRow("m", "g"))
+                        CROSS JOIN \(part.table.qualifiedName) s ON \(isSame))
+                    """)
+        }
     }
 
     func deletePostponedRows() throws {

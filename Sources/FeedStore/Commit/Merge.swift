@@ -48,7 +48,11 @@ struct Merge {
         try deletePostponedRows()
         counts += progress.counts
         // Rows that the feed has, and that went with another all the same: back they come, or SQLite says why they cannot.
-        for group in groups where progress.tablesTakenFromLate.contains(group[0].table.table.name) {
+        // What is appended has been, and must not be again.
+        for group in groups
+        where group[0].table.identity != .none
+            && progress.tablesTakenFromLate.contains(group[0].table.table.name)
+        {
             let again = try merge(group)
             counts.inserted += again.inserted
             counts.updated += again.updated
@@ -76,9 +80,12 @@ struct Merge {
         if onChange != nil {
             for difference in differences { try tellUpdates(difference) }
         }
+        // Before rows of any shape step aside.
+        for difference in differences where difference.updated > 0 {
+            try noteMovedRows(difference.table, from: difference.rows)
+        }
         // What a row gives up, another may take.
         for index in differences.indices where differences[index].updated > 0 {
-            try noteMovedRows(differences[index].table, from: differences[index].rows)
             counts += try update(differences[index], of: differences[index...])
         }
         for difference in differences {
@@ -199,6 +206,12 @@ struct Merge {
         let assignment =
             "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
         let parksFirst = table.table.hasConflictClause
+        // Where the column equates what text does not, the journal has the key as the store has it; which is asked
+        // before a row id may change.
+        let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
+        try writeJournal(
+            table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: "update",
+            from: (isExact ? difference.rows : difference.storedRows) + " WHERE NOT d.is_new ORDER BY d.id")
         let updated: Int
         if let rowID = table.table.rowID {
             // By row id, and from a table that is keyed by it: whatever the planner knows of the store's table, it need not
@@ -227,14 +240,20 @@ struct Merge {
                 return db.changesCount
             }
         }
-        // Where the column equates what text does not, the journal has the key as the store has it.
-        let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
-        try writeJournal(
-            table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: "update",
-            from: (isExact ? difference.rows : difference.storedRows) + " WHERE NOT d.is_new ORDER BY d.id")
+        guard !parksFirst || updated == difference.updated else {
+            throw StoreError(
+                .constraint,
+                "table '\(table.table.name)': a row cannot have its new value in a UNIQUE column, because a row that the "
+                    + "feed does not have holds it")
+        }
         try tellTaken()
         var counts = try note(taken)
         counts.updated += updated
+        // Children that were merged before have been carried along: they are merged again.
+        for rows in taken {
+            let statement = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(rows.name))")
+            if try Bool.fetchOne(statement) == true { progress.tablesTakenFromLate.insert(rows.table.name) }
+        }
         return counts
     }
 

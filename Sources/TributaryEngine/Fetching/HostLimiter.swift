@@ -81,6 +81,12 @@ final class HostLimiter: Sendable {
         return isFree ? Place(self, key) : nil
     }
 
+    /// A place for whoever holds what others wait for, and so must not wait: over the limit where there is none.
+    func placeRegardless(at key: String) -> Place {
+        state.withLock { $0.active[key, default: 0] += 1 }
+        return Place(self, key)
+    }
+
     private func enter(_ key: String) async throws {
         let id = state.withLock { state in
             state.nextID += 1

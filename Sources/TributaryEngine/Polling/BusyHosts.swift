@@ -20,8 +20,12 @@ final class BusyHosts: Sendable {
         }
     }
 
-    func leaveAlone(_ origin: String, until end: Date) {
-        until.withLock { $0[origin] = max($0[origin] ?? end, end) }
+    /// Those whose time is over are forgotten: servers choose the names of origins.
+    func leaveAlone(_ origin: String, until end: Date, now: Date) {
+        until.withLock { until in
+            until = until.filter { $0.value > now }
+            until[origin] = max(until[origin] ?? end, end)
+        }
     }
 
     /// The clock was set back: nobody is left alone for longer than a server may ask for.

@@ -17,7 +17,7 @@ extension StackRun {
         results[index].report.status = exchange.response.status
         advice.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
         if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
-            environment.busyHosts.leaveAlone(exchange.origin, until: until)
+            environment.busyHosts.leaveAlone(exchange.origin, until: until, now: environment.clock.now())
         }
     }
 

@@ -67,10 +67,17 @@ actor StackRun {
         }
     }
 
-    /// Waits until no other run of the source, in this process or another, is under way.
+    /// Waits until no other run of the source, in this process or another, is under way. Others go on meanwhile.
     private func claim() async throws -> RunLock {
+        let hadSlot = permit.slot != nil
         while true {
-            if let lock = try RunLock(store: environment.store, source: source.name) { return lock }
+            if let lock = try RunLock(store: environment.store, source: source.name) {
+                if hadSlot, permit.slot == nil {
+                    permit.slot = environment.slots.placeRegardless(at: RunPermit.slotKey)
+                }
+                return lock
+            }
+            permit = RunPermit()
             // The kernel tells nobody when a lock is given up, so it is asked again.
             try await environment.clock.sleep(for: .milliseconds(50))
         }
@@ -127,9 +134,10 @@ actor StackRun {
             if let due = wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
+            let isNew = state.declared != nil && state.declared != source.identity
             environment.attempts.begin(source.name, after: deaths)
             try await environment.store.noteAttempt(
-                source.name, number: deaths + 1, wait: mode.ignoresDueTime ? nil : DueTime.firstRetry.seconds,
+                source.name, number: deaths + 1, wait: mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry.seconds,
                 declared: source.identity, now: startedAt)
             try await sendRequests()
             return try await finish()

@@ -81,7 +81,8 @@ enum DueTime {
         case .cancelled:
             // It was not the source's fault: what was due stays due, though not for a process that starts at once.
             state.outcome = outcome
-            state.nextDue = max(last.nextDue ?? .distantPast, startedAt + firstRetry.seconds)
+            let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
+            state.nextDue = max(due ?? .distantPast, startedAt + firstRetry.seconds)
             state.lastRun = startedAt
             state.error = error
         }

@@ -71,7 +71,11 @@ final class Scheduler: Sendable {
             for await event in merge(requests, timer.ticks) {
                 if Task.isCancelled { break }
                 let now = environment.clock.now()
-                if plan.look(at: now) { await clockWasSetBack(to: now, environment) }
+                if plan.look(at: now) {
+                    environment.busyHosts.cutWaits(to: now)
+                    // The store may be busy, and the loop must not wait for it.
+                    group.addTask { [environment] in await self.cutStoredWaits(to: now, environment) }
+                }
                 switch event {
                 case .due:
                     break
@@ -97,9 +101,8 @@ final class Scheduler: Sendable {
         }
     }
 
-    private func clockWasSetBack(to now: Date, _ environment: RunEnvironment) async {
+    private func cutStoredWaits(to now: Date, _ environment: RunEnvironment) async {
         environment.logger.warning("The clock was set back; what waits does so no longer than before")
-        environment.busyHosts.cutWaits(to: now)
         do {
             try await environment.store.cutWaits(whenSetBackTo: now)
         } catch {

@@ -17,6 +17,8 @@ struct SchedulerPlan {
     private var running: Set<String> = []
     /// Sources whose next run pays no heed to due times: somebody asked for it.
     private var asked: Set<String> = []
+    /// Sources that were declared differently while they ran.
+    private var changed: Set<String> = []
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
     /// How each source is run once; nil for a plan that goes on.
@@ -29,7 +31,8 @@ struct SchedulerPlan {
         lastNow = now
         for source in configuration.enabledSources {
             sources[source.name] = source
-            queue.schedule(source.name, at: DueTime.start(source, state: states[source.name], now: now))
+            let due = DueTime.start(source, state: states[source.name], now: now)
+            queue.schedule(source.name, at: Self.look(at: due, now: now))
         }
     }
 
@@ -77,9 +80,10 @@ struct SchedulerPlan {
         for name in former.keys where sources[name] == nil {
             queue.remove(name)
             asked.remove(name)
+            changed.remove(name)
         }
         for (name, source) in sources where former[name] != source {
-            if former[name] != nil { ask(name) } else if !running.contains(name) { queue.schedule(name, at: now) }
+            if running.contains(name) { changed.insert(name) } else { queue.schedule(name, at: now) }
         }
     }
 
@@ -101,11 +105,19 @@ struct SchedulerPlan {
         running.remove(name)
         suspects.remove(name)
         ready.finished(name)
+        let isChanged = changed.remove(name) != nil
         guard once == nil, let source = sources[name] else { return }
         // Never again within the same second, however short the cache interval.
-        let due = max(nextDue ?? now + source.cache.seconds, now + 1)
+        let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
         queue.schedule(
-            name, at: asked.contains(name) ? .distantPast : due + jitter * min(30, source.cache.seconds / 20))
+            name,
+            at: asked.contains(name) || isChanged
+                ? .distantPast : due + jitter * min(30, source.cache.seconds / 20))
+    }
+
+    /// When to look at a source: one that is never due may have been let go by another process meanwhile.
+    private static func look(at due: Date, now: Date) -> Date {
+        due == .distantFuture ? now + DueTime.longestRetry.seconds : due
     }
 
     /// The runs to start now.

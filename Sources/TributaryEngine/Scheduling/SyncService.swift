@@ -101,8 +101,8 @@ public final class SyncService: Service {
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
         let reports = Mutex<[RunReport]>([])
         var environment = environment
-        // Who asks for a source by hand may try one that is held.
-        environment.runsHeld = mode != .whenDue
+        // Who asks for a source by its name may try one that is held.
+        environment.runsHeld = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { report in
             reports.withLock { $0.append(report) }
             onReport(report)

@@ -1,0 +1,123 @@
+import FeedStore
+import Foundation
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Who waits for whom: hosts that hang, and clocks that were wrong.
+@Suite struct WaitingTests {
+    private static let tenYears = 3650.0 * 86_400
+
+    /// Runs a service and expects the first outcome to be that of the source `healthy`.
+    private func expectHealthyFirst(_ fixture: EngineFixture, _ sources: String) async throws {
+        let service = try fixture.service("[daemon]\nconcurrency = 8\nper_host = 2\n" + sources, clock: fixture.clock)
+        let running = Task { try await service.run() }
+        var outcomes = service.outcomes.makeAsyncIterator()
+        let first = await outcomes.next()
+        #expect(first?.source == "healthy" && first?.outcome == .committed, "\(String(describing: first))")
+        running.cancel()
+        try? await running.value
+        try service.store.close()
+    }
+
+    @Test(.timeLimit(.minutes(2))) func fortySourcesOfAHostThatHangsDelayNobodyElse() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withStubServer { other in
+                fixture.server.route("/hang") { _ in [.hang] }
+                other.document("/a", EngineFixture.items(["1"]))
+                let hanging = (0..<40).map { EngineFixture.request("/hang", of: "a\($0)") }.joined()
+                let healthy = EngineFixture.request("/a", of: "healthy").replacingOccurrences(
+                    of: "URL", with: other.url)
+                try await expectHealthyFirst(fixture, hanging + healthy)
+                #expect(fixture.server.requests("/hang").count == 2)
+            }
+        }
+    }
+
+    /// They have begun, and hang in the middle of their stacks.
+    @Test(.timeLimit(.minutes(2))) func stacksWhoseSecondRequestWaitsLendTheirSlots() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withStubServer { other in
+                fixture.server.route("/hang") { _ in [.hang] }
+                other.document("/a", EngineFixture.items(["1"]))
+                func begin(_ name: String) -> String {
+                    EngineFixture.request("/a", of: name).replacingOccurrences(of: "URL", with: other.url)
+                }
+                let stacks = (0..<20).map { begin("a\($0)") + EngineFixture.request("/hang", of: "a\($0)") }.joined()
+                try await expectHealthyFirst(fixture, stacks + begin("healthy"))
+            }
+        }
+    }
+
+    @Test func aDueTimeOfAWrongClockIsCutToWhatWasDecided() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            let source = "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a")
+            func outcome() async throws -> RunOutcome? {
+                try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome
+            }
+            fixture.clock.advance(by: Self.tenYears)
+            #expect(try await outcome() == .committed)
+            fixture.clock.advance(by: -Self.tenYears)
+            #expect(try await outcome() == .fresh)
+            fixture.clock.advance(by: 599)
+            #expect(try await outcome() == .fresh)
+            fixture.clock.advance(by: 2)
+            #expect(try await outcome() == .unchanged)
+        }
+    }
+
+    @Test func aHostThatAskedForPatienceOfAWrongClockIsAskedAgainInTime() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/a") { _ in StubServer.response(429, "", ["Retry-After": "120"]) }
+            let source = EngineFixture.request("/a")
+            fixture.clock.advance(by: Self.tenYears)
+            try await fixture.sync(source, clock: fixture.clock)
+            fixture.clock.advance(by: -Self.tenYears)
+            #expect(try await fixture.sync(source, clock: fixture.clock).first?.outcome == .fresh)
+            fixture.clock.advance(by: 121)
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            #expect(try await fixture.sync(source, clock: fixture.clock).first?.outcome == .committed)
+        }
+    }
+
+    @Test func aRunningServiceGoesOnWhenItsClockIsSetBack() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            fixture.clock.advance(by: Self.tenYears)
+            let service = try fixture.service(
+                "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a"), clock: fixture.clock)
+            let running = Task { try await service.run() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            #expect(await outcomes.next()?.outcome == .committed)
+            await service.answer()
+            fixture.clock.advance(by: -Self.tenYears)
+            // The clock is looked at with each event, and each minute.
+            await service.answer()
+            fixture.clock.advance(by: 650)
+            #expect(await outcomes.next()?.outcome == .unchanged)
+            running.cancel()
+            try? await running.value
+            try service.store.close()
+        }
+    }
+
+    @Test func aSourceThatIsDeclaredDifferentlyIsDueAtOnce() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            func outcome(_ cache: String) async throws -> RunOutcome? {
+                let source = "[sources.s]\ncache = \"\(cache)\"\n" + EngineFixture.request("/a")
+                return try await fixture.sync(source, mode: .whenDue, clock: fixture.clock).first?.outcome
+            }
+            #expect(try await outcome("1d") == .committed)
+            #expect(try await outcome("1d") == .fresh)
+            #expect(try await outcome("5s") == .unchanged)
+            #expect(try await outcome("5s") == .fresh)
+            fixture.server.route("/a") { _ in StubServer.response(503, "", ["Retry-After": "600"]) }
+            fixture.clock.advance(by: 10)
+            #expect(try await outcome("5s") == .discarded)
+            // What the server asked for outlives the change.
+            #expect(try await outcome("6s") == .fresh)
+        }
+    }
+}
