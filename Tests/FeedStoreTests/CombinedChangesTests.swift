@@ -71,4 +71,27 @@ import Testing
             #expect(try fixture.rows("SELECT key, operation FROM tributary_change WHERE run > 1") == ["A|update"])
         }
     }
+
+    /// The value that one parent takes is that of another that goes: its deletion makes room for the update.
+    @Test func aDeletionThatMakesRoomIsJournalledApart() async throws {
+        let schema = """
+            CREATE TABLE parent (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+            CREATE TABLE child (
+                id TEXT PRIMARY KEY, code TEXT REFERENCES parent (code) ON UPDATE CASCADE ON DELETE CASCADE);
+            """
+        try await StoreFixture.with(schema) { fixture in
+            try fixture.commit([
+                rows("parent", sync: .mirror, [["id": "A", "code": "u"], ["id": "B", "code": "v"]]),
+                rows("child", [["id": "c", "code": "v"]]),
+            ])
+            try fixture.commit([
+                rows("parent", sync: .mirror, [["id": "B", "code": "u"]]), rows("child", [["id": "c", "code": "u"]]),
+            ])
+            #expect(try fixture.rows("SELECT * FROM parent") == ["B|u"])
+            #expect(try fixture.rows("SELECT * FROM child") == ["c|u"])
+            let journal = try fixture.rows(
+                "SELECT \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY 1, 2, 3")
+            #expect(journal == ["child|c|update", "parent|A|delete", "parent|B|update"])
+        }
+    }
 }

@@ -49,6 +49,28 @@ import Testing
         }
     }
 
+    /// More stacks wait in their middle than may lend their slots, and those that hold the host want it again.
+    @Test(.timeLimit(.minutes(2))) func slotsAndPlacesDoNotWaitForEachOther() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withStubServer { other in
+                // The first is answered when as many have begun as can: two hold the slots, 64 have lent theirs.
+                fixture.server.route("/again") { _ in
+                    while other.requests("/a").count < 66 { usleep(1000) }
+                    return StubServer.response(200, EngineFixture.items(["1"]))
+                }
+                other.document("/a", EngineFixture.items(["2"]))
+                let stacks = (0..<70).map { number in
+                    EngineFixture.request("/a", of: "s\(number)").replacingOccurrences(of: "URL", with: other.url)
+                        + EngineFixture.request("/again", of: "s\(number)")
+                        + EngineFixture.request("/again", of: "s\(number)")
+                }
+                let reports = try await fixture.sync(
+                    "[daemon]\nconcurrency = 2\nper_host = 1\n" + stacks.joined())
+                #expect(reports.count == 70 && reports.allSatisfy { $0.outcome.isGood })
+            }
+        }
+    }
+
     @Test func aDueTimeOfAWrongClockIsCutToWhatWasDecided() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
