@@ -125,7 +125,7 @@ def full_backlog():
 # ---- The daemon
 
 def configure(healthy, hostile):
-    text = (f"[store]\npath = 'store.sqlite'\n[daemon]\nshutdown_grace = '5s'\n[defaults]\ntimeout = '{TIMEOUT}s'\nmax_body = '8MiB'\n"
+    text = (f"[store]\npath = 'store.sqlite'\n[defaults]\ntimeout = '{TIMEOUT}s'\nmax_body = '8MiB'\n"
             "connect_timeout = '2s'\ntls = { ca = 'ca.pem' }\n")
     table = "tables = [{ table = '%s', element = 'item', key = ['id'], columns = { id = '@id', name = %s } }]\n"
     for number in range(HEALTHY):
@@ -181,7 +181,8 @@ async def main():
         "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     log = open(work / "log", "wb")
     daemon = subprocess.Popen(
-        [program, "--config", work / "sources.toml", "run"], env=environment, stdout=log, stderr=log)
+        # faketime moves the environment, behind which Swift looks for the arguments; what `env` starts finds it in place.
+        ["env", program, "--config", work / "sources.toml", "run"], env=environment, stdout=log, stderr=log)
     began, figures = time.monotonic(), []
     for turn in range(10_000):
         clock.write_text(JUMPS[turn % len(JUMPS)])
@@ -203,6 +204,8 @@ async def main():
     server.terminate()
     asked = times.get()
 
+    if not held:
+        print((work / "log").read_bytes()[-4000:].decode(errors="replace"))
     gaps = sorted(later - earlier for moments in asked.values() for earlier, later in zip(moments, moments[1:] + [ended]))
     late = sum(gap > LATE for gap in gaps)
     print(f"healthy: {len(asked)} sources asked {len(gaps)} times; between two questions: median {gaps[len(gaps) // 2]:.2f} s, "
@@ -214,8 +217,6 @@ async def main():
         print("rows:", store.execute("SELECT count(*) FROM item").fetchone()[0])
         for error, in store.execute("SELECT DISTINCT error FROM tributary_run WHERE source LIKE 'healthy%' AND error <> '' LIMIT 5"):
             print("healthy:", error)
-    if not held:
-        print((work / "log").read_bytes()[-4000:].decode(errors="replace"))
     good = held and daemon.returncode == 0 and len(asked) == HEALTHY and not late
     print("held" if good else "NOT held", flush=True)
     os._exit(0 if good else 1)

@@ -9,8 +9,11 @@ import Testing
     private static let tenYears = 3650.0 * 86_400
 
     /// Runs a service and expects the first outcome to be that of the source `healthy`.
-    private func expectHealthyFirst(_ fixture: EngineFixture, _ sources: String) async throws {
-        let service = try fixture.service("[daemon]\nconcurrency = 8\nper_host = 2\n" + sources, clock: fixture.clock)
+    private func expectHealthyFirst(
+        _ fixture: EngineFixture, concurrency: Int = 8, _ sources: String
+    ) async throws {
+        let daemon = "[daemon]\nconcurrency = \(concurrency)\nper_host = 2\n"
+        let service = try fixture.service(daemon + sources, clock: fixture.clock)
         let running = Task { try await service.run() }
         var outcomes = service.outcomes.makeAsyncIterator()
         let first = await outcomes.next()
@@ -31,6 +34,27 @@ import Testing
                 try await expectHealthyFirst(fixture, hanging + healthy)
                 #expect(fixture.server.requests("/hang").count == 2)
             }
+        }
+    }
+
+    /// They have every slot between them, and send nothing, or hardly anything.
+    @Test(.timeLimit(.minutes(2)), arguments: [false, true])
+    func manyHostsThatHangDelayNobodyElse(drip: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n<items>".utf8)
+            let hosts = try (0..<10).map { _ in try StubServer() }
+            defer { for host in hosts { host.stop() } }
+            for host in hosts {
+                host.route("/hang") { _ in
+                    drip ? [.send(Array(head)), .drip(Array(" ".utf8), every: 0.1)] : [.hang]
+                }
+            }
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let hanging = hosts.enumerated().map { number, host in
+                EngineFixture.request("/hang", of: "a\(number)").replacingOccurrences(of: "URL", with: host.url)
+            }
+            try await expectHealthyFirst(
+                fixture, concurrency: 2, hanging.joined() + EngineFixture.request("/a", of: "healthy"))
         }
     }
 

@@ -12,7 +12,7 @@ struct RunEnvironment: Sendable {
     var hosts: HostLimiter
     /// Runs at the same time, under ``RunPermit/slotKey``.
     var slots: HostLimiter
-    /// Runs that have begun and wait for a host without a slot. Each may hold rows in memory, so that they must not be any
+    /// Runs that have begun and wait without a slot: for a host, or for what it sends. Each may hold rows in memory, so that they must not be any
     /// number; whoever finds no place here waits with its slot.
     var absences = HostLimiter(limit: 64)
     var busyHosts: BusyHosts

@@ -26,13 +26,17 @@ extension StackRun {
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
-            if let forEach = request.forEach { return try await sendForEachRow(index, forEach) }
+            if let forEach = request.forEach {
+                return try await lendingSlot { try await sendForEachRow(index, forEach) }
+            }
             let resolved = try resolver().resolve(request)
             // The time it takes until there is a place is not the request's.
             let place = try await place(at: HTTPTarget(resolved).origin)
-            try await withinTimeout(of: request) {
-                try await self.repeating(request, undoing: index) {
-                    try await self.exchange(resolved, index, conditionally: conditionally)
+            try await lendingSlot {
+                try await withinTimeout(of: request) {
+                    try await self.repeating(request, undoing: index) {
+                        try await self.exchange(resolved, index, conditionally: conditionally)
+                    }
                 }
             }
             withExtendedLifetime(place) {}
@@ -205,30 +209,6 @@ extension StackRun {
         }
         results[index].state = newState(index, try fingerprint(declared), total)
         try finish(index, records: total.records)
-    }
-
-    /// A place at a request's host. Who holds others must not wait for one more: everybody might.
-    private func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
-        let host = try HTTPTarget(request).origin
-        return mayWait ? try await place(at: host) : environment.hosts.placeIfFree(at: host)
-    }
-
-    /// A place at a host. Who has to wait for one lets another run go on meanwhile: a host that hangs delays its own
-    /// sources only.
-    private func place(at host: String) async throws -> HostLimiter.Place {
-        let reserved = permit.place
-        permit.place = nil
-        if let reserved, reserved.key == host { return reserved }
-        if let place = environment.hosts.placeIfFree(at: host) { return place }
-        guard permit.slot != nil, let absence = environment.absences.placeIfFree(at: RunPermit.slotKey) else {
-            return try await environment.hosts.place(at: host)
-        }
-        permit.slot = nil
-        let place = try await environment.hosts.place(at: host)
-        // It has what others wait for with their slots: were it to wait for one of those, nobody would ever go on.
-        permit.slot = environment.slots.placeRegardless(at: RunPermit.slotKey)
-        withExtendedLifetime(absence) {}
-        return place
     }
 
     private func head(of request: RequestDeclaration, _ index: Int) async throws -> Exchange {

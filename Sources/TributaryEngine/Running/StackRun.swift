@@ -14,10 +14,12 @@ actor StackRun {
     var source: SourceDeclaration
     let environment: RunEnvironment
     let mode: RefreshMode
-    private let executor: RunExecutor
+    let executor: RunExecutor
     let interruption = Interruption()
     /// What lets the run go on; its slot is given to others while it waits for a host.
     var permit: RunPermit
+    /// What lets the run go on without a slot.
+    var absence: HostLimiter.Place?
 
     private var startedAt = Date()
     private var start = ContinuousClock.now
