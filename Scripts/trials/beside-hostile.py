@@ -199,6 +199,8 @@ async def main():
             await asyncio.to_thread(daemon.wait, 30)
         except subprocess.TimeoutExpired:
             held = False
+            if os.environ.get("GDB"):
+                print(subprocess.run(["gdb", "-p", str(daemon.pid), "-batch", "-ex", "thread apply all bt 14"], capture_output=True, text=True).stdout[-12000:])
             daemon.kill()
     print(f"the daemon ended with {daemon.returncode}, {time.monotonic() - ended:.1f} s after it was told to", flush=True)
     server.terminate()

@@ -102,8 +102,11 @@ extension MainStore {
     /// at that moment may have put them years ahead.
     package func cutWaits(to now: Date) throws { try pool.write { try $0.cutWaits(to: now) } }
 
-    /// As ``cutWaits(to:)``, without blocking the caller's thread.
-    package func cutWaits(whenSetBackTo now: Date) async throws { try await writeInGroup { try $0.cutWaits(to: now) } }
+    /// As ``cutWaits(to:)``, without blocking the caller's thread: a clock that said `former` says `now`. What was stored by
+    /// the former time waits for what was left of it.
+    package func cutWaits(to now: Date, setBackFrom former: Date) async throws {
+        try await writeInGroup { try $0.cutWaits(to: now, from: former) }
+    }
 
     /// Sources that are switched off are asked again when they are switched on, gone or not.
     package func forgetGone(_ sources: [String]) throws {
@@ -167,7 +170,8 @@ extension Database {
     }
 
     /// A week is the longest that a server may ask for; what was stored without its wait is taken for that.
-    fileprivate func cutWaits(to now: Date) throws {
+    fileprivate func cutWaits(to now: Date, from former: Date? = nil) throws {
+        let former = StoreDate.text(former ?? now)
         let now = StoreDate.text(now)
         try execute(
             sql: """
@@ -176,10 +180,12 @@ extension Database {
                         coalesce(wait, max(0, (julianday(next_due) - julianday(last_run)) * 86400.0), 604800.0)
                     FROM tributary_source WHERE next_due > :now AND gone IS NULL)
                 UPDATE tributary_source SET wait = waits.wait,
-                    next_due = strftime('%Y-%m-%dT%H:%M:%fZ', julianday(:now) + waits.wait / 86400.0)
+                    next_due = strftime(
+                        '%Y-%m-%dT%H:%M:%fZ',
+                        julianday(:now) + min(waits.wait / 86400.0, max(0, julianday(next_due) - julianday(:former))))
                 FROM waits WHERE waits.source = tributary_source.source
                 AND (julianday(next_due) - julianday(:now)) * 86400.0 > waits.wait + 1;
-                """, arguments: ["now": now])
+                """, arguments: ["now": now, "former": former])
         try execute(
             sql: """
                 UPDATE tributary_source

@@ -71,10 +71,10 @@ final class Scheduler: Sendable {
             for await event in merge(requests, timer.ticks) {
                 if Task.isCancelled { break }
                 let now = environment.clock.now()
-                if plan.look(at: now) {
+                if let former = plan.look(at: now) {
                     environment.busyHosts.cutWaits(to: now)
                     // The store may be busy, and the loop must not wait for it.
-                    group.addTask { [environment] in await self.cutStoredWaits(to: now, environment) }
+                    group.addTask { [environment] in await self.cutStoredWaits(to: now, setBackFrom: former, environment) }
                 }
                 switch event {
                 case .due:
@@ -101,10 +101,10 @@ final class Scheduler: Sendable {
         }
     }
 
-    private func cutStoredWaits(to now: Date, _ environment: RunEnvironment) async {
+    private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {
         environment.logger.warning("The clock was set back; what waits does so no longer than before")
         do {
-            try await environment.store.cutWaits(whenSetBackTo: now)
+            try await environment.store.cutWaits(to: now, setBackFrom: former)
         } catch {
             environment.logger.error("Due times in the store cannot be mended", metadata: ["error": "\(error)"])
         }

@@ -89,12 +89,12 @@ struct SchedulerPlan {
 
     /// Takes the time into account.
     ///
-    /// - Returns: whether the clock was set back. Whatever was to wait then waits as long as before.
-    mutating func look(at now: Date) -> Bool {
+    /// - Returns: where the clock was set back, what it said before. Whatever was to wait then waits as long as before.
+    mutating func look(at now: Date) -> Date? {
         defer { lastNow = now }
-        guard now < lastNow - 1 else { return false }
+        guard now < lastNow - 1 else { return nil }
         queue.shift(by: now.timeIntervalSince(lastNow))
-        return true
+        return lastNow
     }
 
     /// There is a place at this origin again.
