@@ -12,6 +12,7 @@ package final class ManualClock: RunClock {
 
     private struct State {
         var now: Date
+        var uptime = Duration.zero
         var sleepers: [Sleeper] = []
         var cancelled: Set<Int> = []
         var nextID = 0
@@ -25,9 +26,13 @@ package final class ManualClock: RunClock {
 
     package func now() -> Date { state.withLock { $0.now } }
 
+    package var uptime: Duration { state.withLock { $0.uptime } }
+
+    /// - Parameter seconds: time that passes; where it is below zero, the clock is set back.
     package func advance(by seconds: Double) {
         let due = state.withLock { state in
             state.now += seconds
+            state.uptime += .seconds(max(0, seconds))
             let due = state.sleepers.filter { $0.due <= state.now }
             state.sleepers.removeAll { $0.due <= state.now }
             return due

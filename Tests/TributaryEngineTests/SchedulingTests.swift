@@ -111,9 +111,16 @@ import Testing
     @Test func whenTheClockIsSetBackSourcesWaitAsLongAsBefore() async throws {
         let states = ["a": SourceState(source: "a", nextDue: now + 600)]
         var plan = SchedulerPlan(try await configuration(["a": ""]), states: states, now: now)
-        let moves = [now + 100, now - 86_400].map { plan.look(at: $0) }
-        #expect(moves == [nil, now + 100])
-        #expect(plan.nextWake == now - 86_400 + 500)
+        let clock = ManualClock(now)
+        var watch = ClockWatch(clock)
+        clock.advance(by: 100)
+        #expect(watch.look().former == nil)
+        clock.advance(by: 50)
+        clock.advance(by: -86_550)
+        let (now, former) = watch.look()
+        #expect(former == now + 86_550)
+        plan.clockWasSet(from: try #require(former), to: now)
+        #expect(plan.nextWake == now + 450)
     }
 
     @Test func aRefreshDuringARunRunsOnceMore() async throws {

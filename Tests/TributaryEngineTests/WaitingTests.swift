@@ -137,7 +137,6 @@ import Testing
             var outcomes = service.outcomes.makeAsyncIterator()
             #expect(await outcomes.next()?.outcome == .committed)
             fixture.clock.advance(by: 300)
-            await service.answer()
             fixture.clock.advance(by: -Self.tenYears)
             // The clock is looked at with each event, and each minute.
             await service.answer()

@@ -50,6 +50,7 @@ final class Scheduler: Sendable {
         defer { questions.end() }
         var plan = plan
         var environment = self.environment
+        var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.slots.onFree { [continuation] in continuation.yield(.free($0)) }
         // Nobody asks for the results of runs; a group that kept them would grow with each.
@@ -70,8 +71,9 @@ final class Scheduler: Sendable {
             if plan.isDone { return }
             for await event in merge(requests, timer.ticks) {
                 if Task.isCancelled { break }
-                let now = environment.clock.now()
-                if let former = plan.look(at: now) {
+                let (now, former) = clock.look()
+                if let former {
+                    plan.clockWasSet(from: former, to: now)
                     environment.busyHosts.cutWaits(to: now)
                     // The store may be busy, and the loop must not wait for it.
                     group.addTask { [environment] in await self.cutStoredWaits(to: now, setBackFrom: former, environment) }

@@ -23,12 +23,10 @@ struct SchedulerPlan {
     private var suspects: Set<String>
     /// How each source is run once; nil for a plan that goes on.
     private var once: RefreshMode?
-    private var lastNow: Date
 
     /// Each enabled source whenever it is due.
     init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
-        lastNow = now
         for source in configuration.enabledSources {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
@@ -39,7 +37,6 @@ struct SchedulerPlan {
     /// These sources, each once and as soon as may be.
     init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
-        lastNow = now
         once = mode
         for source in sources {
             self.sources[source.name] = source
@@ -87,15 +84,8 @@ struct SchedulerPlan {
         }
     }
 
-    /// Takes the time into account.
-    ///
-    /// - Returns: where the clock was set back, what it said before. Whatever was to wait then waits as long as before.
-    mutating func look(at now: Date) -> Date? {
-        defer { lastNow = now }
-        guard now < lastNow - 1 else { return nil }
-        queue.shift(by: now.timeIntervalSince(lastNow))
-        return lastNow
-    }
+    /// The clock was set; whatever waits does so as long as before.
+    mutating func clockWasSet(from former: Date, to now: Date) { queue.shift(by: now.timeIntervalSince(former)) }
 
     /// There is a place at this origin again.
     mutating func free(_ origin: String) { ready.free(origin) }
