@@ -4,30 +4,27 @@ import GRDB
 extension Merge {
     func deleteMissingRows() throws -> MergeCounts {
         struct Mirror: Hashable {
-            var table: String
-            var scope: [String: String]
+            var rows: MirroredRows
             var within: RowShape.Within?
         }
         var found: [(mirror: Mirror, info: TableInfo)] = []
         var seen: Set<Mirror> = []
         for part in stack.parts where part.table.sync == .mirror {
-            let mirror = Mirror(
-                table: part.table.table.name, scope: part.table.scope, within: part.table.within)
+            let rows = MirroredRows(
+                table: part.table.table.name, scope: part.table.scope, window: part.table.window)
+            let mirror = Mirror(rows: rows, within: part.table.within)
             if seen.insert(mirror).inserted { found.append((mirror, part.table.table)) }
         }
         for empty in mirrors {
             let staged = stack.parts.first { $0.table.table.name == empty.table }?.table.table
-            guard let info = try staged ?? TableInfo(db, table: empty.table, schema: "main"),
-                seen.insert(Mirror(table: info.name, scope: empty.scope)).inserted
-            else { continue }
-            let mirror = Mirror(table: info.name, scope: empty.scope)
-            found.append((mirror, info))
+            guard let info = try staged ?? TableInfo(db, table: empty.table, schema: "main") else { continue }
+            let mirror = Mirror(rows: MirroredRows(table: info.name, scope: empty.scope, window: empty.window))
+            if seen.insert(mirror).inserted { found.append((mirror, info)) }
         }
         // A child mirrored within its parents goes before them.
         return try found.reversed().reduce(into: MergeCounts()) { counts, entry in
             guard
-                let missing = try missingRows(
-                    of: entry.info, scope: entry.mirror.scope, within: entry.mirror.within)
+                let missing = try missingRows(of: entry.info, entry.mirror.rows, within: entry.mirror.within)
             else { return }
             if try hasStagedChildren(entry.info) {
                 try postpone(missing)
@@ -39,7 +36,7 @@ extension Merge {
 
     /// nil where there are none.
     private func missingRows(
-        of table: TableInfo, scope: [String: String], within: RowShape.Within?
+        of table: TableInfo, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> ChangedRows? {
         let located = ChangedRows.located(table)
         // Every row staged for the table is one that the feed has, whatever request it came with.
@@ -52,9 +49,10 @@ extension Merge {
             let isSame = part.table.isSameRow("s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
             return "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(isSame))"
         }.sorted()
-        let scope = scope.sorted { $0.key < $1.key }
+        let scope = mirrored.scope.sorted { $0.key < $1.key }
         let conditions =
-            scope.map { "m.\($0.key.sqlIdentifier) = ?" } + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
+            try scope.map { "m.\($0.key.sqlIdentifier) = ?" } + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
+            + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
         let missing = try workTable(
             "missing_\(located.count)", "\(located.joined(separator: ", ")), key")
         try db.execute(
@@ -63,6 +61,20 @@ extension Merge {
                 FROM main.\(table.name.sqlIdentifier) m\(conditions.whereClause)
                 """, StatementArguments(scope.map(\.value)))
         return db.changesCount > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
+    }
+
+    /// Whether a row's value is not below the smallest that the feed has; neither where one of them has none.
+    private func isInWindow(_ window: String, _ mirrored: MirroredRows) throws -> String {
+        let column = window.sqlIdentifier
+        let name = window.lowercased()
+        let collation = try db.comparisons(of: [name], in: mirrored.table)[name]?.collation ?? "BINARY"
+        let isInFeed = stack.parts.filter {
+            $0.table.sync == .mirror && $0.counts.rows > 0 && $0.table.table.name == mirrored.table
+                && $0.table.scope == mirrored.scope && $0.table.window == window
+        }.map { part in
+            "m.\(column) >= (SELECT min(s.\(column) COLLATE \(collation)) FROM \(part.table.qualifiedName) s)"
+        }.sorted()
+        return isInFeed.isEmpty ? "0" : "(\(isInFeed.joined(separator: " OR ")))"
     }
 
     /// Deletes rows, and journals what goes with them.

@@ -2,8 +2,11 @@
 package struct MirroredRows: Sendable, Hashable {
     package var table: String
     package var scope: [String: String]
+    /// The column whose smallest value bounds the deletions.
+    package var window: String?
 
-    package init(table: String, scope: [String: String]) {
+    package init(table: String, scope: [String: String], window: String? = nil) {
+        self.window = window
         self.table = table
         self.scope = scope
     }

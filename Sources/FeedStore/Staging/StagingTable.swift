@@ -34,6 +34,8 @@ struct StagingTable: Sendable {
     var ignored: Set<String> = []
     var sync: SyncMode
     var scope: [String: String]
+    /// The column whose smallest value bounds a mirror's deletions.
+    var window: String?
     /// What identifies a row.
     var identity: Identity
 
@@ -182,6 +184,8 @@ extension StagingTable {
         self.references = references
         sync = rule.sync
         scope = rule.scope
+        // A stack may write tables besides that have no such column.
+        window = rule.sync == .mirror ? rule.window.flatMap { table.column($0)?.name } : nil
         let lookups = references.reduce(0) { $0 + $1.lookups.count }
         if let problem = table.problem(ofWriting: names.count + lookups + rule.scope.count) {
             throw StoreError(.schema, problem)
@@ -200,6 +204,10 @@ extension StagingTable {
                 throw StoreError(.schema, "table '\(table.name)' has no column '\(entry.key)', which 'scope' names")
             }
             return (column, entry.value)
+        }
+        if let window, !supplied.contains(window.lowercased()) {
+            throw StoreError(
+                .schema, "no record for table '\(table.name)' supplies the column '\(window)', which 'window' names")
         }
         let available = supplied.union(constants.map { $0.column.name.lowercased() })
         identity = try Self.identity(of: table, among: available, key: rule.keys[table.name])

@@ -122,12 +122,17 @@ extension Database {
                 let isKey = definition.key.contains { $0.lowercased() == column.name.lowercased() }
                 return try sql(column, isNotNull: column.isNotNull || isKey, among: all)
             }
+            let mapped = Set(definition.columns.map { $0.name.lowercased() })
+            for name in definition.scope where !mapped.contains(name.lowercased()) {
+                let isKey = definition.key.contains { $0.lowercased() == name.lowercased() }
+                parts.append("\(name.sqlIdentifier) TEXT\(isKey ? " NOT NULL" : "")")
+            }
             if !definition.key.isEmpty {
                 let constraint = definition.needsGeneratedKey ? "UNIQUE" : "PRIMARY KEY"
                 parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
             }
             if definition.needsGeneratedKey {
-                let taken = Set(definition.columns.map { $0.name.lowercased() })
+                let taken = Set((definition.columns.map(\.name) + definition.scope).map { $0.lowercased() })
                 var name = taken.contains("id") ? definition.name + "_id" : "id"
                 var number = 2
                 while taken.contains(name.lowercased()) {
@@ -136,7 +141,19 @@ extension Database {
                 }
                 parts.insert("\(name.sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
             }
-            return try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
+            try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
+            for columns in definition.indexes {
+                // The key's own index begins with these.
+                if zip(columns, definition.key).allSatisfy({ $0.lowercased() == $1.lowercased() }),
+                    columns.count <= definition.key.count
+                {
+                    continue
+                }
+                let index = ([definition.name] + columns).joined(separator: "_").sqlIdentifier
+                let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+                try execute(sql: "CREATE INDEX IF NOT EXISTS \(index) ON \(name) (\(list))")
+            }
+            return
         }
         for column in definition.columns where info.column(column.name) == nil {
             // Rows that are already there have no value for it.
@@ -191,6 +208,12 @@ extension Database {
                         + "and the store has it as \(found.declaredType); change the mapping's type, or the column's "
                         + "(create a new table, copy the rows, drop the old one)")
             }
+        }
+        for name in definition.scope where info.column(name) == nil {
+            problems.append(
+                "\(definition.place): table '\(info.name)' has no column '\(name)', which 'scope' names; run ALTER TABLE "
+                    + "\(info.name.sqlIdentifier) ADD COLUMN \(name.sqlIdentifier), and give the rows that are there their "
+                    + "value, or leave it out of the scope")
         }
         if !definition.key.isEmpty, info.collations(ofKey: definition.key) == nil {
             let wanted = definition.key.joined(separator: ", ")

@@ -24,13 +24,22 @@ package struct TableDefinition: Sendable, Hashable {
     package var name: String
     package var columns: [Column]
     package var key: [String]
+    /// Columns that tell the rows of this declaration from those of others; the table has them, mapped or not.
+    package var scope: [String]
+    /// Columns by which deletions find rows: a created table has an index of each list.
+    package var indexes: [[String]]
     /// Whether rows of other tables refer to it although its key is not one column: it is created with one that SQLite
     /// generates.
     package var needsGeneratedKey: Bool
     /// What a message says declares it: `sources.toml: sources.shop.requests[0].tables[1]`.
     package var place: String
 
-    package init(name: String, columns: [Column], key: [String], needsGeneratedKey: Bool = false, place: String) {
+    package init(
+        name: String, columns: [Column], key: [String], scope: [String] = [], indexes: [[String]] = [],
+        needsGeneratedKey: Bool = false, place: String
+    ) {
+        self.scope = scope
+        self.indexes = indexes
         self.needsGeneratedKey = needsGeneratedKey
         self.name = name
         self.columns = columns

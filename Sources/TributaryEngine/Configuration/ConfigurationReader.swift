@@ -177,6 +177,7 @@ struct ConfigurationReader {
             allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
         request.captures = captures
+        request.window = options.window
         request.paging = paging
         request.forEach = forEach
         if let soap = options.soap {

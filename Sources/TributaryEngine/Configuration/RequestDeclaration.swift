@@ -21,6 +21,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     var contentFingerprint: String
     public var sync: SyncMode
     public var scope: [String: String]
+    /// The column of a window that moves: of the tables that have it, a mirror deletes only rows whose value in it is not
+    /// below the smallest in the feed.
+    public internal(set) var window: String?
     /// Whether a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
     /// Statuses whose bodies are parsed.
@@ -84,6 +87,19 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// How a mapped table's rows are merged.
     func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
 
+    /// The column below whose smallest value in the feed a mirror of the table deletes nothing.
+    func window(of table: TableMapping) -> String? {
+        guard sync(of: table) == .mirror else { return nil }
+        return table.window ?? window.flatMap { table.column($0)?.name }
+    }
+
+    /// As ``window(of:)-swift.method``, of whatever writes the table.
+    func window(of table: String) -> String? {
+        guard case .mapping(let mapping) = content else { return window }
+        return mapping.tables.first { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
+            .flatMap { window(of: $0) }
+    }
+
     /// Whether the request deletes a table's rows that its feed does not have; within a parent's rows it decides nothing
     /// about those of others.
     func mirrors(_ table: String) -> Bool {
@@ -122,7 +138,8 @@ public struct RequestDeclaration: Sendable, Equatable {
             url.value, method, list(headers), list(parameters), body?.text.value ?? "",
             authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint, String(parserVersion),
             "\(captures)", "\(paging.map { "\($0)" } ?? "")",
-            sync.rawValue, scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
+            sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
+            scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
         if let encryptionKey, case .mapping(let mapping) = content, mapping.encrypts {
             parts.append(ColumnCipher.name(ofKey: encryptionKey))

@@ -17,6 +17,7 @@ struct RequestDefaults {
     var parser: String?
     var sync: SyncMode?
     var scope: [String: InterpolatedText] = [:]
+    var window: String?
     var allowsEmpty: Bool?
     var acceptStatus: [Int]?
     var retries: Int?
@@ -57,6 +58,7 @@ struct RequestDefaults {
         parser = table.string("parser") ?? outer.parser
         sync = table.choice("sync", SyncMode.self) ?? outer.sync
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
+        window = table.string("window") ?? outer.window
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {

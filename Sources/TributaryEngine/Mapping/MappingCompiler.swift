@@ -160,7 +160,7 @@ struct MappingCompiler {
             shape.within = .init(column: within, parent: parent)
         }
         let rule = MergeRule(
-            sync: request.sync(of: table), scope: request.scope,
+            sync: request.sync(of: table), scope: request.scope, window: request.window(of: table),
             keys: table.key.isEmpty ? [:] : [table.table: table.key])
         let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
         plan.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created

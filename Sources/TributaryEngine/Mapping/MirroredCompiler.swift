@@ -70,7 +70,7 @@ struct MirroredCompiler {
             shape.numbersRecords = true
             values.append(.number)
         }
-        let writer = try context.writer(for: shape, rule: MergeRule(sync: request.sync, scope: request.scope))
+        let writer = try context.writer(for: shape, rule: MergeRule(sync: request.sync, scope: request.scope, window: request.window))
         return RecordPlan.Row(writer: writer, values: values, condition: nil)
     }
 }

@@ -10,7 +10,7 @@ extension RequestDeclaration {
             guard let parser = parsers[name], !parser.schema.isEmpty else { return }
             try store.prepare(schema: parser.schema, tables: parser.tables)
         case .mapping(let mapping):
-            try store.prepareTables(mapping.definitions(file: file))
+            try store.prepareTables(definitions(mapping, file: file))
             try store.checkReferences(mapping.references(file: file))
         case .mirrored, .captures:
             break
@@ -39,13 +39,17 @@ extension RequestDeclaration {
         guard case .mapping(let mapping) = content else {
             return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
         }
-        return try store.isPrepared(for: mapping.definitions(file: ""))
+        return try store.isPrepared(for: definitions(mapping, file: ""))
     }
 
     /// Where the tables of an existing store are not as mapped.
     package func differences(from store: MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
-        return try store.differences(from: mapping.definitions(file: file))
+        return try store.differences(from: definitions(mapping, file: file))
+    }
+
+    private func definitions(_ mapping: RequestMapping, file: String) -> [TableDefinition] {
+        mapping.definitions(file: file, scope: scope.keys.sorted()) { sync(of: $0) == .mirror }
     }
 }
 

@@ -20,10 +20,25 @@ public struct RequestMapping: Sendable, Hashable {
     var encrypts: Bool { tables.contains { $0.columns.contains(where: \.isEncrypted) } }
 
     /// What the tables must be like in the store.
-    func definitions(file: String) -> [TableDefinition] {
-        tables.filter { !$0.matchesNames }.map { table in
-            TableDefinition(
-                name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key,
+    ///
+    /// - Parameters:
+    ///   - scope: the columns that the request's scope names.
+    ///   - mirrors: whether the request mirrors a table.
+    func definitions(file: String, scope: [String], mirrors: (TableMapping) -> Bool) -> [TableDefinition] {
+        let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
+        return tables.filter { !$0.matchesNames }.map { table in
+            var indexes: [[String]] = []
+            if mirrors(table), !scope.isEmpty { indexes.append(scope) }
+            // Where a parent goes, its children are looked for.
+            for column in table.columns {
+                guard case .parent(let parent) = column.origin,
+                    mirrored.contains(parent.lowercased()) || column.name.lowercased() == table.within?.lowercased()
+                else { continue }
+                indexes.append([column.name])
+            }
+            return TableDefinition(
+                name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key, scope: scope,
+                indexes: indexes,
                 needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased()),
                 place: "\(file): \(table.place)")
         }

@@ -12,6 +12,9 @@ public struct TableMapping: Sendable, Hashable {
     var order: [String]
     /// Nil: the request's.
     var sync: SyncMode?
+    /// The column of a window that moves, below whose smallest value in the feed a mirror deletes nothing. Nil: the
+    /// request's.
+    var window: String?
     /// The column that names the parent within which a mirror deletes.
     var within: String?
     /// In the order of the table: those that `order` names, then the key, then the rest by name.

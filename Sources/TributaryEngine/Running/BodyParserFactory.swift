@@ -23,7 +23,10 @@ struct BodyParserFactory {
         switch request.content {
         case .parser(let name):
             let parser = try parser(name)
-            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope, keys: parser.keys))
+            context.beginRequest(
+                index,
+                rule: MergeRule(
+                    sync: request.sync, scope: request.scope, window: request.window, keys: parser.keys))
             return parser.makeBodyParser(response, context: context)
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
@@ -38,7 +41,8 @@ struct BodyParserFactory {
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             return StreamBodyParser(XMLStreamHandler(), response)
         case .mirrored:
-            context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
+            context.beginRequest(
+                index, rule: MergeRule(sync: request.sync, scope: request.scope, window: request.window))
             let compiler = MirroredCompiler(request: request, context: context)
             let handler = MappingHandler(
                 try compiler.plans(), context: context, root: nil, notesUnused: notesUnused,

@@ -214,7 +214,7 @@ actor StackRun {
         return parsed.flatMap { index in
             let request = source.requests[index]
             return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
-                .map { MirroredRows(table: $0, scope: request.scope) }
+                .map { MirroredRows(table: $0, scope: request.scope, window: request.window(of: $0)) }
         }
     }
 
