@@ -14,7 +14,8 @@ struct RootCommand: ParsableCommand {
             version: TributaryVersion.current,
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
-                RefreshCommand.self, ReleaseCommand.self, PlanCommand.self, ExportCommand.self, InferCommand.self,
+                RefreshCommand.self, ReleaseCommand.self, PlanCommand.self, BackupCommand.self,
+                ExportCommand.self, InferCommand.self,
             ])
     }
 

@@ -36,7 +36,10 @@ extension XMLStreamParser {
             withParser(context) { $0.characters(bytes, Int(count), context) }
         }
         sax.ignorableWhitespace = sax.characters
-        sax.cdataBlock = sax.characters
+        sax.cdataBlock = { context, bytes, count in
+            guard let context, let bytes else { return }
+            withParser(context) { $0.section(bytes, Int(count), context) }
+        }
         sax.reference = { context, name in
             guard let context, let name else { return }
             withParser(context) { $0.reference(String(cString: name), context) }
@@ -182,6 +185,26 @@ extension XMLStreamParser {
             return refuse(.limit, "the text of the open elements is longer than \(limits.textLength) bytes")
         }
         text.append(bytes, count: count)
+    }
+
+    /// A part of a CDATA section, which the push parser hands on as it is written: its line ends are made line feeds here
+    /// (XML 1.0, section 2.11). What stands in an entity has been read with them.
+    private func section(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: UnsafeMutableRawPointer) {
+        guard count > 0, context == rootContext,
+            let input = rootContext.assumingMemoryBound(to: xmlParserCtxt.self).pointee.input
+        else { return characters(bytes, count, context) }
+        var rest = UnsafeBufferPointer(start: bytes, count: count)[...]
+        let place = Int(input.pointee.consumed) + (bytes - input.pointee.base)
+        // The section goes on behind a carriage return.
+        if sectionReturn == place, rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
+        sectionReturn = bytes[count - 1] == UInt8(ascii: "\r") ? place + count : -1
+        while let found = rest.firstIndex(of: UInt8(ascii: "\r")) {
+            characters(bytes + rest.startIndex, found - rest.startIndex, context)
+            characters("\n", 1, context)
+            rest = rest[(found + 1)...]
+            if rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
+        }
+        characters(bytes + rest.startIndex, rest.count, context)
     }
 
     /// libxml2 has already delivered the content of an entity that the document declares itself; any other is

@@ -31,6 +31,8 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var defaultLength = 0
     @exclusivity(unchecked) var declarations = 0
     @exclusivity(unchecked) var openNamespaces = 0
+    /// The byte of the document behind a part of a CDATA section that ends in a carriage return.
+    @exclusivity(unchecked) var sectionReturn = -1
     /// Elements and attributes since the last look at whether the task has been cancelled.
     @exclusivity(unchecked) var work = 0
     private var tag = UnreadTag()

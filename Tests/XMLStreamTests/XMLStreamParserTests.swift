@@ -36,6 +36,29 @@ import XMLStream
         #expect(try ElementRecorder.events(document, pieces: size) == ElementRecorder.events(document))
     }
 
+    /// XML 1.0, section 2.11: however lines end, and wherever the network cuts the document.
+    @Test(arguments: ["\r\n", "\r"], [1, 2, 3, 7, 300, 301, 4095, 4096, 4097, 1_000_000])
+    func linesEndInLineFeeds(end: String, size: Int) throws {
+        let long = (0..<400).map { "line \($0)\n" }.joined()
+        let plain = """
+            <?xml version='1.0'?>
+            <!DOCTYPE a [<!ENTITY e "x
+            y">]>
+            <a v='1
+            2'>t
+            &e;&#13;<![CDATA[
+
+            a
+            b
+            ]]><![CDATA[
+            c]]><![CDATA[]]><b><![CDATA[\(long)]]></b><c><![CDATA[d
+            ]]>
+            e</c></a>
+            """
+        let document = plain.replacingOccurrences(of: "\n", with: end)
+        #expect(try ElementRecorder.events(document, pieces: size) == ElementRecorder.events(plain))
+    }
+
     @Test(arguments: [
         ("utf-16", String.Encoding.utf16), ("UTF-8", .utf8), ("ISO-8859-1", .isoLatin1),
         ("windows-1251", .windowsCP1251),

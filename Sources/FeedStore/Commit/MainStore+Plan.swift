@@ -32,10 +32,4 @@ extension MainStore {
         }
     }
 
-    /// A copy of the store in another file, to try things on.
-    package func copy(to path: String) throws {
-        let copy = try DatabaseQueue(path: path)
-        try pool.backup(to: copy)
-        try copy.close()
-    }
 }

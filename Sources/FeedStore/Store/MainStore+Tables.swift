@@ -71,6 +71,13 @@ extension MainStore {
         }
     }
 
+    /// The columns of a table, in lower case; none where there is no such table.
+    package func columns(of table: String) throws -> Set<String> {
+        try pool.read { db in
+            Set(try TableInfo(db, table: table, schema: "main")?.columns.map { $0.name.lowercased() } ?? [])
+        }
+    }
+
     /// Where existing tables are not as declared.
     package func differences(from definitions: [TableDefinition]) throws -> [String] {
         try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }

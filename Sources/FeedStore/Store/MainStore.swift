@@ -67,6 +67,21 @@ public final class MainStore: Sendable {
         }
     }
 
+    /// Runs idempotent SQL.
+    ///
+    /// - Throws: ``StoreError`` with SQLite's message.
+    package func execute(schema: String) throws {
+        do {
+            let lock = try RunLock(schemaOf: path)
+            defer { lock?.unlock() }
+            try pool.writeWithoutTransaction { try $0.execute(sql: schema) }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .schema,
+                (error.message ?? error.description) + (error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""))
+        }
+    }
+
     /// Opens an existing store as it is, for reading.
     package init(readingAt path: String) throws {
         self.path = path
@@ -111,6 +126,12 @@ public final class MainStore: Sendable {
 
     /// As ``checkFiles()``, for the store's own file alone: what each commit does.
     func checkFile() throws { try files.checkStore() }
+
+    /// Brings what was committed from the write-ahead log into the store's file, as far as no reader needs the log. Waits for
+    /// nobody but this process's own commit.
+    package func checkpoint() throws {
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+    }
 
     /// The program is to stop: what waits for another process's lock gives up within three seconds.
     package func stopWaiting() { patience.end() }

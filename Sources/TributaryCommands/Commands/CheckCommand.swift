@@ -65,6 +65,9 @@ struct CheckCommand: ProgramCommand {
                     try Self.problems($0, of: source, in: store, existing, program, configuration)
                 }
             }
+            if problems.isEmpty, let sql = try configuration.schemaAfter() {
+                try configuration.runSchemaAfter(sql, in: store)
+            }
             let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
                 // A table that there is may compare otherwise than the one that would be made.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
@@ -93,6 +96,8 @@ struct CheckCommand: ProgramCommand {
         } catch let error as StoreError {
             return [error.message]
         }
+        let lacking = try request.scopeProblems(in: store, existing, file: configuration.file, source: source.name, parsers: program.parsers)
+        if !lacking.isEmpty { return lacking }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
             "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "
                 + "'\(table)', which neither the schema nor a migration creates"

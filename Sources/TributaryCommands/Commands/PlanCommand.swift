@@ -43,6 +43,7 @@ struct PlanCommand: ProgramCommand {
         defer { try? FileManager.default.removeItem(at: folder) }
         if try isPrepared(declaration, configuration, program) {
             configuration.schemaPath = nil
+            configuration.schemaAfterPath = nil
         } else {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let copy = folder.appendingPathComponent("store.sqlite").path

@@ -59,19 +59,22 @@ struct ConfigurationReader {
         let root = reader(document)
         let store = root.table("store") ?? reader(TOMLTable())
         let daemon = root.table("daemon") ?? reader(TOMLTable())
-        let defaults = root.table("defaults").map { RequestDefaults($0, over: RequestDefaults()) } ?? RequestDefaults()
+        let defaultTable = root.table("defaults") ?? reader(TOMLTable())
+        let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
+        let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
         let sources = root.table("sources")
         let encryptionKey = self.encryptionKey(store)
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
         let configuration = TributaryConfiguration(
-            file: file, storePath: absolute(store.string("path") ?? "tributary.sqlite"),
+            file: file, storePath: absolute(path(store) ?? "tributary.sqlite"),
             schemaPath: store.string("schema").map(absolute),
+            schemaAfterPath: store.string("schema_after").map(absolute),
             history: store.duration("history") ?? .seconds(90 * 86_400),
             concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
             perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2,
             sources: sources.map { sources in
-                sources.keys.compactMap { name in sources.table(name).flatMap { reader.source(name, $0, defaults) } }
+                sources.keys.compactMap { name in sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) } }
             } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
         store.finish()
         daemon.finish()
@@ -94,10 +97,23 @@ struct ConfigurationReader {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
     }
 
-    private func source(_ name: String, _ table: TableReader, _ defaults: RequestDefaults) -> SourceDeclaration? {
-        let cache = table.duration("cache")
+    private func path(_ store: TableReader) -> String? {
+        guard let path = store.string("path") else { return nil }
+        // It may have a password in it, and is not shown.
+        if let scheme = path.range(of: "://"), path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber }) {
+            store.report(
+                "path",
+                "this is an address, and 'path' is the name of a file; the store of a server would be its 'url', and this "
+                    + "version stores in SQLite files only")
+        }
+        return path
+    }
+
+    private func source(
+        _ name: String, _ table: TableReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
+    ) -> SourceDeclaration? {
+        let options = SourceDefaults(table, over: sourceDefaults)
         let isEnabled = table.boolean("enabled")
-        let honorsMaxAge = table.boolean("honor_max_age")
         let requests = table.tables("requests")
         let inherited = RequestDefaults(table, over: defaults)
         if requests?.isEmpty ?? true {
@@ -118,8 +134,8 @@ struct ConfigurationReader {
             checkReferences(declarations, requests)
         }
         return SourceDeclaration(
-            name: name, cache: cache ?? .seconds(15 * 60), hasOwnCache: cache != nil,
-            honorsMaxAge: honorsMaxAge ?? true,
+            name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
+            honorsMaxAge: options.honorsMaxAge ?? true,
             isEnabled: isEnabled ?? true, requests: declarations ?? [])
     }
 
@@ -127,7 +143,8 @@ struct ConfigurationReader {
         let key = table.string("key") ?? String(index + 1)
         let url = table.text("url")
         let hasTables = table.has("tables")
-        let mapping = MappingReader(table, hasEncryptionKey: hasEncryptionKey).read()
+        let scope = Set((inherited.scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
+        let mapping = MappingReader(table, scope: scope, hasEncryptionKey: hasEncryptionKey).read()
         let optionsReader = RequestOptionsReader(table: table)
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()
@@ -209,7 +226,11 @@ struct ConfigurationReader {
                         + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
             }
             known.formUnion(request.captures.map(\.name))
-            let rowReferences = request.references.filter { $0.hasPrefix("row:") }
+            let rowReferences = request.sentReferences.filter { $0.hasPrefix("row:") }
+            if request.forEach == nil, let reference = request.mappedReferences.first(where: { $0.hasPrefix("row:") }) {
+                let name = reference.dropFirst("row:".count)
+                problems.report(table.path, "{ row = \"\(name)\" } has a meaning only beside 'for_each'")
+            }
             if let reference = rowReferences.first, request.forEach == nil {
                 problems.report(table.path, "${\(reference)} has a meaning only beside 'for_each'")
             }

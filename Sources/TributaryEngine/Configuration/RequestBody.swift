@@ -1,8 +1,21 @@
 /// What a request sends.
 public struct RequestBody: Sendable, Hashable {
-    /// Where it is XML, what `${…}` stands for is escaped.
+    /// How what `${…}` stands for is written within the body.
+    enum Escaping: Sendable, Hashable {
+        case none, xml, json
+
+        /// Nil where it cannot be written.
+        func callAsFunction(_ text: String) -> String? {
+            switch self {
+            case .none: text
+            case .xml: XMLText.escaped(text)
+            case .json: JSONBodyReader.escaped(text)
+            }
+        }
+    }
+
     var text: InterpolatedText
-    var isXML = false
+    var escaping = Escaping.none
     /// The Content-Type, where the declaration's headers have none.
     var contentType: String?
 
@@ -13,8 +26,7 @@ public struct RequestBody: Sendable, Hashable {
         var body = self
         body.text = try text.resolved { reference in
             let value = try replacement(reference)
-            guard isXML else { return value }
-            guard let escaped = XMLText.escaped(value) else {
+            guard let escaped = escaping(value) else {
                 throw FetchError(
                     .status, "the value of ${\(reference)} has a character that XML cannot hold (XML 1.0, section 2.2)")
             }

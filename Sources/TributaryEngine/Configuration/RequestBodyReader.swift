@@ -1,22 +1,27 @@
 import TOML
 
-/// Reads a request's `body`: a string, `{ file = "…" }`, or `{ xml = { … } }`.
+/// Reads a request's `body`: a string, `{ file = "…" }`, `{ xml = { … } }`, or `{ json = { … } }`.
 struct RequestBodyReader {
     let table: TableReader
 
     private static let xmlType = "application/xml; charset=utf-8"
+    private static let jsonType = "application/json"
 
     func read() -> RequestBody? {
         guard let body = table.table("body", orTextFor: "text") else { return nil }
         defer { body.finish() }
         let file = body.file("file")
         let xml = body.table("xml")
+        let json = body.has("json") ? JSONBodyReader(table: body).read("json") : nil
         let text = body.value("text", "a string") { if case .string(let text) = $0 { text } else { nil } }
-        guard ["text", "file", "xml"].count(where: body.has) == 1 else {
-            body.problems.report(body.path, "give a string, a 'file', or 'xml'")
+        guard ["text", "file", "xml", "json"].count(where: body.has) == 1 else {
+            body.problems.report(body.path, "give a string, a 'file', 'xml' or 'json'")
             return nil
         }
         if let xml { return document(xml) }
+        if body.has("json") {
+            return json.map { RequestBody(text: $0, escaping: .json, contentType: Self.jsonType) }
+        }
         return (text ?? file.flatMap { contents(of: $0, body) }).flatMap { plain($0, body) }
     }
 
@@ -26,16 +31,16 @@ struct RequestBodyReader {
         }
         var text = InterpolatedText("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
         text.append(XMLTableReader(table: xml).content())
-        return RequestBody(text: text, isXML: true, contentType: Self.xmlType)
+        return RequestBody(text: text, escaping: .xml, contentType: Self.xmlType)
     }
 
     /// What it begins with says what it is.
     private func plain(_ template: String, _ body: TableReader) -> RequestBody? {
         let start = template.first { !$0.isWhitespace }
-        let isXML = start == "<"
-        let text = body.interpolate(template, at: body.path) { isXML ? XMLText.escaped($0) : $0 }
-        let type = isXML ? Self.xmlType : start == "{" || start == "[" ? "application/json" : nil
-        return text.map { RequestBody(text: $0, isXML: isXML, contentType: type) }
+        let escaping: RequestBody.Escaping = start == "<" ? .xml : .none
+        let text = body.interpolate(template, at: body.path) { escaping($0) }
+        let type = start == "<" ? Self.xmlType : start == "{" || start == "[" ? Self.jsonType : nil
+        return text.map { RequestBody(text: $0, escaping: escaping, contentType: type) }
     }
 
     private func contents(of file: String, _ body: TableReader) -> String? {

@@ -40,6 +40,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     public internal(set) var paging: PagingDeclaration?
     public internal(set) var forEach: ForEachDeclaration?
 
+    /// Of a request that is sent: the values of ``mappedReferences``, nil for NULL.
+    var given: [String: String?] = [:]
+
     /// The paths at which a response has something for the run: what is captured, then the next page's address.
     var capturedPaths: [XMLPath] {
         var paths = captures.map(\.path)
@@ -48,7 +51,15 @@ public struct RequestDeclaration: Sendable, Equatable {
     }
 
     /// What is known only when the request is sent.
-    var references: [String] {
+    var references: [String] { sentReferences + mappedReferences }
+
+    /// That of it which its columns hold.
+    var mappedReferences: [String] {
+        if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
+    }
+
+    /// That of it which is sent.
+    var sentReferences: [String] {
         ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
     }
 

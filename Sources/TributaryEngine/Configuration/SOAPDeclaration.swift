@@ -18,7 +18,7 @@ public struct SOAPDeclaration: Sendable, Hashable {
     /// The whole message.
     var envelope: InterpolatedText
 
-    var body: RequestBody { RequestBody(text: envelope, isXML: true) }
+    var body: RequestBody { RequestBody(text: envelope, escaping: .xml) }
 
     /// Headers that the version asks for (SOAP 1.1, section 6.1.1; SOAP 1.2 Part 2, section 7 and RFC 3902). The action's
     /// quotes are part of it.

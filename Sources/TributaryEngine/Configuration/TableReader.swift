@@ -1,3 +1,4 @@
+import Foundation
 import TOML
 
 /// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
@@ -18,6 +19,14 @@ final class TableReader {
     }
 
     var keys: [String] { nodes.keys.sorted() }
+
+    /// As they stand in the file.
+    var keysInOrder: [String] { nodes.keys }
+
+    /// The keys of a table within this one, whether or not it will be read.
+    func keys(of key: String) -> [String] {
+        if case .table(let nodes)? = nodes[key] { nodes.keys } else { [] }
+    }
 
     func has(_ key: String) -> Bool { nodes[key] != nil }
 
@@ -198,7 +207,7 @@ final class TableReader {
 
     /// A constant: a string, in which nothing is replaced, a number or a boolean.
     func scalar(_ key: String) -> TOMLScalar? {
-        value(key, "a string, a number or a boolean") { Self.scalar($0) }
+        value(key, "a string, a number or a boolean") { scalar($0, at: path.appending(key)) }
     }
 
     /// A table of constants, in alphabetical order.
@@ -207,21 +216,30 @@ final class TableReader {
             return nil
         }
         return table.entries.sorted { $0.key < $1.key }.compactMap { entry in
-            if let value = Self.scalar(entry.node.value) { return (entry.key, value) }
+            let place = path.appending(key).appending(entry.key)
+            if let value = scalar(entry.node.value, at: place) { return (entry.key, value) }
             problems.report(
-                path.appending(key).appending(entry.key),
+                place,
                 "expected a string, a number or a boolean, found \(entry.node.value.typeName)")
             return nil
         }
     }
 
-    private static func scalar(_ value: TOMLValue) -> TOMLScalar? {
+    private func scalar(_ value: TOMLValue, at path: @autoclosure () -> TOMLKeyPath) -> TOMLScalar? {
         switch value {
-        case .string(let text): .text(text)
-        case .integer(let number): .integer(number)
-        case .float(let number): .real(number)
-        case .boolean(let flag): .boolean(flag)
-        default: nil
+        case .string(let text):
+            let plain = text.replacingOccurrences(of: "$${", with: "")
+            if plain.contains("${") {
+                problems.report(
+                    path(),
+                    "nothing is replaced in a constant: a column has what the request was sent for by { row = \"id\" } or "
+                        + "{ capture = \"name\" }; write '$${' for the characters themselves")
+            }
+            return .text(text.replacingOccurrences(of: "$${", with: "${"))
+        case .integer(let number): return .integer(number)
+        case .float(let number): return .real(number)
+        case .boolean(let flag): return .boolean(flag)
+        default: return nil
         }
     }
 

@@ -9,6 +9,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var storePath: String
     /// The file of idempotent SQL that is run when the store is opened, absolute.
     public var schemaPath: String?
+    /// The file of idempotent SQL that is run when the tables of all mappings are there, absolute.
+    public var schemaAfterPath: String?
     /// How long runs, and their part of the journal, are remembered.
     public var history: Duration
     /// Runs at the same time.
@@ -59,12 +61,13 @@ public struct TributaryConfiguration: Sendable, Equatable {
     }
 
     init(
-        file: String, storePath: String, schemaPath: String?, history: Duration, concurrency: Int, perHost: Int,
+        file: String, storePath: String, schemaPath: String?, schemaAfterPath: String?, history: Duration, concurrency: Int, perHost: Int,
         sources: [SourceDeclaration], encryptionKey: [UInt8]?, redactor: Redactor
     ) {
         self.file = file
         self.storePath = storePath
         self.schemaPath = schemaPath
+        self.schemaAfterPath = schemaAfterPath
         self.history = history
         self.concurrency = concurrency
         self.perHost = perHost
@@ -76,16 +79,22 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The SQL of the schema file.
     ///
     /// - Throws: ``ConfigurationError`` where it cannot be read.
-    package func schema() throws -> String? {
-        guard let schemaPath else { return nil }
+    package func schema() throws -> String? { try sql(of: schemaPath, "store.schema") }
+
+    /// The SQL that follows when the tables of all mappings are there.
+    ///
+    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "store.schema_after") }
+
+    private func sql(of path: String?, _ keyPath: String) throws -> String? {
+        guard let path else { return nil }
         let why: String
         do {
-            if let sql = try ConfigurationFile.text(named: schemaPath) { return sql }
+            if let sql = try ConfigurationFile.text(named: path) { return sql }
             why = "is not UTF-8 text"
         } catch {
             why = error.message
         }
-        throw ConfigurationError(
-            problems: [.init(file: file, keyPath: "store.schema", message: "the file \(schemaPath) \(why)")])
+        throw ConfigurationError(problems: [.init(file: file, keyPath: keyPath, message: "the file \(path) \(why)")])
     }
 }

@@ -61,7 +61,11 @@ struct ExportComparison {
                     number: tables.count)
             }
             for column in mapping.columns {
-                if case .response = column.origin { continue }
+                switch column.origin {
+                // The document does not have them.
+                case .response, .sent: continue
+                default: break
+                }
                 let isKnown = tables[id]?.columns.contains { $0.name.lowercased() == column.name.lowercased() } ?? true
                 if column.isExported, !isKnown { tables[id]?.columns.append(column) }
             }

@@ -11,6 +11,8 @@ public struct ColumnMapping: Sendable, Hashable {
         /// Its position, from 1, among the sibling elements that are records of the same table.
         case ordinal
         case response(Fact)
+        /// What the request was sent for: `row:id`, a column of the row of `for_each`, or `capture:token`.
+        case sent(String)
         /// The key of the enclosing record of this table.
         case parent(String)
     }
@@ -76,7 +78,7 @@ public struct ColumnMapping: Sendable, Hashable {
         switch origin {
         case .path(_, let written): written
         case .name: name
-        case .constant, .ordinal, .response: ""
+        case .constant, .ordinal, .response, .sent: ""
         case .parent(let table): "key of \(table)"
         }
     }

@@ -49,7 +49,7 @@ struct MappingCompiler {
             case .path(let path): path.ups > 0 || path.isAbsolute
             case .parent: true
             case .record: true
-            case .name, .ordinal, .relation: false
+            case .name, .ordinal, .relation, .given: false
             }
         }
         plan.countsPositions = plan.slots.contains { if case .ordinal = $0.source { true } else { false } }
@@ -63,6 +63,7 @@ struct MappingCompiler {
         case .name: return .name(XMLName.folded(column.name))
         case .ordinal: return .ordinal
         case .constant, .response: return nil
+        case .sent(let reference): return .given(request.given[reference] ?? nil)
         case .parent(let table):
             // `check` has seen that the table is there.
             guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
@@ -131,7 +132,7 @@ struct MappingCompiler {
                     continue
                 }
                 values.append(.slot(slot, try converter(for: parent.slots[key].column, in: parent.mapping.table)))
-            case .path, .name, .ordinal:
+            case .path, .name, .ordinal, .sent:
                 guard let slot else { continue }
                 if let reference = column.reference {
                     let converter = try converter(for: column, named: reference.column, in: reference.table)

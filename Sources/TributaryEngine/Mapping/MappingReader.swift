@@ -7,9 +7,12 @@ struct MappingReader {
     private let request: TableReader
     private let namespaces: [String: String]
     private let hasEncryptionKey: Bool
+    /// The columns that the request's scope names, in lower case: rows have them, mapped or not.
+    private let scope: Set<String>
 
     /// - Parameter request: the request's table; its keys `tables`, `namespaces`, `root` and `expand` are read.
-    init(_ request: TableReader, hasEncryptionKey: Bool) {
+    init(_ request: TableReader, scope: Set<String>, hasEncryptionKey: Bool) {
+        self.scope = scope
         self.request = request
         self.hasEncryptionKey = hasEncryptionKey
         namespaces = (request.texts("namespaces") ?? [:]).mapValues(\.value)
@@ -35,6 +38,9 @@ struct MappingReader {
             tables: tables,
             namespaces: namespaces.sorted { $0.key < $1.key }.map { .init(prefix: $0.key, uri: $0.value) },
             root: root)
+        mapping.sentReferences = tables.flatMap(\.columns).compactMap { column in
+            if case .sent(let reference) = column.origin { reference } else { nil }
+        }
         mapping.expandsReferences = expands
         return mapping
     }
@@ -59,20 +65,23 @@ struct MappingReader {
             reader.report(name, "a column is named twice")
         }
         let sync = reader.choice("sync", SyncMode.self)
+        let window = reader.string("window")
         let within = reader.string("within")
         let columns = reader.table("columns").map(columns)
         if columns?.isEmpty ?? false { reader.report("columns", "a table needs at least one column") }
         reader.finish()
         guard let name, let written, let element else { return nil }
         var mapping = TableMapping(
-            table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, within: within,
+            table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
+            within: within,
             columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
         mapping.columns = sorted(mapping)
         return mapping
     }
 
+    /// Those that `order` names, then the others as they stand in the file.
     private func sorted(_ mapping: TableMapping) -> [ColumnMapping] {
-        let names = mapping.order + mapping.key
+        let names = mapping.order
         let places = Dictionary(names.enumerated().map { ($1.lowercased(), $0) }) { first, _ in first }
         return mapping.columns.enumerated().map { offset, column in
             (place: places[column.name.lowercased()] ?? names.count, offset: offset, column: column)
@@ -107,7 +116,7 @@ struct MappingReader {
 
     private func columns(_ reader: TableReader) -> [ColumnMapping] {
         var names: Set<String> = []
-        return reader.keys.compactMap { name in
+        return reader.keysInOrder.compactMap { name in
             if !names.insert(name.lowercased()).inserted {
                 reader.report(name, "two columns are named '\(name)'; letter case does not tell columns apart")
             }
@@ -140,17 +149,19 @@ struct MappingReader {
     }
 
     private func origin(_ reader: TableReader) -> ColumnMapping.Origin? {
-        let given = ["path", "value", "ordinal", "response", "parent"].filter(reader.has)
+        let given = ["path", "value", "ordinal", "response", "parent", "row", "capture"].filter(reader.has)
         let written = reader.string("path")
         let constant = reader.scalar("value")
         let ordinal = reader.boolean("ordinal")
         let fact = reader.choice("response", ColumnMapping.Fact.self)
         let parent = reader.string("parent")
+        let row = reader.string("row")
+        let capture = reader.string("capture")
         guard given.count == 1 else {
             reader.problems.report(
                 reader.path,
                 given.isEmpty
-                    ? "the column has no value; give one of path, value, ordinal, response, parent"
+                    ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture"
                     : "the column has several values: \(given.joined(separator: ", ")); one of them must do")
             return nil
         }
@@ -158,6 +169,8 @@ struct MappingReader {
         if let constant { return .constant(constant) }
         if let fact { return .response(fact) }
         if let parent { return .parent(parent) }
+        if let row { return .sent("row:" + row) }
+        if let capture { return .sent("capture:" + capture) }
         if ordinal == false { reader.report("ordinal", "can only be true") }
         return ordinal == true ? .ordinal : nil
     }
@@ -199,7 +212,9 @@ struct MappingReader {
 
     private func checkOptions(_ column: ColumnMapping, _ reader: TableReader) {
         let hasPath = reader.has("path")
+        let isSent = reader.has("row") || reader.has("capture")
         for key in ["repeat", "values", "default", "references", "format"] where reader.has(key) && !hasPath {
+            if isSent, key != "repeat" { continue }
             reader.report(key, "has a meaning only with a 'path'")
         }
         if let format = column.format {
@@ -254,7 +269,18 @@ struct MappingReader {
         let names = Set(table.columns.map { $0.name.lowercased() })
         for key in ["key", "order"] where !table.matchesNames {
             for name in key == "key" ? table.key : table.order where !names.contains(name.lowercased()) {
+                if key == "key", scope.contains(name.lowercased()) { continue }
                 reader.report(key, Self.unknown(column: name, of: table))
+            }
+        }
+        if let window = table.window {
+            if let column = table.column(window) {
+                if column.isEncrypted { reader.report("window", "'\(window)' is encrypted, and has no order") }
+            } else if !table.matchesNames {
+                reader.report("window", Self.unknown(column: window, of: table))
+            }
+            if let sync = table.sync, sync != .mirror {
+                reader.report("window", "has a meaning only with sync = \"mirror\"")
             }
         }
         if let within = table.within, table.parentOfMirror == nil {

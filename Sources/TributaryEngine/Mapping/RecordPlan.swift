@@ -15,6 +15,8 @@ final class RecordPlan {
         case relation(Int)
         /// The number of the enclosing record of another table.
         case record(RecordPlan)
+        /// The same for every record of a response; nil for NULL.
+        case given(String?)
     }
 
     /// A foreign key that a record in the document gets from a record of another table around it, or within it.
@@ -84,13 +86,21 @@ final class RecordPlan {
 
     let mapping: TableMapping
     let index: Int
-    var slots: [Slot] = []
+    var slots: [Slot] = [] {
+        didSet {
+            given = slots.enumerated().compactMap { index, slot in
+                if case .given(let text?) = slot.source { (index, Array(text.utf8)) } else { nil }
+            }
+        }
+    }
     var rows: [Row] = []
     /// Slots of which a record must have a value, in the order of their columns.
     var isKey: [Bool] = []
     /// Slots whose value may come from above the record's element, or after its end.
     var inherited: [Int] = []
     var countsPositions = false
+    /// Values that every record begins with.
+    private var given: [(slot: Int, bytes: [UInt8])] = []
     /// Whether records of other tables refer to this one's by number.
     var numbersRecords = false
     /// Of the mirrored schema only.
@@ -119,6 +129,7 @@ final class RecordPlan {
     func makeInstance(depth: Int, line: Int) -> RecordInstance {
         let instance = spare.popLast() ?? RecordInstance(plan: self)
         instance.begin(depth: depth, line: line)
+        for (slot, bytes) in given { bytes.withUnsafeBufferPointer { instance.set($0, slot) } }
         return instance
     }
 

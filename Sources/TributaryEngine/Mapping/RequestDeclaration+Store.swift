@@ -17,6 +17,42 @@ extension RequestDeclaration {
         }
     }
 
+    /// Where tables that no mapping declares lack the columns that `scope` and `window` name.
+    ///
+    /// - Parameters:
+    ///   - store: one with the schema.
+    ///   - existing: the store that is in use, if there is one.
+    package func scopeProblems(
+        in store: MainStore, _ existing: MainStore?, file: String, source: String, parsers: ParserRegistry
+    ) throws -> [String] {
+        guard !scope.isEmpty || window != nil else { return [] }
+        var tables: [String]
+        switch content {
+        case .parser: tables = parsers.tables(of: content).sorted()
+        case .mapping(let mapping): tables = mapping.tables.map(\.table)
+        case .mirrored, .captures: return []
+        }
+        var problems: [String] = []
+        tables = try tables.filter { try store.missingTables(among: [$0]).isEmpty }
+        for table in tables {
+            let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
+            let columns = try (isThere ? existing ?? store : store).columns(of: table)
+            for name in scope.keys.sorted() where !columns.contains(name.lowercased()) {
+                problems.append(
+                    "\(file): sources.\(source): table '\(table)', which request '\(key)' writes, has no column '\(name)', "
+                        + "which 'scope' names")
+            }
+        }
+        if let window, !tables.isEmpty,
+            try !tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
+        {
+            problems.append(
+                "\(file): sources.\(source): no table that request '\(key)' writes has the column '\(window)', which 'window' "
+                    + "names")
+        }
+        return problems
+    }
+
     /// Tries the query of `for_each` on a store that has the stack's tables.
     ///
     /// - Throws: ``StoreError`` where the query cannot be run, or lacks a column that the request uses.

@@ -8,6 +8,8 @@ public struct RequestMapping: Sendable, Hashable {
     var namespaces: [Namespace]
     /// The name that the root element must have, where the request says so.
     var root: String?
+    /// What columns hold of what the request is sent for: `row:id`, `capture:token`.
+    var sentReferences: [String] = []
     /// Whether exported records hold the rows that they refer to.
     var expandsReferences = false
 

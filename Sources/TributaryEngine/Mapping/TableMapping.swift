@@ -17,7 +17,7 @@ public struct TableMapping: Sendable, Hashable {
     var window: String?
     /// The column that names the parent within which a mirror deletes.
     var within: String?
-    /// In the order of the table: those that `order` names, then the key, then the rest by name.
+    /// In the order of the table: those that `order` names, then the others as they stand in the file.
     public internal(set) var columns: [ColumnMapping]
     /// Whether columns are whatever the table has that is named like a child element or an attribute.
     var matchesNames: Bool

@@ -22,6 +22,15 @@ struct RequestResolver {
         request.url = try declared.url.resolved {
             isWhole ? try value($0, declared) : HTTPTarget.encoded(try value($0, declared))
         }
+        // What is shown. What a response has said may be a secret, and so may the query of an address that it has given.
+        request.url.template = try declared.url.references.reduce(declared.url.template) { template, reference in
+            guard isWhole || !reference.hasPrefix("capture:") else { return template }
+            let value =
+                isWhole
+                ? String(request.url.value.prefix { $0 != "?" && $0 != "#" })
+                : HTTPTarget.encoded(try value(reference, declared))
+            return template.replacingOccurrences(of: "${\(reference)}", with: value)
+        }
         request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
         for (name, value) in request.headers where value.value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
             throw FetchError(.status, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
@@ -30,6 +39,7 @@ struct RequestResolver {
         // A parameter for which the store has nothing yet is left out.
         request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
             .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
+        for reference in declared.mappedReferences { request.given[reference] = try given(reference, declared) }
         if try hasForeignOrigin(declared, request) { try request.dropSecrets() }
         return request
     }
@@ -51,6 +61,13 @@ struct RequestResolver {
         // The same whatever the references stand for, or that of another request of the source.
         if origin("x") == actual, origin("y") == actual { return false }
         return !stack.contains { !$0.url.isDynamic && (try? HTTPTarget($0).origin) == actual }
+    }
+
+    /// The value of a column; nil for NULL.
+    private func given(_ reference: String, _ request: RequestDeclaration) throws -> String? {
+        let name = reference.dropFirst("row:".count).lowercased()
+        if reference.hasPrefix("row:"), case .some(.none) = row[name] { return nil }
+        return try value(reference, request)
     }
 
     private func value(_ reference: String, _ request: RequestDeclaration) throws -> String {

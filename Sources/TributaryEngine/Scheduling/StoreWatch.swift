@@ -1,8 +1,9 @@
 import FeedStore
 import Foundation
+import Synchronization
 
 /// Looks from time to time whether the store's files are in their place, and at once when a run has been discarded: it may
-/// have been for that.
+/// have been for that. When nothing is committed, it has the store's file hold all that was.
 ///
 /// An actor on a queue of its own: a file system that is slow to answer blocks that queue's thread.
 actor StoreWatch {
@@ -11,6 +12,10 @@ actor StoreWatch {
     private let store: MainStore
     private let clock: any RunClock
     private let executor = RunExecutor(label: "tributary.store-watch")
+    /// A store to which nothing has been committed for this long is idle.
+    private static let idleAfter = Duration.seconds(1)
+    /// When a run last ended, by the clock's uptime; nil where the store's file has all that was committed.
+    private let lastRun = Mutex<Duration?>(nil)
     private let alarms: AsyncStream<Void>
     private let alarm: AsyncStream<Void>.Continuation
 
@@ -23,6 +28,7 @@ actor StoreWatch {
     }
 
     nonisolated func note(_ report: RunReport) {
+        lastRun.withLock { $0 = clock.uptime }
         if report.outcome == .discarded { alarm.yield() }
     }
 
@@ -40,8 +46,21 @@ actor StoreWatch {
     private func checkRegularly() async throws {
         while true {
             try store.checkFiles()
+            checkpointIfIdle()
             try await clock.sleep(for: Self.interval)
         }
+    }
+
+    private func checkpointIfIdle() {
+        let now = clock.uptime
+        let isIdle = lastRun.withLock { lastRun in
+            guard let last = lastRun, now - last >= Self.idleAfter else { return false }
+            lastRun = nil
+            return true
+        }
+        guard isIdle else { return }
+        // Nothing is lost where it cannot be done now: each commit is in the WAL, and the next pause comes.
+        try? store.checkpoint()
     }
 
     /// Ends when it is cancelled.

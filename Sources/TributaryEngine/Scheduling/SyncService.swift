@@ -53,6 +53,7 @@ public final class SyncService: Service {
     ) throws {
         store = try MainStore(
             path: configuration.storePath, schema: configuration.schema(), registerMigrations: registerMigrations)
+        try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
         try store.removeAbandonedScratch()
         try store.cutWaits(to: clock.now())
         try store.forgetGone(configuration.sources.filter { !$0.isEnabled }.map(\.name))

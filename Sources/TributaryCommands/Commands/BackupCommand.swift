@@ -1,0 +1,49 @@
+import ArgumentParser
+import FeedStore
+import Foundation
+import TributaryEngine
+
+struct BackupCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Copy the store into a file, while others read and write it.",
+        discussion: """
+            The copy is the store at one moment, by SQLite's backup interface. It appears when it is whole; a file of \
+            this name is left alone unless --replace is given.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The file to write.")
+    var file: String
+
+    @Flag(name: .long, help: "Replace a file that is there.")
+    var replace = false
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    private struct Result: Encodable {
+        var store: String
+        var file: String
+        var bytes: Int
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard FileManager.default.fileExists(atPath: configuration.storePath) else {
+            throw Failure.usage("there is no store yet: \(configuration.storePath)")
+        }
+        guard replace || !FileManager.default.fileExists(atPath: file) else {
+            throw Failure.usage("\(file) is there already; give another name, or --replace")
+        }
+        let store = try MainStore(readingAt: configuration.storePath)
+        defer { try? store.close() }
+        let bytes = try store.backUp(to: file, replacing: replace)
+        if json {
+            let result = Result(store: configuration.storePath, file: file, bytes: bytes)
+            Terminal.print(try JSONOutput.line(result))
+        } else {
+            Terminal.print("\(file): \(Figures.bytes(bytes))")
+        }
+    }
+}

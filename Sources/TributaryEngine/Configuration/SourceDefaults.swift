@@ -1,0 +1,13 @@
+/// The keys of a source that `[defaults]` may give for all of them.
+struct SourceDefaults {
+    var cache: Duration?
+    var honorsMaxAge: Bool?
+
+    init() {}
+
+    /// Reads the keys from a table, and takes what it does not give from `outer`.
+    init(_ table: TableReader, over outer: SourceDefaults) {
+        cache = table.duration("cache") ?? outer.cache
+        honorsMaxAge = table.boolean("honor_max_age") ?? outer.honorsMaxAge
+    }
+}

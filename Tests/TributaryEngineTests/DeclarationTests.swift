@@ -1,0 +1,161 @@
+import FeedStore
+import Foundation
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// What a declaration says holds, from the first run on.
+@Suite struct DeclarationTests {
+    private static func mapping(_ options: String = "", sync: String = "mirror", of source: String = "s") -> String {
+        """
+        [[sources.\(source).requests]]
+        url = "URL/\(source)"
+        sync = "\(sync)"
+        \(options)
+        [[sources.\(source).requests.tables]]
+        table = "place"
+        element = "p"
+        key = ["region", "id"]
+        [sources.\(source).requests.tables.columns]
+        zip = "@zip"
+        id = "@id"
+        area = "@area"
+
+        """
+    }
+
+    @Test func aCreatedTableHasTheColumnsOfItsScopeAndAnIndexForThem() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<r><p id='1'/><p id='2'/></r>")
+            fixture.server.document("/b", "<r><p id='1'/></r>")
+            let sources =
+                Self.mapping("scope = { region = \"a\" }", of: "a") + Self.mapping("scope = { region = \"b\" }", of: "b")
+            #expect(try await fixture.sync(sources).map(\.error) == [nil, nil])
+            fixture.server.document("/a", "<r><p id='2'/></r>")
+            #expect(try await fixture.sync(sources).map(\.counts.deleted) == [1, 0])
+            #expect(try fixture.rows("SELECT region, id FROM place ORDER BY 1, 2") == ["a|2", "b|1"])
+            // Columns stand as in the file.
+            #expect(
+                try fixture.rows("SELECT name FROM pragma_table_info('place')") == ["zip", "id", "area", "region"])
+        }
+    }
+
+    @Test(arguments: ["scope = { region = \"a\", kind = \"k\" }", "scope = { kind = \"k\" }"])
+    func deletionsUseAnIndex(scope: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", "<r><p id='1' zip='z'/></r>")
+            let mapping = Self.mapping(scope).replacingOccurrences(of: "[\"region\", \"id\"]", with: "[\"id\"]")
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            let plan = try fixture.rows("EXPLAIN QUERY PLAN SELECT * FROM place WHERE kind = 'k'")
+            let condition = scope.contains("region") ? "region = 'a' AND kind = 'k'" : "kind = 'k'"
+            let full = try fixture.rows("EXPLAIN QUERY PLAN SELECT * FROM place WHERE \(condition)")
+            #expect((plan + full).contains { $0.contains("USING INDEX") }, "\(plan) \(full)")
+        }
+    }
+
+    @Test func aTableThatIsThereMustHaveTheColumnsOfTheScope() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", "<r><p id='1'/></r>")
+            let mapping = Self.mapping().replacingOccurrences(of: "[\"region\", \"id\"]", with: "[\"id\"]")
+            try await fixture.sync(mapping)
+            let report = try await fixture.sync(
+                mapping.replacingOccurrences(of: "sync =", with: "scope = { region = \"a\" }\nsync =")).first
+            #expect(report?.error?.contains("table 'place' has no column 'region', which 'scope' names") == true)
+        }
+    }
+
+    // MARK: - Defaults
+
+    @Test func cacheAndHonorMaxAgeHaveDefaults() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let configuration = try fixture.configuration(
+                "[defaults]\ncache = \"1h\"\nhonor_max_age = false\n[sources.a]\n" + EngineFixture.request("/a", of: "a")
+                    + "[sources.b]\ncache = \"5m\"\nhonor_max_age = true\n" + EngineFixture.request("/b", of: "b"))
+            #expect(configuration.sources.map(\.cache) == [.seconds(3600), .seconds(300)])
+            #expect(configuration.sources.map(\.honorsMaxAge) == [false, true])
+            #expect(configuration.sources.map(\.hasOwnCache) == [true, true])
+        }
+    }
+
+    @Test(arguments: ["postgres://u:secret@db/x", "https://example.org/store", "file:///tmp/x.sqlite"])
+    func anAddressIsNoPath(path: String) async throws {
+        try await withTemporaryFolder { folder in
+            let text = "[store]\npath = \"\(path)\"\n" + EngineFixture.request("/a").replacingOccurrences(
+                of: "URL", with: "http://127.0.0.1")
+            #expect {
+                _ = try TributaryConfiguration(
+                    file: folder.write(text, to: "sources.toml"), parsers: EngineFixture.registry, environment: [:])
+            } throws: { error in
+                "\(error)".contains("store.path: this is an address") && "\(error)".contains("'url'")
+                    && !"\(error)".contains("secret")
+            }
+        }
+    }
+
+    // MARK: - JSON
+
+    @Test func aBodyIsWrittenAsJSON() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/list", "<list token='a&quot;b\\'/>".replacingOccurrences(of: "\\'", with: "\\\\'"))
+            fixture.server.document("/a", EngineFixture.items(["1"]))
+            let report = try await fixture.sync(
+                """
+                [[sources.s.requests]]
+                url = "URL/list"
+                capture = { token = "/list/@token" }
+                [[sources.s.requests]]
+                url = "URL/a"
+                parser = "ItemsParser"
+                [sources.s.requests.body.json]
+                token = "${capture:token}"
+                name = "x ${NAME}"
+                count = 3
+                ratio = 0.5
+                since = 2026-01-02
+                tags = ["a", "\\t"]
+                none = []
+                inner = { deep = true, "a \\"key\\"" = 1 }
+                """, environment: ["NAME": "\"quoted\"\n"]).first
+            #expect(report?.error == nil)
+            let request = fixture.server.requests("/a").first
+            #expect(request?.method == "POST" && request?.headers["content-type"] == "application/json")
+            #expect(
+                String(decoding: request?.body ?? [], as: UTF8.self)
+                    == #"{"token":"a\"b\\","name":"x \"quoted\"\n","count":3,"ratio":0.5,"since":"2026-01-02","tags":["a","\t"],"none":[],"inner":{"deep":true,"a \"key\"":1}}"#
+            )
+        }
+    }
+
+    @Test func whatJSONCannotHoldIsRefused() async throws {
+        try await EngineFixture.expectMistake(
+            EngineFixture.request("/a", "body = { json = { n = nan } }"), "body.json.n: JSON has no nan")
+    }
+
+    // MARK: - A schema that follows the mappings
+
+    @Test func aSchemaMayRelyOnTheTablesOfMappings() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                """
+                CREATE VIEW IF NOT EXISTS names AS SELECT id, upper(area) AS name FROM place;
+                CREATE TABLE IF NOT EXISTS log (id TEXT);
+                CREATE TRIGGER IF NOT EXISTS logged AFTER INSERT ON place BEGIN INSERT INTO log VALUES (new.id); END;
+                """, to: "after.sql")
+            fixture.server.document("/s", "<r><p id='1' area='x'/></r>")
+            let sources = "schema_after = \"after.sql\"\n" + Self.mapping("scope = { region = \"a\" }")
+            for _ in 0..<2 { #expect(try await fixture.sync(sources).first?.error == nil) }
+            #expect(try fixture.rows("SELECT id, name FROM names") == ["1|X"])
+            #expect(try fixture.rows("SELECT id FROM log") == ["1"])
+        }
+    }
+
+    @Test func aSchemaThatCannotFollowSaysWhy() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write("CREATE VIEW v AS SELECT nothing FROM place; SELECT * FROM v", to: "after.sql")
+            let sources = "schema_after = \"after.sql\"\n" + Self.mapping("scope = { region = \"a\" }")
+            let error = await #expect(throws: ConfigurationError.self) { try await fixture.sync(sources) }
+            #expect(error?.description.contains("store.schema_after") == true, "\(String(describing: error))")
+            #expect(error?.description.contains("no such column: nothing") == true)
+        }
+    }
+}

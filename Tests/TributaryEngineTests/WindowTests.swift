@@ -1,0 +1,116 @@
+import FeedStore
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Mirrors of a window that moves: what has left it stays, what was withdrawn within it goes.
+@Suite struct WindowTests {
+    private static func mapping(_ options: String, type: String = "datetime") -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL/guide"
+        sync = "mirror"
+        allow_empty = true
+        \(options)
+        [[sources.s.requests.tables]]
+        table = "programme"
+        element = "p"
+        key = ["id"]
+        window = "start"
+        columns = { id = "@id", start = { path = "@start", type = "\(type)" } }
+        """
+    }
+
+    private static func guide(_ programmes: KeyValuePairs<String, String>) -> String {
+        "<guide>" + programmes.map { "<p id='\($0.key)' start='\($0.value)'/>" }.joined() + "</guide>"
+    }
+
+    private func expectRows(
+        _ fixture: EngineFixture, _ mapping: String, _ document: String, _ expected: [String],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        fixture.server.document("/guide", document)
+        let report = try await fixture.sync(mapping).first
+        #expect(report?.error == nil, sourceLocation: sourceLocation)
+        #expect(
+            try fixture.rows("SELECT id FROM programme ORDER BY id") == expected, sourceLocation: sourceLocation)
+    }
+
+    @Test func whatLeavesTheWindowStays() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping("")
+            try await expectRows(
+                fixture, mapping,
+                Self.guide(["a": "2026-01-01T00:00:00Z", "b": "2026-01-02T00:00:00Z", "c": "2026-01-03T00:00:00Z"]),
+                ["a", "b", "c"])
+            // "a" has left it, "c" was withdrawn.
+            try await expectRows(
+                fixture, mapping, Self.guide(["b": "2026-01-02T00:00:00Z", "d": "2026-01-04T00:00:00Z"]),
+                ["a", "b", "d"])
+            // Without a record there is no window.
+            try await expectRows(fixture, mapping, "<guide/>", ["a", "b", "d"])
+            #expect(
+                try fixture.rows("SELECT key, operation FROM tributary_change WHERE operation = 'delete'")
+                    == ["c|delete"])
+        }
+    }
+
+    @Test func aWindowOfNumbersIsComparedAsNumbers() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping("", type: "integer")
+            try await expectRows(fixture, mapping, Self.guide(["a": "8", "b": "9", "c": "10"]), ["a", "b", "c"])
+            try await expectRows(fixture, mapping, Self.guide(["b": "9", "d": "11"]), ["a", "b", "d"])
+        }
+    }
+
+    @Test func eachScopeHasAWindowOfItsOwn() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let one = Self.mapping("scope = { channel = \"1\" }", type: "integer")
+            let two = Self.mapping("scope = { channel = \"2\" }", type: "integer")
+            try await expectRows(fixture, one, Self.guide(["a": "1", "b": "2"]), ["a", "b"])
+            try await expectRows(fixture, two, Self.guide(["c": "1", "d": "2"]), ["a", "b", "c", "d"])
+            try await expectRows(fixture, two, Self.guide(["e": "2"]), ["a", "b", "c", "e"])
+        }
+    }
+
+    /// A row without a value is neither within nor below.
+    @Test func rowsWithoutAValueStay() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping("", type: "integer")
+            try await expectRows(fixture, mapping, Self.guide(["a": "", "b": "2"]), ["a", "b"])
+            try await expectRows(fixture, mapping, Self.guide(["b": "", "c": "1"]), ["a", "b", "c"])
+        }
+    }
+
+    @Test func aClassMirrorsAWindowToo() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func items(_ sizes: KeyValuePairs<String, Int>) -> String {
+                "<items>" + sizes.map { "<item id='\($0.key)' size='\($0.value)'/>" }.joined() + "</items>"
+            }
+            let source = EngineFixture.request("/a", "sync = \"mirror\"\nwindow = \"size\"")
+            fixture.server.document("/a", items(["a": 1, "b": 2, "c": 3]))
+            try await fixture.sync(source)
+            fixture.server.document("/a", items(["b": 2]))
+            #expect(try await fixture.sync(source).first?.error == nil)
+            #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["a", "b"])
+        }
+    }
+
+    @Test(arguments: [
+        ("window = \"begin\"", "'begin' is not a column"),
+        ("window = \"id\"\nsync = \"upsert\"", "only with sync = \"mirror\""),
+    ])
+    func aWindowThatCannotBeIsRefused(options: String, expected: String) async throws {
+        try await EngineFixture.expectMistake(
+            """
+            [[sources.s.requests]]
+            url = "URL/guide"
+            [[sources.s.requests.tables]]
+            table = "programme"
+            element = "p"
+            key = ["id"]
+            columns = { id = "@id" }
+            \(options)
+            """, expected)
+    }
+}
