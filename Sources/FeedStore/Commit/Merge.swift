@@ -42,7 +42,7 @@ struct Merge {
             } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
                 throw StoreError(error, in: group[0].table.table.name)
             }
-            counts.replaced += group.reduce(0) { $0 + $1.counts.replaced }
+            counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
         }
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
         try deletePostponedRows()

@@ -10,6 +10,8 @@ package struct RowShape: Sendable, Hashable {
     package var within: Within?
     /// Whether each row has a number, given last, by which rows of other tables refer to it.
     package var numbersRecords = false
+    /// Whether the rows are there for others to refer to, each as often as they do.
+    package var isLookUp = false
 
     /// A column that holds the primary key of a row of another table: found by that row's own values, or, where none are
     /// named, by the number of the record that it was staged as.

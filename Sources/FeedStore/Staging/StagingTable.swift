@@ -27,6 +27,8 @@ struct StagingTable: Sendable {
     /// Columns that are written only where the row is new, in lower case.
     var insertOnly: Set<String> = []
     var numbersRecords = false
+    /// Whether the rows are there for others to refer to: equal ones are no records that give way to one another.
+    var isLookUp = false
     /// Where a mirror deletes only among the rows of those parents that the run has sent: the column that names the
     /// parent, and the parent's table.
     var within: RowShape.Within?

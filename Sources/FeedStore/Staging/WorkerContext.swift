@@ -247,6 +247,7 @@ public final class WorkerContext {
             new.insertOnly = Set(rows.insertOnly.map { $0.lowercased() })
             new.within = rows.within
             new.numbersRecords = rows.numbersRecords
+            new.isLookUp = rows.isLookUp
             try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)
             let rivals = stagings.filter { $0.table.mayShareKeys(with: new) }

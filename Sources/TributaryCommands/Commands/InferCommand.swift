@@ -7,7 +7,8 @@ struct InferCommand: ProgramCommand {
         commandName: "infer", abstract: "Propose a mapping for an XML document.",
         discussion: """
             Reads the document as a stream, whatever its length, and prints a block of sources.toml that loads every repeated \
-            record: what is a row, its key, its columns and their types, and the tables below it. Add it to your \
+            record: what is a row, its key, its columns and their types, and the tables below it; of an OPML document, a \
+            source for each of its feeds. Add it to your \
             sources.toml, change what you know better, and try it with `check` and `plan`.
             """)
 
@@ -29,7 +30,10 @@ struct InferCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         do {
-            let proposal = try await Inference(of: location).proposal(name: name, takenTables: program.parsers.tables)
+            let parser = "SyndicationParser"
+            let proposal = try await Inference(of: location).proposal(
+                name: name, takenTables: program.parsers.tables,
+                syndicationParser: program.parsers.names.contains(parser) ? parser : nil)
             if json {
                 Terminal.print(try JSONOutput.line(Result(source: proposal.sourceName, toml: proposal.toml)))
             } else {

@@ -50,7 +50,7 @@ struct ExportField {
         case .null: return []
         case .int64(let number):
             return Array((column.type == .boolean ? (number == 0 ? "false" : "true") : String(number)).utf8)
-        case .double(let number): return Array(Self.text(number).utf8)
+        case .double(let number): return format(text(number))
         case .string(let text): return format(text)
         case .blob(let data):
             if column.format == "hex" { return Array(data.map { String(format: "%02x", $0) }.joined().utf8) }
@@ -59,8 +59,9 @@ struct ExportField {
     }
 
     /// As XML Schema writes it.
-    private static func text(_ number: Double) -> String {
-        number.isInfinite
+    private func text(_ number: Double) -> String {
+        if column.type == .decimal, number.isFinite { return Lexical.plainText(number) }
+        return number.isInfinite
             ? (number < 0 ? "-INF" : "INF")
             : number.isNaN
                 ? "NaN"
@@ -79,8 +80,9 @@ struct ExportField {
         }?.text
     }
 
-    /// A date in the mapping's format; any other text as it is.
+    /// A date in the mapping's format, a number with its separator; any other text as it is.
     private func format(_ text: String) -> [UInt8] {
+        if let separators = column.separators { return Array(separators.written(text).utf8) }
         guard let pattern = column.format, column.type == .date || column.type == .datetime,
             let format = DateFormat(pattern)
         else { return Array(text.utf8) }

@@ -20,7 +20,10 @@ package actor Inference {
     ///   - name: the source's name; nil for one made of the URL.
     ///   - takenTables: what the store's other tables are named.
     /// - Throws: what the document cannot be fetched or read for.
-    package func proposal(name: String?, takenTables: Set<String>) async throws -> MappingProposal {
+    ///   - syndicationParser: the parser for the feeds of an OPML document; nil where there is none.
+    package func proposal(
+        name: String?, takenTables: Set<String>, syndicationParser: String? = nil
+    ) async throws -> MappingProposal {
         let request = RequestDeclaration(
             key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDefaults().headers,
             parameters: [:],
@@ -29,24 +32,31 @@ package actor Inference {
             sync: .upsert, scope: [:], allowsEmpty: false)
         let http = HTTPFetcher(now: { Date() })
         let profile: DocumentProfile
+        let subscriptions = SubscriptionList()
         do {
             profile = try await read(
-                request, with: url.lowercased().hasPrefix("file:") ? FileFetcher(now: { Date() }) : http)
+                request, subscriptions, with: url.lowercased().hasPrefix("file:") ? FileFetcher(now: { Date() }) : http)
         } catch {
             try await http.shutdown()
             throw error
         }
         try await http.shutdown()
+        if let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
+            return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+        }
         return try MappingProposal(profile: profile, url: url, sourceName: name, takenTables: takenTables)
     }
 
-    private func read(_ request: RequestDeclaration, with fetcher: any Fetcher) async throws -> DocumentProfile {
+    private func read(
+        _ request: RequestDeclaration, _ subscriptions: SubscriptionList, with fetcher: any Fetcher
+    ) async throws -> DocumentProfile {
         let exchange = try await fetcher.fetch(request, validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
             throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
         }
         let profile = DocumentProfile()
-        let parser = StreamBodyParser(profile, exchange.response)
+        let parser = TeeBodyParser(
+            StreamBodyParser(profile, exchange.response), StreamBodyParser(subscriptions, exchange.response))
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
         try await exchange.forEachPiece { try reader.read($0) }
         try reader.finish()

@@ -51,6 +51,12 @@ package struct MappingProposal: Sendable, Equatable {
             .joined(separator: "\n")
     }
 
+    /// A source for each feed of a subscription list.
+    init(sourceName: String, toml: String) {
+        self.sourceName = sourceName
+        self.toml = toml
+    }
+
     /// The outermost tables with the most values first, each before those below it.
     private static func tables(_ root: ElementProfile) -> [ProposedTable] {
         let outermost = RecordFinder(root: root).records.flatMap { ProposedTable.tables(for: $0, parent: nil) }

@@ -10,7 +10,6 @@ struct ProposedColumn {
     var name: String
     var source: Source
     var type = ValueType.text
-    var isRequired = false
 
     /// What stands after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
     var declaration: String {
@@ -18,11 +17,8 @@ struct ProposedColumn {
         case .ordinal: return "{ ordinal = true }"
         case .parent(let table): return "{ parent = \(TOMLText.string(table)) }"
         case .path(let path):
-            guard type != .text || isRequired else { return TOMLText.string(path) }
-            var options = ["path = \(TOMLText.string(path))"]
-            if type != .text { options.append("type = \(TOMLText.string(type.rawValue))") }
-            if isRequired { options.append("required = true") }
-            return "{ " + options.joined(separator: ", ") + " }"
+            guard type != .text else { return TOMLText.string(path) }
+            return "{ path = \(TOMLText.string(path)), type = \(TOMLText.string(type.rawValue)) }"
         }
     }
 }

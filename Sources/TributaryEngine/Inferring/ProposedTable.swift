@@ -62,7 +62,7 @@ final class ProposedTable {
             ProposedColumn(
                 name: names.claim(SQLName.unreserved(SQLName.join(value.names)), fallback: "column"),
                 source: .path(value.path(writer)),
-                type: value.type)
+                type: MoneyName.isMoney(value.names) && value.profile.isNumber ? .decimal : value.type)
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
         let isOfKeyed = parent.map { !$0.key.isEmpty } ?? false
@@ -78,11 +78,6 @@ final class ProposedTable {
             }
         }
         columns += own
-        for (index, value) in values.enumerated() {
-            let position = columns.count - own.count + index
-            guard element.count >= 5, value.profile.filled == element.count else { continue }
-            if !key.contains(columns[position].name) { columns[position].isRequired = true }
-        }
     }
 
     private var unique: KeyChoice.Choice? { KeyChoice(record: element, values: values).unique }

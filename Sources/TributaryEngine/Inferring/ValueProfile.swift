@@ -19,6 +19,7 @@ package struct ValueProfile {
 
     private var forms = ValueForms.all
     private var decimals: Int?
+    private var hasExponent = false
 
     /// - Parameters:
     ///   - text: trimmed.
@@ -53,11 +54,15 @@ package struct ValueProfile {
     private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
         let number = PlainNumber(text)
         forms.formIntersection(ValueForms(text, number: number))
+        if number?.hasExponent ?? false { hasExponent = true }
         if let found = number?.decimals {
             if let decimals, decimals != found { forms.remove(.decimal) }
             decimals = found
         }
     }
+
+    /// Whether every value is a number without an exponent.
+    var isNumber: Bool { filled > 0 && !hasExponent && !forms.isDisjoint(with: [.integer, .decimal, .real]) }
 
     /// The narrowest type that every value converts to and comes back from; text where there is no value.
     var type: ValueType {
@@ -80,6 +85,7 @@ package struct ValueProfile {
         if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
+        if other.hasExponent { hasExponent = true }
         if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
         decimals = other.decimals ?? decimals
     }
@@ -95,6 +101,7 @@ package struct ValueProfile {
         maximumLength = max(maximumLength, other.maximumLength)
         guard other.filled > 0 else { return }
         forms.formIntersection(other.forms)
+        if other.hasExponent { hasExponent = true }
         if filled == 0 || decimals != other.decimals { forms.remove(.decimal) }
     }
 }

@@ -54,6 +54,8 @@ public struct ColumnMapping: Sendable, Hashable {
     var origin: Origin
     /// Nil: text, or what the store's column holds.
     var type: ValueType?
+    /// Of numbers that are not written with a point and without groups.
+    var separators: NumberSeparators?
     /// Of dates; `hex` for a blob that is not base 64.
     var format: String?
     var fallback: TOMLScalar?

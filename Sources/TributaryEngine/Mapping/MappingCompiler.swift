@@ -146,9 +146,12 @@ struct MappingCompiler {
                     }
                     continue
                 }
-                var type = types[column.name.lowercased()].map(ValueType.init(declaredType:)) ?? .text
+                var type: ValueType?
                 if case .ordinal = column.origin { type = .integer }
-                values.append(.slot(slot, ValueConverter(column, type: type, cipher: cipher(column, table.table))))
+                let converter = ValueConverter(
+                    column, declaredType: types[column.name.lowercased()], type: type,
+                    cipher: cipher(column, table.table))
+                values.append(.slot(slot, converter))
             }
             shape.columns.append(column.name)
         }
@@ -178,7 +181,8 @@ struct MappingCompiler {
         creating reference: ColumnMapping.Reference, _ column: ColumnMapping, _ slot: Int, _ converter: ValueConverter,
         _ plan: RecordPlan
     ) throws -> RecordPlan.Row {
-        let shape = RowShape(table: reference.table, columns: [reference.column] + reference.set.map(\.column))
+        var shape = RowShape(table: reference.table, columns: [reference.column] + reference.set.map(\.column))
+        shape.isLookUp = true
         let writer = try context.writer(
             for: shape,
             rule: MergeRule(
@@ -194,10 +198,8 @@ struct MappingCompiler {
         -> ValueConverter
     {
         let name = (name ?? column.name).lowercased()
-        let type = try context.columns(of: table).first { $0.name.lowercased() == name }.map {
-            ValueType(declaredType: $0.type)
-        }
-        return ValueConverter(column, type: type ?? .text, cipher: nil)
+        let declaredType = try context.columns(of: table).first { $0.name.lowercased() == name }?.type
+        return ValueConverter(column, declaredType: declaredType, cipher: nil)
     }
 
     private func cipher(_ column: ColumnMapping, _ table: String) -> ColumnCipher? {

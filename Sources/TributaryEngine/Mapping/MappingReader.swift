@@ -130,6 +130,7 @@ struct MappingReader {
         var column = ColumnMapping(name: name, origin: origin ?? .name)
         column.type = reader.choice("type", ValueType.self)
         column.format = reader.string("format")
+        column.separators = separators(reader, column.type)
         column.fallback = reader.scalar("default")
         column.isRequired = reader.boolean("required") ?? false
         column.repetition = reader.choice("repeat", ColumnMapping.Repeat.self) ?? .first
@@ -146,6 +147,25 @@ struct MappingReader {
         checkOptions(column, reader)
         reader.finish()
         return origin == nil ? nil : column
+    }
+
+    private func separators(_ reader: TableReader, _ type: ValueType?) -> NumberSeparators? {
+        let decimal = reader.string("decimal_separator")
+        let group = reader.string("group_separator")
+        guard decimal != nil || group != nil else { return nil }
+        let key = decimal == nil ? "group_separator" : "decimal_separator"
+        switch type {
+        case .integer, .real, .decimal: break
+        default: reader.report(key, "has a meaning only with type = \"integer\", \"real\" or \"decimal\"")
+        }
+        guard let separators = NumberSeparators(decimal: decimal, group: group) else {
+            reader.report(
+                key,
+                "separators are one character each that stands in no number, and two different ones; write "
+                    + "decimal_separator = \",\" and group_separator = \".\", for instance")
+            return nil
+        }
+        return separators
     }
 
     private func origin(_ reader: TableReader) -> ColumnMapping.Origin? {
@@ -237,7 +257,8 @@ struct MappingReader {
             reader.report("type", "an attribute has no markup; 'xml' takes the path of an element")
         }
         if let fallback = column.fallback,
-            !ValueConverter(column, cipher: nil).converts(fallback.text)
+            !ValueConverter(column, cipher: nil).ofConstants.converts(fallback.text),
+            !fallback.isText || !ValueConverter(column, cipher: nil).converts(fallback.text)
         {
             reader.report("default", "'\(fallback.text)' is not \(ValueConverter(column, cipher: nil).expectation)")
         }

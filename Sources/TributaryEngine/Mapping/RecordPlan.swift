@@ -69,7 +69,7 @@ final class RecordPlan {
         let slot: Int
 
         init(_ value: Value) {
-            guard case .slot(let slot, let converter) = value, !converter.isEncrypted else {
+            guard case .slot(let slot, let converter) = value, !converter.isEncrypted, converter.readsPlainNumbers else {
                 kind = .other
                 self.slot = -1
                 return
@@ -252,6 +252,7 @@ extension RecordPlan {
 
     private func append(_ fallback: TOMLScalar, _ converter: ValueConverter, to row: RowWriter) {
         if case .enumeration = converter.kind, case .integer = fallback { return converter.append(fallback, to: row) }
+        let converter = fallback.isText ? converter : converter.ofConstants
         var text = fallback.text
         // `check` has converted it once.
         if !text.withUTF8({ converter.append($0, to: row) }) { converter.append(fallback, to: row) }

@@ -5,6 +5,8 @@ enum TOMLScalar: Sendable, Hashable {
     case real(Double)
     case boolean(Bool)
 
+    var isText: Bool { if case .text = self { true } else { false } }
+
     /// As the text of an element would have it.
     var text: String {
         switch self {

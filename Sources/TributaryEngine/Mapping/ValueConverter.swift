@@ -5,14 +5,17 @@ import XMLStream
 /// Turns the bytes of an element or attribute into the value of a column, and appends it to the row.
 struct ValueConverter: Sendable {
     enum Kind: Sendable {
-        case text, integer, real, decimal, boolean, xml
+        case text, integer, real, boolean, xml
+        /// As it is written; or as a number, where one stands for it alone.
+        case decimal(asNumber: Bool)
         case date(DateFormat?)
         case datetime(DateFormat?)
         case base64, hexadecimal
         case enumeration([String: TOMLScalar])
     }
 
-    let kind: Kind
+    private(set) var kind: Kind
+    private var separators: NumberSeparators?
     private let cipher: ColumnCipher?
 
     init(
@@ -29,7 +32,7 @@ struct ValueConverter: Sendable {
             case .text: .text
             case .integer: .integer
             case .real: .real
-            case .decimal: .decimal
+            case .decimal: .decimal(asNumber: false)
             case .boolean: .boolean
             case .xml: .xml
             case .date: .date(format.flatMap(DateFormat.init))
@@ -38,12 +41,28 @@ struct ValueConverter: Sendable {
             }
     }
 
-    /// - Parameter type: what the column holds where the mapping does not say.
-    init(_ column: ColumnMapping, type: ValueType = .text, cipher: ColumnCipher?) {
-        self.init(column.type ?? type, format: column.format, values: column.values, cipher: cipher)
+    /// - Parameter declaredType: of the store's column, for which the value is. It says what the value is where the mapping
+    ///   does not.
+    init(_ column: ColumnMapping, declaredType: String? = nil, type: ValueType? = nil, cipher: ColumnCipher?) {
+        let type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
+        self.init(type, format: column.format, values: column.values, cipher: cipher)
+        separators = column.separators
+        guard case .decimal = kind, cipher == nil, let declaredType else { return }
+        // Any other column makes of a text what it stores.
+        if case .blob = Affinity(declaredType: declaredType) { kind = .decimal(asNumber: true) }
     }
 
     var isEncrypted: Bool { cipher != nil }
+
+    /// Whether numbers are what they are in XML Schema.
+    var readsPlainNumbers: Bool { separators == nil }
+
+    /// Itself for numbers as TOML writes them.
+    var ofConstants: ValueConverter {
+        var converter = self
+        converter.separators = nil
+        return converter
+    }
 
     /// Whether an empty text is a value: an empty string, rather than nothing.
     var keepsEmpty: Bool {
@@ -92,6 +111,12 @@ struct ValueConverter: Sendable {
 
     @inline(__always)
     private func appendPlain(_ bytes: UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool {
+        guard let separators else { return appendConverted(bytes, to: row) }
+        return separators.plain(bytes)?.withUnsafeBufferPointer { appendConverted($0, to: row) } ?? false
+    }
+
+    @inline(__always)
+    private func appendConverted(_ bytes: UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool {
         switch kind {
         case .text, .xml:
             row.append(text: UnsafeRawBufferPointer(bytes))
@@ -102,9 +127,13 @@ struct ValueConverter: Sendable {
             // SQLite would store NaN as NULL, which is another value.
             guard let value = Lexical.double(bytes), !value.isNaN else { return false }
             row.append(value)
-        case .decimal:
+        case .decimal(let asNumber):
             guard Lexical.isDecimal(bytes, exponent: false) else { return false }
-            row.append(text: UnsafeRawBufferPointer(bytes))
+            switch asNumber ? Lexical.exactNumber(bytes) : nil {
+            case .integer(let number)?: row.append(number)
+            case .real(let number)?: row.append(number)
+            case nil: row.append(text: UnsafeRawBufferPointer(bytes))
+            }
         case .boolean:
             guard let value = Lexical.boolean(bytes) else { return false }
             row.append(value ? 1 : 0 as Int64)
