@@ -155,7 +155,8 @@ import Testing
         try await withTemporaryFolder { (folder) async throws in
             let file = try folder.write(text, to: "sources.toml")
             let configuration = TributaryConfiguration(
-                file: file, storePath: "", schemaPath: nil, schemaAfterPath: nil, history: .zero, concurrency: 1, perHost: 1, sources: [],
+                file: file, storePath: "", schemaPath: nil, schemaAfterPath: nil, history: .zero, concurrency: 1,
+                perHost: 1, sources: [],
                 encryptionKey: nil, redactor: Redactor())
             #expect(
                 configuration.locating(["\(file): \(path): why", "\(file): \"a.b\": x", "\(file): z: x", "other"])

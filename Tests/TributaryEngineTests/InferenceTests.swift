@@ -332,11 +332,21 @@ import XMLStream
         #expect(table.type("n") == "integer")
     }
 
-    @Test func requiredNeedsFiveRecordsAndAValueInEach() throws {
+    /// One title that is missing tomorrow must not discard the feed.
+    @Test func nothingButKeysIsRequired() throws {
         let five = (1...5).map { "<e id='\($0)' a='x' b='\($0 == 3 ? "" : "x")'><c>\($0 % 2)</c></e>" }.joined()
         let table = try #require(try proposed("<l>\(five)</l>").first)
-        #expect(table.isRequired("a") && table.isRequired("c"))
-        #expect(!table.isRequired("b") && !table.isRequired("id"))
+        #expect(table.key == ["id"] && !["id", "a", "b", "c"].contains(where: table.isRequired))
+    }
+
+    @Test func whatLooksLikeMoneyIsDecimal() throws {
+        let offer =
+            "<o id='1' price='10' qty='2'><unit_price>9.5</unit_price><cost><net>3</net></cost><price_count>3</price_count>"
+        let other =
+            "<o id='2' price='12' qty='3'><unit_price>9.25</unit_price><cost><net>4</net></cost><price_count>4</price_count>"
+        let table = try #require(try proposed("<l>\(offer)</o>\(other)</o></l>").first)
+        #expect(["price", "unit_price", "cost_net"].map(table.type) == ["decimal", "decimal", "decimal"])
+        #expect(["qty", "price_count"].map(table.type) == ["integer", "integer"])
     }
 
     // MARK: - Keys

@@ -97,7 +97,7 @@ import Testing
             #expect(try await sync(fixture, document, mapping).outcome == .committed)
             #expect(
                 try fixture.rows("SELECT first, last, \"all\", link, other, price, \"any\" FROM entry") == [
-                    "a|c|a, b, c|/1|/self|1.50|1"
+                    "a|c|a, b, c|/1|/self|1.5|1"
                 ])
         }
     }

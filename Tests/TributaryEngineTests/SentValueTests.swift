@@ -1,4 +1,5 @@
 import FeedStore
+import Foundation
 import TestSupport
 import Testing
 @testable import TributaryEngine
@@ -57,7 +58,8 @@ import Testing
             serve(fixture)
             fixture.server.document("/list", "<list><shop id='1' name='A'/><shop id='2' name='B'/></list>")
             let report = try await fixture.sync(
-                Self.stack("shop = { row = \"name\", references = \"shop(name)\" }")).first
+                Self.stack("shop = { row = \"name\", references = \"shop(name)\" }")
+            ).first
             #expect(report?.error == nil)
             #expect(
                 try fixture.rows("SELECT sku, name FROM offer JOIN shop ON shop.id = offer.shop ORDER BY sku")
@@ -78,8 +80,9 @@ import Testing
 
     @Test func aRowIsSentForByForEachOnly() async throws {
         let stack = Self.stack("shop = { row = \"id\" }").replacingOccurrences(
-            of: "for_each = \"SELECT id, name FROM staged.shop ORDER BY id\"", with: "").replacingOccurrences(
-                of: "${row:id}", with: "1")
+            of: "for_each = \"SELECT id, name FROM staged.shop ORDER BY id\"", with: ""
+        ).replacingOccurrences(
+            of: "${row:id}", with: "1")
         try await EngineFixture.expectMistake(stack, "{ row = \"id\" } has a meaning only beside 'for_each'")
     }
 

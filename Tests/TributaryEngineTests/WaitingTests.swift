@@ -136,6 +136,7 @@ import Testing
             let running = Task { try await service.run() }
             var outcomes = service.outcomes.makeAsyncIterator()
             #expect(await outcomes.next()?.outcome == .committed)
+            await service.answer()
             fixture.clock.advance(by: 300)
             fixture.clock.advance(by: -Self.tenYears)
             // The clock is looked at with each event, and each minute.

@@ -85,7 +85,7 @@ import Testing
     @Test func aClassMirrorsAWindowToo() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func items(_ sizes: KeyValuePairs<String, Int>) -> String {
-                "<items>" + sizes.map { "<item id='\($0.key)' size='\($0.value)'/>" }.joined() + "</items>"
+                "<items>" + sizes.map { "<item id='\($0.key)'><size>\($0.value)</size></item>" }.joined() + "</items>"
             }
             let source = EngineFixture.request("/a", "sync = \"mirror\"\nwindow = \"size\"")
             fixture.server.document("/a", items(["a": 1, "b": 2, "c": 3]))

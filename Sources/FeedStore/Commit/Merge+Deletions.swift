@@ -51,7 +51,8 @@ extension Merge {
         }.sorted()
         let scope = mirrored.scope.sorted { $0.key < $1.key }
         let conditions =
-            try scope.map { "m.\($0.key.sqlIdentifier) = ?" } + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
+            try scope.map { "m.\($0.key.sqlIdentifier) = ?" }
+            + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
             + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
         let missing = try workTable(
             "missing_\(located.count)", "\(located.joined(separator: ", ")), key")

@@ -21,7 +21,8 @@ package struct StagedStack: Sendable {
     func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
         parts.reduce(into: Set(mirrors)) { mirrored, part in
             guard part.table.sync == .mirror else { return }
-            mirrored.insert(MirroredRows(table: part.table.table.name, scope: part.table.scope, window: part.table.window))
+            mirrored.insert(
+                MirroredRows(table: part.table.table.name, scope: part.table.scope, window: part.table.window))
         }
     }
 }

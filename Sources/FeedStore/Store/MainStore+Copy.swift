@@ -24,17 +24,19 @@ extension MainStore {
         } catch let error as DatabaseError {
             throw failure(error.message ?? error.description)
         }
-        let file = open(partial, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw failure(String(cString: strerror(errno))) }
-        defer { close(file) }
-        var status = stat()
-        guard fsync(file) == 0, fstat(file, &status) == 0 else { throw failure(String(cString: strerror(errno))) }
-        if replacing {
-            guard rename(partial, path) == 0 else { throw failure(String(cString: strerror(errno))) }
-        } else {
-            // Unlike `rename`, `link` never replaces a file (link(2)).
-            guard link(partial, path) == 0 else { throw failure(String(cString: strerror(errno))) }
+        let size: UInt64
+        do {
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: partial))
+            size = try file.seekToEnd()
+            try file.synchronize()
+            try file.close()
+        } catch {
+            throw failure(error.localizedDescription)
         }
-        return Int(status.st_size)
+        // Unlike `rename`, `link` never replaces a file (link(2)).
+        guard (replacing ? rename(partial, path) : link(partial, path)) == 0 else {
+            throw failure(String(cString: strerror(errno)))
+        }
+        return Int(size)
     }
 }

@@ -96,7 +96,8 @@ struct CheckCommand: ProgramCommand {
         } catch let error as StoreError {
             return [error.message]
         }
-        let lacking = try request.scopeProblems(in: store, existing, file: configuration.file, source: source.name, parsers: program.parsers)
+        let lacking = try request.scopeProblems(
+            in: store, existing, file: configuration.file, source: source.name, parsers: program.parsers)
         if !lacking.isEmpty { return lacking }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
             "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "

@@ -74,7 +74,9 @@ struct ConfigurationReader {
             concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
             perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2,
             sources: sources.map { sources in
-                sources.keys.compactMap { name in sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) } }
+                sources.keys.compactMap { name in
+                    sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
+                }
             } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
         store.finish()
         daemon.finish()

@@ -61,7 +61,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     }
 
     init(
-        file: String, storePath: String, schemaPath: String?, schemaAfterPath: String?, history: Duration, concurrency: Int, perHost: Int,
+        file: String, storePath: String, schemaPath: String?, schemaAfterPath: String?, history: Duration,
+        concurrency: Int, perHost: Int,
         sources: [SourceDeclaration], encryptionKey: [UInt8]?, redactor: Redactor
     ) {
         self.file = file

@@ -1,12 +1,16 @@
 /// Columns that hold money by their names: the next document may have cents where this one has none.
 enum MoneyName {
     private static let words: Set = [
-        "amount", "balance", "betrag", "brutto", "cost", "costs", "discount", "fare", "fee", "fees", "gross", "kosten", "montant",
-        "msrp", "net", "netto", "payment", "precio", "preis", "price", "prices", "prix", "prezzo", "rent", "revenue", "rrp",
+        "amount", "balance", "betrag", "brutto", "cost", "costs", "discount", "fare", "fee", "fees", "gross", "kosten",
+        "montant",
+        "msrp", "net", "netto", "payment", "precio", "preis", "price", "prices", "prix", "prezzo", "rent", "revenue",
+        "rrp",
         "salary", "shipping", "subtotal", "surcharge", "tax", "taxes", "toll", "tip", "turnover", "uvp", "vat", "wage",
     ]
     /// Numbers that are counted, whatever is counted.
-    private static let counts: Set = ["count", "id", "number", "nr", "quantity", "qty", "percent", "code", "type", "year"]
+    private static let counts: Set = [
+        "count", "id", "number", "nr", "quantity", "qty", "percent", "code", "type", "year",
+    ]
 
     /// - Parameter names: what the value's column is named after, outermost first.
     static func isMoney(_ names: [String]) -> Bool {

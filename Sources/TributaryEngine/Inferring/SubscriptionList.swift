@@ -1,4 +1,4 @@
-import XMLStream
+package import XMLStream
 
 /// The feeds of an OPML document (OPML 2.0, "Subscription lists"): each outline that has the address of one.
 package final class SubscriptionList: XMLStreamHandler {

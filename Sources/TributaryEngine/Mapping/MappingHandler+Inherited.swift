@@ -38,7 +38,7 @@ extension MappingHandler {
                     refer(instance, slot, to: enclosing)
                 }
                 return false
-            case .name, .ordinal:
+            case .name, .ordinal, .given:
                 return false
             }
         }
@@ -74,7 +74,7 @@ extension MappingHandler {
             return instance.plan.relations[index].target.enclosing(instance.depth)?.depth
         case .record(let parent):
             return parent.enclosing(instance.depth)?.depth
-        case .name, .ordinal:
+        case .name, .ordinal, .given:
             return nil
         }
     }

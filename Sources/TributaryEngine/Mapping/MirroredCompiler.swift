@@ -70,7 +70,8 @@ struct MirroredCompiler {
             shape.numbersRecords = true
             values.append(.number)
         }
-        let writer = try context.writer(for: shape, rule: MergeRule(sync: request.sync, scope: request.scope, window: request.window))
+        let writer = try context.writer(
+            for: shape, rule: MergeRule(sync: request.sync, scope: request.scope, window: request.window))
         return RecordPlan.Row(writer: writer, values: values, condition: nil)
     }
 }

@@ -32,7 +32,7 @@ struct PathPlanner {
     private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
         let slot = plan.slots[index]
         switch slot.source {
-        case .parent, .ordinal, .relation, .record:
+        case .parent, .ordinal, .relation, .record, .given:
             return
         case .name(let folded):
             guard names.count > 1, XMLName.folded(node.name.local) == folded,

@@ -69,7 +69,8 @@ final class RecordPlan {
         let slot: Int
 
         init(_ value: Value) {
-            guard case .slot(let slot, let converter) = value, !converter.isEncrypted, converter.readsPlainNumbers else {
+            guard case .slot(let slot, let converter) = value, !converter.isEncrypted, converter.readsPlainNumbers
+            else {
                 kind = .other
                 self.slot = -1
                 return

@@ -30,7 +30,9 @@ extension TributaryConfiguration {
             try store.execute(schema: sql)
         } catch {
             throw ConfigurationError(
-                problems: [.init(file: file, keyPath: "store.schema_after", message: "\(schemaAfterPath ?? ""): \(error)")])
+                problems: [
+                    .init(file: file, keyPath: "store.schema_after", message: "\(schemaAfterPath ?? ""): \(error)")
+                ])
         }
     }
 }

@@ -58,10 +58,11 @@ final class Scheduler: Sendable {
             func startRuns() {
                 for start in plan.takeStarts(now: environment.clock.now(), admit: environment.admission) {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
-                    group.addTask { [continuation, onReport] in
+                    group.addTask { [continuation, onReport, clock = self.environment.clock] in
                         let report = await run.run()
+                        let ended = clock.now()
                         // Whoever hears of a run may rely on the loop's hearing of it before what they say next.
-                        continuation.yield(.finished(report))
+                        continuation.yield(.finished(report, at: ended))
                         onReport(report)
                     }
                 }
@@ -76,7 +77,9 @@ final class Scheduler: Sendable {
                     plan.clockWasSet(from: former, to: now)
                     environment.busyHosts.cutWaits(to: now)
                     // The store may be busy, and the loop must not wait for it.
-                    group.addTask { [environment] in await self.cutStoredWaits(to: now, setBackFrom: former, environment) }
+                    group.addTask { [environment] in
+                        await self.cutStoredWaits(to: now, setBackFrom: former, environment)
+                    }
                 }
                 switch event {
                 case .due:
@@ -91,8 +94,10 @@ final class Scheduler: Sendable {
                     plan.reload(configuration, now: now)
                 case .free(let origin):
                     plan.free(origin)
-                case .finished(let report):
-                    plan.finished(report.source, nextDue: report.nextDue, now: now)
+                case .finished(let report, let ended):
+                    let isSetBack = now < ended && report.nextDue != .distantFuture
+                    let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
+                    plan.finished(report.source, nextDue: due, now: now)
                 }
                 startRuns()
                 if plan.isDone { break }

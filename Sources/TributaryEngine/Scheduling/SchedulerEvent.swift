@@ -1,4 +1,5 @@
 import FeedStore
+import Foundation
 
 /// Everything that moves the scheduler, in one stream.
 enum SchedulerEvent: Sendable {
@@ -12,6 +13,6 @@ enum SchedulerEvent: Sendable {
     case question
     /// There is a place at this origin, or a slot for a run, where there was none.
     case free(String)
-    /// A run has ended.
-    case finished(RunReport)
+    /// A run has ended, when the clock said so.
+    case finished(RunReport, at: Date)
 }
