@@ -90,7 +90,8 @@ async def main():
         outcomes.update(report["outcome"] for report in reports)
         errors_seen.update(re.sub(r"[0-9]+", "0", report["error"].partition("/0: ")[2] or report["error"])[:90]
                            for report in reports if report["error"])
-        runs += len(reports)
+        runs += sum(report["outcome"] != "fresh" for report in reports)
+        be_asked_again(work / "many.sqlite")
         if status in (0, 1) and len(reports) == SOURCES and not late:
             continue
         found += 1
@@ -117,6 +118,12 @@ async def main():
     print("held" if not found else f"{found} findings", flush=True)
     # Connections that hang are not waited for.
     os._exit(1 if found else 0)
+
+
+def be_asked_again(path):
+    """An answer may have asked for patience, and the others would not be sent."""
+    with sqlite3.connect(path) as store:
+        store.executescript("DELETE FROM tributary_host; UPDATE tributary_source SET asked_until = NULL, gone = NULL")
 
 
 def recorded(path):

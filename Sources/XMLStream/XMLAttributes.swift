@@ -3,6 +3,8 @@ public struct XMLAttributes {
     // `unowned(unsafe)`: attributes are valid only while the parser calls its handler.
     unowned(unsafe) let stream: XMLStreamParser
     let range: Range<Int>
+    /// The number of the element in the document.
+    let element: Int
 
     public var count: Int { range.count }
     public var isEmpty: Bool { range.isEmpty }
@@ -26,6 +28,10 @@ public struct XMLAttributes {
     package func withValue<Result>(
         of name: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
     ) rethrows -> Result? {
+        guard range.count < XMLAttributeIndex.fewest else {
+            guard let index = stream.attributeIndex.attribute(name, of: self) else { return nil }
+            return try body(stream.attributeBytes(stream.attribute(index).value))
+        }
         for index in range {
             let attribute = stream.attribute(index)
             if stream.names.qualified(attribute.name) == name {
@@ -50,6 +56,18 @@ public struct XMLAttributes {
     package func satisfy(_ predicates: [XMLPath.Predicate]) -> Bool {
         predicates.allSatisfy { predicate in
             predicate.accepts(withValue(of: predicate.attribute) { String(decoding: $0, as: UTF8.self) })
+        }
+    }
+
+    /// The name with this number.
+    package func name(_ number: Int32) -> XMLName { stream.name(number) }
+
+    /// As ``forEach(_:)``, without the names.
+    @inline(__always)
+    package func forEachNumbered(_ body: (Int32, UnsafeBufferPointer<UInt8>) throws -> Void) rethrows {
+        for index in range {
+            let attribute = stream.attribute(index)
+            try body(attribute.name, stream.attributeBytes(attribute.value))
         }
     }
 

@@ -3,6 +3,8 @@ struct XMLFrame {
     let name: Int32
     let textStart: Int
     let attributes: Range<Int>
+    /// The number of the element in the document.
+    let element: Int
     let attributeValuesStart: Int
     /// Namespaces that it declares.
     let namespaces: Int

@@ -100,9 +100,10 @@ extension XMLStreamParser {
         let attributesStart = attributes.count
         let valuesStart = attributeValues.count
         if count > 0, let values { copyAttributes(values, count) }
+        elements += 1
         frames.append(
             XMLFrame(
-                name: name, textStart: text.count, attributes: attributesStart..<attributes.count,
+                name: name, textStart: text.count, attributes: attributesStart..<attributes.count, element: elements,
                 attributeValuesStart: valuesStart, namespaces: namespaces))
         hasRoot = true
         work += 1 + count

@@ -31,6 +31,9 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var defaultLength = 0
     @exclusivity(unchecked) var declarations = 0
     @exclusivity(unchecked) var openNamespaces = 0
+    /// Elements that have begun.
+    @exclusivity(unchecked) var elements = 0
+    @exclusivity(unchecked) var attributeIndex = XMLAttributeIndex()
     /// The byte of the document behind a part of a CDATA section that ends in a carriage return.
     @exclusivity(unchecked) var sectionReturn = -1
     /// Elements and attributes since the last look at whether the task has been cancelled.
@@ -253,7 +256,7 @@ public final class XMLStreamParser {
     }
 
     public var attributesOfElement: XMLAttributes {
-        XMLAttributes(stream: self, range: frames[frames.count - 1].attributes)
+        attributes(of: frames.count - 1)
     }
 
     /// The element's own text so far, CDATA sections included, its children's left out. White space before the first
@@ -268,7 +271,12 @@ public final class XMLStreamParser {
 
     /// The attributes of the open element at a depth, 1 for the root.
     package func attributes(atDepth depth: Int) -> XMLAttributes {
-        XMLAttributes(stream: self, range: frames[outerDepth + depth - 1].attributes)
+        attributes(of: outerDepth + depth - 1)
+    }
+
+    @inline(__always)
+    private func attributes(of frame: Int) -> XMLAttributes {
+        XMLAttributes(stream: self, range: frames[frame].attributes, element: frames[frame].element)
     }
 
     /// The own text so far of the open element at a depth, 1 for the root.

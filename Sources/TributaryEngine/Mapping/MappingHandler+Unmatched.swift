@@ -52,7 +52,7 @@ extension MappingHandler {
 
     func noteAttributes(of node: PathNode, _ stream: XMLStreamParser) {
         stream.attributesOfElement.forEach { _, name, _ in
-            let isTaken = node.atStart.contains { capture in
+            let isTaken = (node.atStart + (node.attributeCaptures?.captures ?? [])).contains { capture in
                 switch capture.what {
                 case .attribute(let test): test.matches(name)
                 case .attributesByName: capture.record.slot(named: XMLName.folded(name.local)) != nil

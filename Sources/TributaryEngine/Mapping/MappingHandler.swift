@@ -150,6 +150,7 @@ final class MappingHandler: XMLStreamHandler {
             instances.append(instance)
             plan.open.append(instance)
         }
+        if let captures = node.attributeCaptures { try captures.take(stream.attributesOfElement, deliver) }
         for capture in node.atStart where isMet(capture.conditions, stream) {
             switch capture.what {
             case .attribute(let test):

@@ -23,6 +23,8 @@ final class PathNode {
     /// What is taken of such an element when it begins, and when it ends.
     @exclusivity(unchecked) var atStart: [Capture] = []
     @exclusivity(unchecked) var atEnd: [Capture] = []
+    /// Those of `atStart` that take attributes, where they are many: they are not in `atStart` then.
+    var attributeCaptures: AttributeCaptures?
     /// Whether an element there needs any attention at all.
     @exclusivity(unchecked) var isIdle = true
     /// Where all that is to be done is to take the element's text for one slot of the innermost record.
@@ -124,7 +126,7 @@ final class PathNode {
 
     /// Notes that an element there is a record or gives a value, if it is one or does.
     func noteUse() {
-        guard !records.isEmpty || !atStart.isEmpty || !atEnd.isEmpty else { return }
+        guard !isIdle else { return }
         var node: PathNode? = self
         while let current = node, !current.isUsed {
             current.isUsed = true

@@ -27,6 +27,18 @@ struct PathPlanner {
             node.leaf = .init(
                 plan: Unmanaged.passUnretained(capture.record), slot: capture.slot, depth: capture.depth)
         }
+        gatherAttributes(node)
+    }
+
+    private func gatherAttributes(_ node: PathNode) {
+        func takesAttribute(_ capture: PathNode.Capture) -> Bool {
+            guard case .attribute = capture.what else { return false }
+            return capture.conditions.isEmpty
+        }
+        let captures = node.atStart.filter(takesAttribute)
+        guard captures.count >= AttributeCaptures.fewest else { return }
+        node.atStart.removeAll(where: takesAttribute)
+        node.attributeCaptures = AttributeCaptures(captures)
     }
 
     private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
