@@ -58,7 +58,7 @@ import Testing
     @Test func unqualifiedParameters() throws {
         let document = try TOMLParser.parse(
             "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
-        let problems = ProblemCollector(document)
+        let problems = ProblemCollector(document) { [] }
         let reader = TableReader(
             document, at: TOMLKeyPath(), problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))

@@ -26,7 +26,7 @@ struct CheckCommand: ProgramCommand {
             let configuration = try program.configuration(options)
             result.sources = configuration.sources.count
             result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
-            result.problems = try Self.storeProblems(program, configuration)
+            result.problems = try Self.storeProblems(program, configuration).map(configuration.redactor.redact)
         } catch let error as ConfigurationError {
             result.problems = error.problems.map(\.description)
         }

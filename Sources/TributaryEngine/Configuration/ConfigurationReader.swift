@@ -25,7 +25,7 @@ struct ConfigurationReader {
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         interpolation = Interpolation(environment: environment, folder: folder)
-        problems = ProblemCollector(document)
+        problems = ProblemCollector(document) { [interpolation] in interpolation.secrets }
         hasEncryptionKey = false
     }
 

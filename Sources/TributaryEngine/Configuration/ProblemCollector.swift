@@ -5,15 +5,21 @@ final class ProblemCollector {
     private let document: TOMLTable
     private(set) var found: [(path: TOMLKeyPath, message: String)] = []
     private var untold = 0
+    /// Gives what must not be told: whatever key is wrong may have a secret for its value.
+    private let secrets: () -> Set<String>
 
-    init(_ document: TOMLTable) { self.document = document }
+    init(_ document: TOMLTable, secrets: @escaping () -> Set<String>) {
+        self.document = document
+        self.secrets = secrets
+    }
 
     func report(_ path: @autoclosure () -> TOMLKeyPath, _ message: @autoclosure () -> String) {
         guard found.count < ConfigurationLimits.problems else {
             untold += 1
             return
         }
-        found.append((path(), message().shortened(to: ConfigurationLimits.message)))
+        let message = Redactor(secrets: secrets()).redact(message())
+        found.append((path(), message.shortened(to: ConfigurationLimits.message)))
     }
 
     /// - Throws: ``ConfigurationError`` where there is any mistake, in the order of the file.
