@@ -3,16 +3,19 @@ package struct MergeRule: Sendable, Hashable {
     package var sync: SyncMode
     /// Columns whose values a mirror's deletions are limited to. Staged rows that lack such a column get its value.
     package var scope: [String: String]
-    /// The column of a window that moves: a mirror deletes only rows whose value in it is not below the smallest staged.
-    package var window: String?
+    package var window: MirrorWindow?
+    /// Whether tables without the window's column are mirrored whole, rather than refused.
+    package var windowMayLack: Bool
     /// For a table, the columns under a unique index that identify its rows; the primary key where none are given.
     package var keys: [String: [String]]
 
     package init(
-        sync: SyncMode = .upsert, scope: [String: String] = [:], window: String? = nil,
+        sync: SyncMode = .upsert, scope: [String: String] = [:], window: MirrorWindow? = nil,
+        windowMayLack: Bool = false,
         keys: [String: [String]] = [:]
     ) {
         self.window = window
+        self.windowMayLack = windowMayLack
         self.sync = sync
         self.scope = scope
         self.keys = keys

@@ -25,7 +25,8 @@ import Testing
             #expect(try await fixture.program.run("sync").standardOutput.contains("fresh"))
             #expect(try await fixture.program.run("sync", "--force").standardOutput.contains("unchanged"))
             #expect(
-                try await fixture.program.run("sync", "--full", "directory").standardOutput.contains("35 unchanged"))
+                try await fixture.program.run("sync", "--full", "directory").standardOutput.contains(
+                    "35 are as they were"))
             fixture.serve("b", contacts: 20)
             let changed = try await fixture.program.run("sync", "--force")
             #expect(changed.standardOutput.contains("10 inserted, 20 updated, 15 deleted"))

@@ -15,7 +15,8 @@ struct PlainStore: Equatable {
         var staged: [ModelRow] {
             let filled = rows.map { row in
                 request.columns.reduce(into: ModelRow()) { filled, column in
-                    let value = column == "region" && !request.fillsRegion ? request.region : row[column] ?? nil
+                    let own = request.fillsRegion || column != "region" ? row[column] ?? nil : nil
+                    let value = column == "region" ? own ?? request.region : own
                     filled[column] = .some(request.table.stored(column, value))
                 }
             }

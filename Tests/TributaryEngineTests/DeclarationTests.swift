@@ -66,6 +66,55 @@ import Testing
         }
     }
 
+    /// Of columns that the feed may fill, whichever way they are declared.
+    @Test(arguments: ["", "columns = { id = \"@id\", company = \"@company\" }"])
+    func theScopeFillsWhatTheFeedDoesNot(columns: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                scope = { company = "c" }
+                tables = [{ table = "item", element = "item", key = ["id"], sync = "mirror", \(columns) }]
+                """.replacingOccurrences(of: ", \(columns) }", with: columns.isEmpty ? " }" : ", \(columns) }")
+            try fixture.folder.write(
+                "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER, company TEXT);",
+                to: "schema.sql")
+            fixture.server.document("/a", "<items><item id='1'/><item id='2'/></items>")
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            fixture.server.document("/a", "<items><item id='2'/></items>")
+            #expect(try await fixture.sync(mapping).first?.counts.deleted == 1)
+            #expect(try fixture.rows("SELECT id, company FROM item") == ["2|c"])
+        }
+    }
+
+    @Test func aConstantIsConvertedAsItsTypeSays() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<r><i id='1'/></r>")
+            let report = try await fixture.sync(
+                """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "t"
+                element = "i"
+                key = ["id"]
+                [sources.s.requests.tables.columns]
+                id = "@id"
+                price = { value = "1,50", type = "decimal", decimal_separator = "," }
+                count = { value = "1 234", type = "integer", group_separator = " " }
+                flag = { value = "yes", type = "boolean" }
+                day = { value = "Mon, 02 Feb 2026 10:00:00 GMT", type = "date" }
+                text = { value = "yes" }
+                number = { value = 7 }
+                """
+            ).first
+            #expect(report?.error == nil)
+            #expect(
+                try fixture.rows("SELECT price, typeof(price), count, flag, day, text, number FROM t")
+                    == ["1.5|real|1234|1|2026-02-02|yes|7"])
+        }
+    }
+
     // MARK: - Defaults
 
     @Test func cacheAndHonorMaxAgeHaveDefaults() async throws {
@@ -152,6 +201,19 @@ import Testing
             for _ in 0..<2 { #expect(try await fixture.sync(sources).first?.error == nil) }
             #expect(try fixture.rows("SELECT id, name FROM names") == ["1|X"])
             #expect(try fixture.rows("SELECT id FROM log") == ["1"])
+        }
+    }
+
+    /// What is left open is nobody's, and none of it stays.
+    @Test(arguments: ["schema", "schema_after"])
+    func aSchemaThatLeavesATransactionOpenIsRefused(key: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sql = "CREATE TABLE IF NOT EXISTS company (id TEXT); BEGIN; CREATE TABLE IF NOT EXISTS q (a)"
+            try fixture.folder.write(sql, to: key == "schema" ? "schema.sql" : "after.sql")
+            let sources = (key == "schema" ? "" : "schema_after = \"after.sql\"\n") + EngineFixture.request("/a")
+            let error = await #expect(throws: (any Error).self) { try await fixture.sync(sources) }
+            #expect("\(String(describing: error))".contains("transaction"))
+            #expect(try fixture.rows("SELECT name FROM sqlite_schema WHERE name = 'q'").isEmpty)
         }
     }
 

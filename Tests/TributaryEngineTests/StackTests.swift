@@ -38,7 +38,9 @@ import Testing
             fixture.server.document("/login", "<login/>")
             #expect(report.requests.map(\.outcome) == ["captured", "parsed"])
             let nothing = try await sync(fixture, requests)
-            #expect(nothing.error?.contains("nothing was found to capture as 'user'") == true, "\(nothing)")
+            #expect(
+                nothing.error?.contains("has nothing at '") == true && nothing.error?.contains("/login") == true,
+                "\(nothing)")
             let misspelt = requests.replacingOccurrences(of: "capture:user", with: "capture:usr")
             #expect(throws: ConfigurationError.self) { try fixture.configuration("[sources.s]\n" + misspelt) }
         }

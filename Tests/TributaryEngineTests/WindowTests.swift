@@ -96,6 +96,63 @@ import Testing
         }
     }
 
+    /// Children follow their parents: those of parents that have left the window stay with them, those of parents that
+    /// were withdrawn go first.
+    @Test(arguments: ["", "within = \"day\""])
+    func childrenAreInTheWindowOfTheirParents(options: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/days"
+                sync = "mirror"
+                [[sources.s.requests.tables]]
+                table = "day"
+                element = "day"
+                key = ["id"]
+                window = "date"
+                columns = { id = "@id", date = { path = "@date", type = "date" } }
+                [[sources.s.requests.tables]]
+                table = "show"
+                element = "show"
+                key = ["day", "title"]
+                \(options)
+                columns = { day = { parent = "day" }, title = "@title" }
+                """
+            func days(_ days: KeyValuePairs<String, [String]>) -> String {
+                "<days>"
+                    + days.map { day, shows in
+                        "<day id='d\(day)' date='2026-01-0\(day)'>" + shows.map { "<show title='\($0)'/>" }.joined()
+                            + "</day>"
+                    }.joined() + "</days>"
+            }
+            fixture.server.document("/days", days(["1": ["a"], "2": ["a", "b"], "3": ["a"]]))
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            // The first day has left the window, the third was withdrawn, and of the second one show.
+            fixture.server.document("/days", days(["2": ["b"]]))
+            #expect(try await fixture.sync(mapping).first?.error == nil)
+            #expect(try fixture.rows("SELECT id FROM day ORDER BY id") == ["d1", "d2"])
+            #expect(try fixture.rows("SELECT day, title FROM show ORDER BY 1, 2") == ["d1|a", "d2|b"])
+        }
+    }
+
+    /// Nothing is deleted for a window that nobody has.
+    @Test(arguments: ["nope", "size"])
+    func aWindowThatTheTableLacksDiscardsTheRun(window: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                tables = [{ table = "item", element = "item", key = ["id"], sync = "mirror", window = "\(window)" }]
+                """
+            fixture.server.document("/a", "<items><item id='1' size='1'/><item id='2' size='2'/></items>")
+            let report = try await fixture.sync(mapping).first
+            #expect((report?.outcome == .committed) == (window == "size"), "\(String(describing: report))")
+            let parser = EngineFixture.request("/a", "sync = \"mirror\"\nwindow = \"\(window)\"")
+            let other = try await fixture.sync(parser).first
+            #expect((other?.error?.contains("which 'window' names") ?? false) == (window == "nope"))
+        }
+    }
+
     @Test(arguments: [
         ("window = \"begin\"", "'begin' is not a column"),
         ("window = \"id\"\nsync = \"upsert\"", "only with sync = \"mirror\""),

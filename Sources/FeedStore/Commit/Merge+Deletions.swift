@@ -65,17 +65,35 @@ extension Merge {
     }
 
     /// Whether a row's value is not below the smallest that the feed has; neither where one of them has none.
-    private func isInWindow(_ window: String, _ mirrored: MirroredRows) throws -> String {
-        let column = window.sqlIdentifier
-        let name = window.lowercased()
-        let collation = try db.comparisons(of: [name], in: mirrored.table)[name]?.collation ?? "BINARY"
+    private func isInWindow(_ window: MirrorWindow, _ mirrored: MirroredRows) throws -> String {
+        let table = window.parents.last?.table ?? mirrored.table
+        let column = window.column.sqlIdentifier
+        let name = window.column.lowercased()
+        let collation = try db.comparisons(of: [name], in: table)[name]?.collation ?? "BINARY"
+        let row = window.parents.isEmpty ? "m" : "p\(window.parents.count)"
         let isInFeed = stack.parts.filter {
-            $0.table.sync == .mirror && $0.counts.rows > 0 && $0.table.table.name == mirrored.table
-                && $0.table.scope == mirrored.scope && $0.table.window == window
+            $0.table.sync == .mirror && $0.counts.rows > 0
+                && $0.table.table.name.lowercased() == table.lowercased()
+                && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
+                && $0.table.window?.parents.isEmpty ?? false
         }.map { part in
-            "m.\(column) >= (SELECT min(s.\(column) COLLATE \(collation)) FROM \(part.table.qualifiedName) s)"
+            "\(row).\(column) >= (SELECT min(s.\(column) COLLATE \(collation)) FROM \(part.table.qualifiedName) s)"
         }.sorted()
-        return isInFeed.isEmpty ? "0" : "(\(isInFeed.joined(separator: " OR ")))"
+        guard !isInFeed.isEmpty else { return "0" }
+        var condition = "(\(isInFeed.joined(separator: " OR ")))"
+        for (index, parent) in window.parents.enumerated().reversed() {
+            guard let info = try TableInfo(db, table: parent.table, schema: "main"), info.primaryKey.count == 1 else {
+                return "0"
+            }
+            let child = index == 0 ? "m" : "p\(index)"
+            let alias = "p\(index + 1)"
+            condition = """
+                \(child).\(parent.column.sqlIdentifier) IN (
+                    SELECT \(alias).\(info.primaryKey[0].sqlIdentifier) FROM main.\(info.name.sqlIdentifier) \(alias)
+                    WHERE \(condition))
+                """
+        }
+        return condition
     }
 
     /// Deletes rows, and journals what goes with them.

@@ -2,10 +2,9 @@
 package struct MirroredRows: Sendable, Hashable {
     package var table: String
     package var scope: [String: String]
-    /// The column whose smallest value bounds the deletions.
-    package var window: String?
+    package var window: MirrorWindow?
 
-    package init(table: String, scope: [String: String], window: String? = nil) {
+    package init(table: String, scope: [String: String], window: MirrorWindow? = nil) {
         self.window = window
         self.table = table
         self.scope = scope

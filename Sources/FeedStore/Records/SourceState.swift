@@ -27,6 +27,8 @@ public struct SourceState: Sendable, Equatable {
     package var attempts = 0
     /// How often in a row processes may die during a source's runs before it is held.
     package static let deathsUntilHeld = 3
+    /// Whether nothing is sent until somebody lets it go.
+    package var isHeld: Bool { attempts >= Self.deathsUntilHeld }
 
     public init(
         source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,

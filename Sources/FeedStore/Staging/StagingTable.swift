@@ -36,8 +36,7 @@ struct StagingTable: Sendable {
     var ignored: Set<String> = []
     var sync: SyncMode
     var scope: [String: String]
-    /// The column whose smallest value bounds a mirror's deletions.
-    var window: String?
+    var window: MirrorWindow?
     /// What identifies a row.
     var identity: Identity
 
@@ -186,8 +185,14 @@ extension StagingTable {
         self.references = references
         sync = rule.sync
         scope = rule.scope
-        // A stack may write tables besides that have no such column.
-        window = rule.sync == .mirror ? rule.window.flatMap { table.column($0)?.name } : nil
+        window = rule.sync == .mirror ? rule.window : nil
+        if let column = window?.column, window?.parents.isEmpty ?? false, table.column(column) == nil {
+            guard rule.windowMayLack else {
+                throw StoreError(
+                    .schema, "table '\(table.name)' has no column '\(column)', which 'window' names")
+            }
+            window = nil
+        }
         let lookups = references.reduce(0) { $0 + $1.lookups.count }
         if let problem = table.problem(ofWriting: names.count + lookups + rule.scope.count) {
             throw StoreError(.schema, problem)
@@ -207,9 +212,10 @@ extension StagingTable {
             }
             return (column, entry.value)
         }
-        if let window, !supplied.contains(window.lowercased()) {
+        if let window, window.parents.isEmpty, !supplied.contains(window.column.lowercased()) {
             throw StoreError(
-                .schema, "no record for table '\(table.name)' supplies the column '\(window)', which 'window' names")
+                .schema,
+                "no record for table '\(table.name)' supplies the column '\(window.column)', which 'window' names")
         }
         let available = supplied.union(constants.map { $0.column.name.lowercased() })
         identity = try Self.identity(of: table, among: available, key: rule.keys[table.name])

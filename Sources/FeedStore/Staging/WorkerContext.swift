@@ -270,6 +270,7 @@ public final class WorkerContext {
 
     private func mergeShape(of table: TableInfo, _ rule: MergeRule) -> MergeRule {
         MergeRule(
-            sync: rule.sync, scope: rule.scope, window: rule.window, keys: rule.keys.filter { $0.key == table.name })
+            sync: rule.sync, scope: rule.scope, window: rule.window, windowMayLack: rule.windowMayLack,
+            keys: rule.keys.filter { $0.key == table.name })
     }
 }

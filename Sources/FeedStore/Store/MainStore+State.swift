@@ -145,13 +145,15 @@ extension MainStore {
     }
 
     /// The last runs, the latest first; of one source or of all.
-    public func runs(of source: String? = nil, limit: Int) throws -> [RunReport] {
+    public func runs(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
         try pool.read { db in
             try Row.fetchAll(
                 db,
-                sql:
-                    "SELECT * FROM tributary_run WHERE source = coalesce(:source, source) ORDER BY id DESC LIMIT :limit",
-                arguments: ["source": source, "limit": limit]
+                sql: """
+                    SELECT * FROM tributary_run
+                    WHERE source = coalesce(:source, source) AND (outcome = 'discarded' OR NOT :failed)
+                    ORDER BY id DESC LIMIT :limit
+                    """, arguments: ["source": source, "failed": failed, "limit": limit]
             ).map(RunReport.init)
         }
     }

@@ -71,6 +71,20 @@ extension MainStore {
         }
     }
 
+    /// - Throws: ``StoreError`` naming a view that cannot be read.
+    package func checkViews() throws {
+        try pool.read { db in
+            for view in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name")
+            {
+                do {
+                    _ = try db.makeStatement(sql: "SELECT * FROM \(view.sqlIdentifier)")
+                } catch let error as DatabaseError {
+                    throw StoreError(.schema, "the view '\(view)' cannot be read: \(error.message ?? "\(error)")")
+                }
+            }
+        }
+    }
+
     /// The columns of a table, in lower case; none where there is no such table.
     package func columns(of table: String) throws -> Set<String> {
         try pool.read { db in

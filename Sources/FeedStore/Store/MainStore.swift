@@ -57,7 +57,7 @@ public final class MainStore: Sendable {
                 let lock = try RunLock(schemaOf: self.path)
                 defer { lock?.unlock() }
                 try migrator.migrate(pool)
-                if let schema { try pool.writeWithoutTransaction { try $0.execute(sql: schema) } }
+                if let schema { try pool.writeWithoutTransaction { try $0.run(schema: schema) } }
             }
         } catch let error as DatabaseError {
             throw StoreError(
@@ -67,14 +67,14 @@ public final class MainStore: Sendable {
         }
     }
 
-    /// Runs idempotent SQL.
+    /// Runs idempotent SQL, all of it or none.
     ///
     /// - Throws: ``StoreError`` with SQLite's message.
     package func execute(schema: String) throws {
         do {
             let lock = try RunLock(schemaOf: path)
             defer { lock?.unlock() }
-            try pool.writeWithoutTransaction { try $0.execute(sql: schema) }
+            try pool.write { try $0.execute(sql: schema) }
         } catch let error as DatabaseError {
             throw StoreError(
                 .schema,
@@ -195,6 +195,21 @@ public final class MainStore: Sendable {
             else { continue }
             ScratchDatabase.removeFile(at: scratchPath(source))
             lock.unlock()
+        }
+    }
+}
+
+extension Database {
+    /// Runs a schema that may set what no transaction can, such as pragmas.
+    fileprivate func run(schema: String) throws {
+        defer {
+            // It would stay open for whoever writes next. What was written in it is not wanted, or SQLite has rolled it back.
+            if isInsideTransaction { try? rollback() }
+        }
+        try execute(sql: schema)
+        guard !isInsideTransaction else {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR, message: "the schema leaves a transaction open; end it with COMMIT")
         }
     }
 }

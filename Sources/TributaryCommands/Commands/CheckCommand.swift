@@ -60,13 +60,11 @@ struct CheckCommand: ProgramCommand {
                 path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
+            try Self.trySchemaAfter(in: store, program, configuration)
             let problems = try configuration.sources.flatMap { source in
                 try source.requests.flatMap {
                     try Self.problems($0, of: source, in: store, existing, program, configuration)
                 }
-            }
-            if problems.isEmpty, let sql = try configuration.schemaAfter() {
-                try configuration.runSchemaAfter(sql, in: store)
             }
             let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
                 // A table that there is may compare otherwise than the one that would be made.
@@ -77,6 +75,23 @@ struct CheckCommand: ProgramCommand {
         } catch let error as StoreError {
             return ["\(configuration.file): store.schema: \(error)"]
         }
+    }
+
+    /// Runs the schema that follows the mappings, twice: a start may not be the first. Tables that cannot be made are reported
+    /// with their requests, and what relies on them is not tried.
+    private static func trySchemaAfter(
+        in store: MainStore, _ program: Program, _ configuration: TributaryConfiguration
+    ) throws {
+        guard let sql = try configuration.schemaAfter() else { return }
+        do {
+            for request in configuration.sources.flatMap(\.requests) {
+                try request.prepare(store, file: configuration.file, parsers: program.parsers)
+            }
+        } catch is StoreError {
+            return
+        }
+        for _ in 0..<2 { try configuration.runSchemaAfter(sql, in: store) }
+        try store.checkViews()
     }
 
     /// - Parameter existing: the store that is in use, if there is one.

@@ -12,6 +12,9 @@ struct HistoryCommand: ProgramCommand {
     @Argument(help: "Only this source's runs.")
     var source: String?
 
+    @Flag(name: .long, help: "Only runs that were discarded.")
+    var failed = false
+
     @Option(name: .long, help: "How many runs to show at the most.")
     var limit = 20
 
@@ -36,9 +39,9 @@ struct HistoryCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        let runs = try StoreReader(configuration).runs(of: source, limit: limit)
+        let runs = try StoreReader(configuration).runs(of: source, failed: failed, limit: limit)
         // A source that was declared once may have a history still.
-        if let source, runs.isEmpty, configuration[source: source] == nil {
+        if let source, runs.isEmpty, !failed, configuration[source: source] == nil {
             throw Failure.usage(
                 "there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
         }

@@ -9,6 +9,9 @@ struct StatusCommand: ProgramCommand {
 
     @OptionGroup var options: GlobalOptions
 
+    @Argument(help: "Only these sources; all by default.")
+    var sources: [String] = []
+
     @Flag(name: .long, help: "Print a JSON array.")
     var json = false
 
@@ -34,8 +37,10 @@ struct StatusCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
+        try SyncCommand.check(sources, in: configuration)
+        let shown = configuration.sources.filter { sources.isEmpty || sources.contains($0.name) }
         let stored = try StoreReader(configuration).states()
-        let states = configuration.sources.map { stored[$0.name] ?? SourceState(source: $0.name) }
+        let states = shown.map { stored[$0.name] ?? SourceState(source: $0.name) }
         if json { return Terminal.print(try JSONOutput.line(states.map(Entry.init))) }
 
         let terminal = Terminal()
@@ -44,13 +49,14 @@ struct StatusCommand: ProgramCommand {
             ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
             ("FAILURES", .right),
         ])
-        for (source, state) in zip(configuration.sources, states) {
+        for (source, state) in zip(shown, states) {
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let outcome = state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
             let due =
                 source.isEnabled
                 ? (state.gone != nil
-                    ? "never" : RelativeTime.text(max(state.nextDue ?? now, now), now: now)) : "switched off"
+                    ? "never" : state.isHeld ? "held" : RelativeTime.text(max(state.nextDue ?? now, now), now: now))
+                : "switched off"
             table.add([
                 .init(source.name), outcome, time(state.lastRun), time(state.lastCommit), .init(due),
                 .init(String(state.failures)),
@@ -62,6 +68,11 @@ struct StatusCommand: ProgramCommand {
             Terminal.print(line)
             if let note = state.note { Terminal.print("    " + terminal.colored(note, .yellow)) }
             if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
+        }
+        let folder = DaemonFolder(configuration)
+        if !folder.isDaemonRunning {
+            Terminal.print(
+                terminal.colored("No daemon runs: what is due waits for `run`, or for `sync`.", .yellow))
         }
     }
 }

@@ -10,8 +10,8 @@ struct StoreReader {
 
     func states() throws -> [String: SourceState] { try store()?.sourceStates() ?? [:] }
 
-    func runs(of source: String?, limit: Int) throws -> [RunReport] {
-        try store()?.runs(of: source, limit: limit) ?? []
+    func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
+        try store()?.runs(of: source, failed: failed, limit: limit) ?? []
     }
 
     /// - Returns: those of the sources that were held.

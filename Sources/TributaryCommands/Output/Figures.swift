@@ -34,6 +34,9 @@ enum Figures {
             (report.skipped, "skipped"),
         ]
         let parts = figures.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        if parts.count == 1, report.counts.unchanged > 0 {
+            return "no row differs, \(report.counts.unchanged) are as they were"
+        }
         return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
     }
 

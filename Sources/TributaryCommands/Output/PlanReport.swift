@@ -76,8 +76,17 @@ struct PlanReport: Sendable {
         guard case .update(let old) = change.operation else { return "" }
         let key = change.row.filter { value in change.key.contains { $0.lowercased() == value.column.lowercased() } }
         return text(key) + ": "
-            + differences(old, change.row).map { "\($0.column) \(literal($0.old)) → \(literal($0.new))" }
-            .joined(separator: ", ")
+            + differences(old, change.row).map { change in
+                let start = commonStart(change.old, change.new)
+                return "\(change.column) \(literal(change.old, from: start)) → \(literal(change.new, from: start))"
+            }.joined(separator: ", ")
+    }
+
+    /// How much of two long texts is the same, and need not be shown.
+    private static func commonStart(_ old: DatabaseValue, _ new: DatabaseValue) -> Int {
+        guard case .string(let old) = old.storage, case .string(let new) = new.storage else { return 0 }
+        let common = zip(old, new).prefix { $0 == $1 }.count
+        return common > 60 ? common - 20 : 0
     }
 
     static func differences(
@@ -86,12 +95,14 @@ struct PlanReport: Sendable {
         zip(old, new).filter { $0.value != $1.value }.map { ($0.column, $0.value, $1.value) }
     }
 
-    private static func literal(_ value: DatabaseValue) -> String {
+    private static func literal(_ value: DatabaseValue, from start: Int = 0) -> String {
         switch value.storage {
         case .null: "NULL"
         case .int64(let number): String(number)
         case .double(let number): String(number)
-        case .string(let text): "\"" + (text.count > 80 ? text.prefix(80) + "…" : text) + "\""
+        case .string(let text):
+            "\"" + (start > 0 ? "…" : "") + text.dropFirst(start).prefix(80) + (text.count > start + 80 ? "…" : "")
+                + "\""
         case .blob(let data): "\(data.count) bytes"
         }
     }

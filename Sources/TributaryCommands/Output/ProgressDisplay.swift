@@ -8,6 +8,8 @@ import TributaryEngine
 final class ProgressDisplay: Sendable {
     private struct State {
         var running: [String: RunProgress] = [:]
+        /// When the request that a source is sending began to be received.
+        var began: [String: (request: Int, at: ContinuousClock.Instant)] = [:]
         var drawnLines = 0
         var lastDrawn = ContinuousClock.now
         var order: [String] = []
@@ -24,6 +26,9 @@ final class ProgressDisplay: Sendable {
             if state.running.updateValue(progress, forKey: progress.source) == nil {
                 state.order.append(progress.source)
             }
+            if state.began[progress.source]?.request != progress.requestNumber {
+                state.began[progress.source] = (progress.requestNumber, .now)
+            }
             guard ContinuousClock.now - state.lastDrawn > .milliseconds(80) else { return }
             redraw(&state)
         }
@@ -32,6 +37,7 @@ final class ProgressDisplay: Sendable {
     func finish(_ report: RunReport, line: String) {
         state.withLock { state in
             state.running[report.source] = nil
+            state.began[report.source] = nil
             state.order.removeAll { $0 == report.source }
             clear(&state)
             Terminal.print(line)
@@ -41,7 +47,12 @@ final class ProgressDisplay: Sendable {
 
     private func redraw(_ state: inout State) {
         clear(&state)
-        let lines = state.order.compactMap { state.running[$0] }.map(bar)
+        let running = state.order.compactMap { state.running[$0] }
+        let width = min(running.map(\.source.count).max() ?? 0, terminal.width / 3)
+        let lines = running.map { progress in
+            let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
+            return bar(progress, after: seconds, sourceWidth: width)
+        }
         if !lines.isEmpty { Terminal.print(lines.joined(separator: "\n")) }
         state.drawnLines = lines.count
         state.lastDrawn = .now
@@ -54,7 +65,7 @@ final class ProgressDisplay: Sendable {
         state.drawnLines = 0
     }
 
-    private func bar(_ progress: RunProgress) -> String {
+    private func bar(_ progress: RunProgress, after seconds: Double, sourceWidth: Int) -> String {
         let width = 24
         let bar: String
         if let total = progress.totalBytes, total > 0 {
@@ -64,9 +75,22 @@ final class ProgressDisplay: Sendable {
             let position = progress.bytes / (256 << 10) % width
             bar = String(repeating: "░", count: position) + "█" + String(repeating: "░", count: width - position - 1)
         }
+        let name = progress.source.prefix(sourceWidth)
+        let source = name + String(repeating: " ", count: sourceWidth - name.count)
+        let bytes = Figures.bytes(progress.bytes)
         let text =
-            "\(progress.source)  \(bar)  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  "
-            + "\(Figures.bytes(progress.bytes))  \(progress.rows) rows"
+            "\(source)  \(bar)  " + String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes
+            + pace(progress, after: seconds)
+            + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(progress.rows) rows"
         return String(text.prefix(terminal.width - 1))
+    }
+
+    /// How fast it goes, and how long the rest takes at that, where it is known how much there is.
+    private func pace(_ progress: RunProgress, after seconds: Double) -> String {
+        guard seconds >= 0.5, progress.bytes > 0 else { return "" }
+        let rate = Double(progress.bytes) / seconds
+        let pace = "  \(Figures.bytes(Int(rate)))/s"
+        guard let total = progress.totalBytes, total > progress.bytes else { return pace }
+        return pace + "  \(Figures.seconds(Double(total - progress.bytes) / rate)) left"
     }
 }

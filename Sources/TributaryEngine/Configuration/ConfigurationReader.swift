@@ -154,7 +154,7 @@ struct ConfigurationReader {
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
-            let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
+            let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
             table.report("url", "'\(shown)' cannot be asked: \(problem)")
         }
         if hasTables, table.has("parser") {

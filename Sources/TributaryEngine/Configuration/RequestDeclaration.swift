@@ -98,15 +98,28 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// How a mapped table's rows are merged.
     func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
 
-    /// The column below whose smallest value in the feed a mirror of the table deletes nothing.
-    func window(of table: TableMapping) -> String? {
+    /// The window of a mirrored table: its own, or that of the parents whose children its rows are.
+    func window(of table: TableMapping) -> MirrorWindow? { window(of: table, below: []) }
+
+    private func window(of table: TableMapping, below children: Set<String>) -> MirrorWindow? {
         guard sync(of: table) == .mirror else { return nil }
-        return table.window ?? window.flatMap { table.column($0)?.name }
+        if let own = table.window ?? window.flatMap({ table.column($0)?.name }) { return MirrorWindow(column: own) }
+        guard case .mapping(let mapping) = content else { return nil }
+        let known = children.union([table.table.lowercased()])
+        for column in table.columns {
+            guard case .parent(let name) = column.origin, !known.contains(name.lowercased()),
+                let parent = mapping.tables.first(where: { $0.table.lowercased() == name.lowercased() }),
+                var found = window(of: parent, below: known)
+            else { continue }
+            found.parents.insert(.init(column: column.name, table: parent.table), at: 0)
+            return found
+        }
+        return nil
     }
 
     /// As ``window(of:)-swift.method``, of whatever writes the table.
-    func window(of table: String) -> String? {
-        guard case .mapping(let mapping) = content else { return window }
+    func window(of table: String) -> MirrorWindow? {
+        guard case .mapping(let mapping) = content else { return window.map { MirrorWindow(column: $0) } }
         return mapping.tables.first { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
             .flatMap { window(of: $0) }
     }

@@ -59,6 +59,7 @@ struct RequestDefaults {
         sync = table.choice("sync", SyncMode.self) ?? outer.sync
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
         window = table.string("window") ?? outer.window
+        if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {

@@ -1,4 +1,7 @@
 extension String {
+    /// An address without the user and password that it may hold.
+    var withoutUserInfo: String { replacing(#/:\/\/[^\/?\#@]*@/#, with: "://") }
+
     /// Itself, or its beginning and an ellipsis where it is longer than a message may be.
     func shortened(to most: Int) -> String {
         guard utf8.count > most, unicodeScalars.dropFirst(most).first != nil else { return self }

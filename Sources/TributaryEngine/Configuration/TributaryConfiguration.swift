@@ -26,6 +26,11 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
+    /// Whether another store, or another schema of it, is declared.
+    func differsInStore(from other: TributaryConfiguration) -> Bool {
+        storePath != other.storePath || schemaPath != other.schemaPath || schemaAfterPath != other.schemaAfterPath
+    }
+
     public subscript(source name: String) -> SourceDeclaration? { sourcesByName[name] }
 
     /// Messages about the file's keys, `FILE: KEY: …`, with the lines on which the keys stand.

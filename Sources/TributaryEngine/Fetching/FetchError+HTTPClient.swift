@@ -39,7 +39,8 @@ extension FetchError {
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(
                 .connection,
-                "\(subject): no TLS connection: \(error); check the server's certificate, or the request's 'tls'")
+                "\(subject): no TLS connection: \(Self.withoutPlaces("\(error)")); check the server's certificate, or the request's 'tls'"
+            )
         case let error as IOError where error.errnoCode == ECONNREFUSED:
             self.init(.connection, "\(subject): nobody listens there (connection refused); is the server running?")
         case let error as IOError:
@@ -47,6 +48,11 @@ extension FetchError {
         default:
             self.init(.connection, "\(subject): \(error)")
         }
+    }
+
+    /// BoringSSL's errors name the files of its source.
+    private static func withoutPlaces(_ text: String) -> String {
+        text.replacing(#/\ at\ [^\ \]\)]*\.(?:c|cc|h|swift):\d+/#, with: "")
     }
 
     /// What the client says where no connection was there in time.

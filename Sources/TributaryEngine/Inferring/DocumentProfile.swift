@@ -20,11 +20,16 @@ package final class DocumentProfile: XMLStreamHandler {
 
     package override func didStartElement(in stream: XMLStreamParser) throws {
         open.last?.beginChild { trimmed(stream.textBytes(atDepth: stream.depth - 1)) }
+        guard !stream.name.local.contains(":") else {
+            throw InferenceError(
+                description: "the element <\(stream.name.qualified)> has a name that no path can name "
+                    + "(Namespaces in XML 1.0, section 7)")
+        }
         let element = try profile(stream.name, number: stream.nameIndex)
         elements += 1
         element.begin()
         open.append(element)
-        for (name, value) in stream.attributesOfElement.all {
+        for (name, value) in stream.attributesOfElement.all where !name.local.contains(":") {
             var value = value
             value.withUTF8 { element.addAttribute(name, trimmed($0)) }
         }

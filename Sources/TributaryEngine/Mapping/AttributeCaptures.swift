@@ -24,7 +24,9 @@ final class AttributeCaptures {
     }
 
     /// Hands each attribute to whatever takes it.
-    func take(_ attributes: XMLAttributes, _ deliver: (UnsafeBufferPointer<UInt8>, PathNode.Capture) throws -> Void) rethrows {
+    func take(_ attributes: XMLAttributes, _ deliver: (UnsafeBufferPointer<UInt8>, PathNode.Capture) throws -> Void)
+        rethrows
+    {
         element += 1
         try attributes.forEachNumbered { name, value in
             let taker = taker(of: name, attributes)

@@ -75,6 +75,12 @@ public struct ColumnMapping: Sendable, Hashable {
         var value: TOMLScalar
     }
 
+    /// Whether it is a constant that is written as a feed writes it.
+    var isConverted: Bool {
+        guard case .constant(.text) = origin, let type else { return false }
+        return type != .text
+    }
+
     /// The path as it was written, for messages.
     var writtenPath: String {
         switch origin {

@@ -13,7 +13,7 @@ struct MappingCompiler {
     var notesUnused = false
 
     func plans() throws -> [RecordPlan] {
-        let tables = try mapping.tables.map(withNamedColumns)
+        let tables = try mapping.tables.map(withNamedColumns).map(withScope)
         let plans = tables.enumerated().map { RecordPlan($1, index: $0) }
         for plan in plans { try gatherSlots(plan, plans) }
         for plan in plans { try makeRows(plan, plans) }
@@ -27,6 +27,21 @@ struct MappingCompiler {
         let columns = try context.columns(of: table.table)
         table.columns = columns.map { ColumnMapping(name: $0.name, origin: .name) }
         if table.key.isEmpty { table.key = try context.primaryKey(of: table.table) }
+        return table
+    }
+
+    /// Where the feed has no value for a column of the scope, its rows have the scope's.
+    private func withScope(_ table: TableMapping) -> TableMapping {
+        var table = table
+        for (name, value) in request.scope {
+            guard let index = table.columns.firstIndex(where: { $0.name.lowercased() == name.lowercased() }),
+                table.columns[index].fallback == nil
+            else { continue }
+            switch table.columns[index].origin {
+            case .path, .name, .sent: table.columns[index].fallback = .text(value)
+            case .constant, .ordinal, .response, .parent: break
+            }
+        }
         return table
     }
 
@@ -62,6 +77,7 @@ struct MappingCompiler {
         case .path(let path, _): return .path(path)
         case .name: return .name(XMLName.folded(column.name))
         case .ordinal: return .ordinal
+        case .constant(.text(let text)) where column.isConverted: return .given(text)
         case .constant, .response: return nil
         case .sent(let reference): return .given(request.given[reference] ?? nil)
         case .parent(let table):
@@ -83,7 +99,8 @@ struct MappingCompiler {
 
     private func source(ofOwn column: ColumnMapping) -> Bool {
         switch column.origin {
-        case .constant, .response: false
+        case .constant: column.isConverted
+        case .response: false
         default: true
         }
     }
@@ -119,7 +136,7 @@ struct MappingCompiler {
         for column in table.columns {
             let slot = plan.slots.firstIndex { $0.column == column }
             switch column.origin {
-            case .constant(let constant):
+            case .constant(let constant) where !column.isConverted:
                 values.append(.fixed(constant))
             case .response(let fact):
                 values.append(.fact(text(of: fact)))
@@ -132,7 +149,7 @@ struct MappingCompiler {
                     continue
                 }
                 values.append(.slot(slot, try converter(for: parent.slots[key].column, in: parent.mapping.table)))
-            case .path, .name, .ordinal, .sent:
+            case .path, .name, .ordinal, .sent, .constant:
                 guard let slot else { continue }
                 if let reference = column.reference {
                     let converter = try converter(for: column, named: reference.column, in: reference.table)
@@ -160,11 +177,13 @@ struct MappingCompiler {
             shape.numbersRecords = true
             lookups.append(.number)
         }
-        if let within = table.within, let parent = table.parentOfMirror {
+        let window = request.window(of: table)
+        // The children of parents that go must go, too; those that a window has are among them.
+        if window?.parents.isEmpty ?? true, let within = table.within, let parent = table.parentOfMirror {
             shape.within = .init(column: within, parent: parent)
         }
         let rule = MergeRule(
-            sync: request.sync(of: table), scope: request.scope, window: request.window(of: table),
+            sync: request.sync(of: table), scope: request.scope, window: window,
             keys: table.key.isEmpty ? [:] : [table.table: table.key])
         let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
         plan.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created

@@ -297,6 +297,12 @@ struct MappingReader {
         if let window = table.window {
             if let column = table.column(window) {
                 if column.isEncrypted { reader.report("window", "'\(window)' is encrypted, and has no order") }
+                if column.type == .decimal {
+                    reader.report(
+                        "window",
+                        "'\(window)' is a decimal, of which long ones are texts and have no order beside numbers; use an "
+                            + "integer, a real or a date")
+                }
             } else if !table.matchesNames {
                 reader.report("window", Self.unknown(column: window, of: table))
             }
@@ -330,6 +336,11 @@ struct MappingReader {
                     columns,
                     "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
             }
+        }
+        for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
+            reader.problems.report(
+                TableReader.place(reader, "columns", column.name),
+                "'scope' names this column, and a scope is no decimal; make it text or an integer")
         }
         let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
         if let twin, twin.key != table.key {

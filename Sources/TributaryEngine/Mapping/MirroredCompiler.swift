@@ -71,7 +71,9 @@ struct MirroredCompiler {
             values.append(.number)
         }
         let writer = try context.writer(
-            for: shape, rule: MergeRule(sync: request.sync, scope: request.scope, window: request.window))
+            for: shape,
+            rule: MergeRule(
+                sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) }))
         return RecordPlan.Row(writer: writer, values: values, condition: nil)
     }
 }

@@ -292,7 +292,8 @@ extension RecordPlan {
     func ignoreUnfound() throws {
         guard let row = rows.first else { return }
         let has = Set(slots.indices.filter { found[$0] }.map { slots[$0].column.name.lowercased() })
-        let unfound = Set(slots.map { $0.column.name.lowercased() }).subtracting(has)
+        let unfound = Set(slots.filter { $0.column.fallback == nil }.map { $0.column.name.lowercased() })
+            .subtracting(has)
         let key =
             mapping.key.isEmpty ? uniqueKeys.first { $0.allSatisfy { has.contains($0.lowercased()) } } : mapping.key
         try row.writer.ignore(unfound, key: key)

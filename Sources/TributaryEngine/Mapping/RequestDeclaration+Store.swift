@@ -7,8 +7,13 @@ extension RequestDeclaration {
     package func prepare(_ store: MainStore, file: String, parsers: ParserRegistry) throws {
         switch content {
         case .parser(let name):
-            guard let parser = parsers[name], !parser.schema.isEmpty else { return }
-            try store.prepare(schema: parser.schema, tables: parser.tables)
+            guard let parser = parsers[name] else { return }
+            if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
+            if let window, !parser.tables.isEmpty,
+                try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
+            {
+                throw StoreError(.schema, "no table of parser '\(name)' has a column '\(window)', which 'window' names")
+            }
         case .mapping(let mapping):
             try store.prepareTables(definitions(mapping, file: file))
             try store.checkReferences(mapping.references(file: file))

@@ -26,7 +26,8 @@ struct BodyParserFactory {
             context.beginRequest(
                 index,
                 rule: MergeRule(
-                    sync: request.sync, scope: request.scope, window: request.window, keys: parser.keys))
+                    sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) },
+                    windowMayLack: true, keys: parser.keys))
             return parser.makeBodyParser(response, context: context)
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
@@ -42,7 +43,9 @@ struct BodyParserFactory {
             return StreamBodyParser(XMLStreamHandler(), response)
         case .mirrored:
             context.beginRequest(
-                index, rule: MergeRule(sync: request.sync, scope: request.scope, window: request.window))
+                index,
+                rule: MergeRule(
+                    sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) }))
             let compiler = MirroredCompiler(request: request, context: context)
             let handler = MappingHandler(
                 try compiler.plans(), context: context, root: nil, notesUnused: notesUnused,

@@ -76,7 +76,12 @@ struct RequestResolver {
         switch parts[0] {
         case "capture":
             guard let value = captured[name] else {
-                throw FetchError(.status, "\(request.url): nothing was found to capture as '\(name)'")
+                let asked = stack.first { $0.captures.contains { $0.name == name } }
+                let path = asked?.captures.first { $0.name == name }?.written ?? ""
+                throw FetchError(
+                    .status,
+                    "${capture:\(name)} is not known: the response of request '\(asked?.key ?? "")' (\(asked?.url.description ?? "")) "
+                        + "has nothing at '\(path)'")
             }
             return value
         case "row":

@@ -22,14 +22,18 @@ extension StackRun {
     }
 
     /// Takes a response's body, and asks for and takes the pages that follow.
-    func takePages(_ first: Exchange, of request: RequestDeclaration, _ index: Int) async throws -> ParsedBody {
+    ///
+    /// - Parameter known: the digest of the body of last time, whose rows are in the store. That body is not parsed again.
+    func takePages(
+        _ first: Exchange, of request: RequestDeclaration, _ index: Int, known: String? = nil
+    ) async throws -> ParsedBody {
         var request = request
         var exchange = first
         var total = ParsedBody()
         var page = 1
         while true {
             try await refuseUnlessAccepted(exchange, request)
-            let body = try await take(exchange, of: request, index)
+            let body = try await take(exchange, of: request, index, known: known)
             total.tables.formUnion(body.tables)
             total.records += body.records
             total.digest = body.digest
@@ -71,7 +75,25 @@ extension StackRun {
         return nil
     }
 
-    private func take(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) async throws -> ParsedBody {
+    private func take(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, known: String?
+    ) async throws -> ParsedBody {
+        var spool: BodySpool?
+        var digest: String?
+        if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
+            let body = try BodySpool(
+                exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
+            try await receive(exchange, of: request, index) { piece in
+                try body.append(piece)
+                return body.received
+            }
+            digest = try body.finish()
+            if digest == known {
+                results[index].report.bytes += body.count
+                return ParsedBody(digest: digest)
+            }
+            spool = body
+        }
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
         let context = try workerContext()
@@ -85,19 +107,19 @@ extension StackRun {
         if !request.capturedPaths.isEmpty {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
-        let digests = exchange.response.validators.isEmpty && !request.isUnconditional
+        let digests = digest == nil && exchange.response.validators.isEmpty && !request.isUnconditional
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody, digests: digests)
         defer { results[index].report.bytes += reader.count }
-        let progress = ExchangeProgress.current
-        progress?.hasReceived(0)
-        do {
-            try await exchange.forEachPiece { piece in
-                progress?.hasReceived(reader.received + piece.count)
+        if let spool {
+            try spool.forEachPiece { piece in
                 try reader.read(piece)
                 tellProgress(index, exchange, received: reader.received)
             }
-        } catch {
-            throw FetchError.reading(error, request: request)
+        } else {
+            try await receive(exchange, of: request, index) { piece in
+                try reader.read(piece)
+                return reader.received
+            }
         }
         try reader.finish()
         if notesUnused, let mapped {
@@ -109,7 +131,27 @@ extension StackRun {
         }
         return ParsedBody(
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
-            records: context.insertedRows, digest: reader.digest, nextPage: captures.values[request.captures.count])
+            records: context.insertedRows, digest: digest ?? reader.digest,
+            nextPage: captures.values[request.captures.count])
+    }
+
+    /// - Parameter take: takes a piece of the body; returns how much of it has come.
+    private func receive(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int,
+        _ take: (UnsafeRawBufferPointer) throws -> Int
+    ) async throws {
+        let progress = ExchangeProgress.current
+        progress?.hasReceived(0)
+        var received = 0
+        do {
+            try await exchange.forEachPiece { piece in
+                progress?.hasReceived(received + piece.count)
+                received = try take(piece)
+                tellProgress(index, exchange, received: received)
+            }
+        } catch {
+            throw FetchError.reading(error, request: request)
+        }
     }
 
     private func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {

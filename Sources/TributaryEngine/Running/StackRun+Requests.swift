@@ -114,7 +114,7 @@ extension StackRun {
             results[index].report.outcome = "unchanged"
             return
         }
-        let body = try await takePages(exchange, of: request, index)
+        let body = try await takePages(exchange, of: request, index, known: isConditional ? stored?.digest : nil)
         var state = newState(index, fingerprint, body)
         state.validators = exchange.response.validators
         state.digest = state.validators.isEmpty && !declared.isUnconditional ? body.digest : nil

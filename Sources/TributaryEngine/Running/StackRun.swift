@@ -97,6 +97,23 @@ actor StackRun {
         let lock = try await claim()
         defer { lock.unlock() }
         notesUnused = true
+        do {
+            return try await planClaimed(bodies: bodies, onChange: onChange)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw ShownError(description: shown(error))
+        }
+    }
+
+    /// An error that may be shown.
+    struct ShownError: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private func planClaimed(
+        bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
         results = source.requests.map { RequestResult(key: $0.key) }
         known = try environment.store.states(of: source.name).requests
         defer { context?.remove() }
@@ -227,7 +244,15 @@ actor StackRun {
 
     private func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        return Ending(outcome: .discarded, error: environment.shown("\(error)"))
+        return Ending(outcome: .discarded, error: shown(error))
+    }
+
+    /// What is told of an error: without secrets, and without what responses have given that later requests may prove
+    /// themselves with. Addresses that they have given are no secrets.
+    private func shown(_ error: any Error) -> String {
+        let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
+        let secrets = captured.filter { !addresses.contains("capture:" + $0.key) }.values
+        return environment.shown(Redactor(secrets: secrets).redact("\(error)"))
     }
 
     /// Records a run that has no rows to merge.

@@ -89,6 +89,9 @@ final class Scheduler: Sendable {
                 case .refresh(let sources):
                     plan.refresh(sources)
                 case .reload(let configuration):
+                    if configuration.differsInStore(from: environment.configuration) {
+                        environment.logger.warning("What [store] says takes effect at the next start")
+                    }
                     environment.configuration = configuration
                     environment.slots.setLimit(configuration.concurrency)
                     plan.reload(configuration, now: now)

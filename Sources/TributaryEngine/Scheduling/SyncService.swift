@@ -140,14 +140,8 @@ public final class SyncService: Service {
             return plan
         } catch {
             try await environment.http.shutdown()
-            if error is StoreError { throw error }
-            throw ShownError(description: environment.shown("\(error)"))
+            throw error
         }
-    }
-
-    /// An error in whose text others had a hand.
-    private struct ShownError: Error, CustomStringConvertible {
-        var description: String
     }
 
     /// Asks the running service to refresh sources now, whatever their cache intervals; all of them where none is given.

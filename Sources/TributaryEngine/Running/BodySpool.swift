@@ -1,0 +1,79 @@
+import Crypto
+import FeedStore
+import Foundation
+
+/// A body that is kept until its digest says whether it is the one of last time: in memory up to ``memoryLimit``, then in a file
+/// without a name beside the store. Its bytes are kept as they were received, and counted as they are decompressed.
+final class BodySpool {
+    static let memoryLimit = 1 << 20
+
+    private let folder: String
+    private let decoder: BodyDecoder
+    private var hash = SHA256()
+    private var memory: [UInt8] = []
+    private var file: FileHandle?
+
+    /// Bytes received, before decompression.
+    private(set) var received = 0
+    /// Bytes after decompression.
+    var count: Int { decoder.count }
+
+    /// - Parameters:
+    ///   - folder: where the file is made, if one is.
+    ///   - limit: of the bytes after decompression.
+    init(_ response: FeedResponse, folder: String, limit: Int) throws {
+        self.folder = folder
+        decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
+    }
+
+    deinit { try? file?.close() }
+
+    /// - Throws: what the bytes cannot be decompressed for, or ``StoreError`` where there is no room to keep them.
+    func append(_ piece: UnsafeRawBufferPointer) throws {
+        received += piece.count
+        try decoder.decode(piece) { bytes in
+            try Task.checkCancellation()
+            hash.update(bufferPointer: bytes)
+        }
+        if file == nil, memory.count + piece.count <= Self.memoryLimit { return memory.append(contentsOf: piece) }
+        do {
+            if file == nil {
+                file = try makeFile()
+                try file?.write(contentsOf: memory)
+                memory = []
+            }
+            try file?.write(contentsOf: piece)
+        } catch {
+            throw StoreError(.unavailable, "the body cannot be kept in \(folder): \(error.localizedDescription)")
+        }
+    }
+
+    /// Ends the body.
+    ///
+    /// - Returns: SHA-256 of the body after decompression, in hexadecimal digits.
+    func finish() throws -> String {
+        try decoder.finish { hash.update(bufferPointer: $0) }
+        return hash.finalize().map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// Hands the body on once more.
+    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard let file else { return try memory.withUnsafeBytes(consume) }
+        try file.seek(toOffset: 0)
+        while let piece = try file.read(upToCount: 256 << 10), !piece.isEmpty {
+            try Task.checkCancellation()
+            try piece.withUnsafeBytes(consume)
+        }
+    }
+
+    /// A file that is gone when it is closed, by this process or by its death.
+    private func makeFile() throws -> FileHandle {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        var path = Array((folder + "/body-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        unlink(path)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+}
