@@ -31,6 +31,35 @@ import Testing
         """
     }
 
+    /// Plans of tables that refer to one another, and to themselves, go with their document.
+    @Test func nothingStaysInMemory() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(
+                """
+                CREATE TABLE IF NOT EXISTS a (id TEXT PRIMARY KEY, a TEXT REFERENCES a, b TEXT REFERENCES b);
+                CREATE TABLE IF NOT EXISTS b (id TEXT PRIMARY KEY, a TEXT REFERENCES a);
+                """, to: "schema.sql")
+            let service = try fixture.service(
+                "[[sources.s.requests]]\nurl = \"URL/a\"\nparser = \"mirrored\"", clock: fixture.clock)
+            let request = try #require(
+                try fixture.configuration(
+                    "[[sources.s.requests]]\nurl = \"URL/a\"\nparser = \"mirrored\""
+                ).sources.first?.requests.first)
+            let context = service.store.makeWorkerContext(source: "s")
+            context.beginRequest(0, rule: MergeRule())
+            weak var plan: RecordPlan?
+            do {
+                let plans = try MirroredCompiler(request: request, context: context).plans()
+                plan = plans.first { !$0.relations.isEmpty }
+                #expect(plan != nil)
+                _ = MappingHandler(plans, context: context, root: nil)
+            }
+            #expect(plan == nil)
+            context.remove()
+            try service.store.close()
+        }
+    }
+
     @Test func fourLevelsAreRowsOfTheirTablesWithTheirForeignKeys() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.folder.write(Self.schema, to: "schema.sql")

@@ -31,6 +31,7 @@ enum BodyStart: Equatable {
         }
         guard isDeclaredJSON || isJSON(start[first]) else { return .xml }
         // A value of JSON in UTF-8 has no NUL in its first bytes; in UTF-16 and UTF-32 every ASCII character has.
+        guard first + 1 < start.count || isWhole else { return .undecided }
         if start[first] == 0 || first + 1 < start.count && start[first + 1] == 0 { throw wrongEncoding }
         return .json(skipped: skipped)
     }

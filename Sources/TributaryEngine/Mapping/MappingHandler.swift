@@ -81,6 +81,8 @@ final class MappingHandler: XMLStreamHandler {
         }
     }
 
+    deinit { for plan in plans { plan.forgetOthers() } }
+
     // MARK: - Elements
 
     override func didStartElement(in stream: XMLStreamParser) throws {

@@ -134,6 +134,14 @@ final class RecordPlan {
         return instance
     }
 
+    /// Plans that refer to one another would keep each other for ever.
+    func forgetOthers() {
+        slots = []
+        relations = []
+        referrers = []
+        open = []
+    }
+
     deinit { for row in rows { row.steps.deallocate() } }
 
     /// The innermost of its open records around an element at a depth.
