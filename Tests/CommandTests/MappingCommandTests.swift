@@ -108,6 +108,64 @@ import Testing
         }
     }
 
+    /// A view that the schema after the mappings makes may be asked by `for_each`; that schema runs at each start.
+    @Test func checkTriesTheSchemaThatFollows() async throws {
+        try await withProgram { (folder, program) async throws in
+            func check(_ sql: String) async throws -> BuiltProgram.Output {
+                try folder.write(sql, to: "after.sql")
+                try folder.write(
+                    """
+                    [store]
+                    path = "store.sqlite"
+                    schema_after = "after.sql"
+                    [[sources.s.requests]]
+                    url = "http://example.org/"
+                    tables = [{ table = "firm", element = "firm", key = ["id"], columns = { id = "@id" } }]
+                    [[sources.s.requests]]
+                    url = "http://example.org/${row:id}"
+                    for_each = "SELECT id FROM main.firms"
+                    tables = [{ table = "site", element = "site", key = ["id"], columns = { id = "@id" } }]
+                    """, to: "sources.toml")
+                return try await program.run("check")
+            }
+            let view = "CREATE VIEW IF NOT EXISTS firms AS SELECT id FROM firm;"
+            let good = try await check(view)
+            #expect(good.status == 0, "\(good)")
+            let twice = try await check(view + "CREATE INDEX firm_index ON firm (id)")
+            #expect(twice.status == 78 && twice.standardError.contains("already exists"), "\(twice)")
+            let broken = try await check(view + "CREATE VIEW IF NOT EXISTS v AS SELECT x FROM firm")
+            #expect(broken.status == 78 && broken.standardError.contains("the view 'v' cannot be read"), "\(broken)")
+        }
+    }
+
+    @Test func checkNotesAReferenceWithoutAForeignKey() async throws {
+        try await withProgram { (folder, program) async throws in
+            try folder.write(
+                "CREATE TABLE IF NOT EXISTS firm (id INTEGER PRIMARY KEY, name TEXT UNIQUE);"
+                    + "CREATE TABLE IF NOT EXISTS person (id TEXT PRIMARY KEY, firm INTEGER);", to: "schema.sql")
+            func check(_ table: String) async throws -> BuiltProgram.Output {
+                try folder.write(
+                    """
+                    [store]
+                    schema = "schema.sql"
+                    [[sources.s.requests]]
+                    url = "http://example.org/"
+                    [[sources.s.requests.tables]]
+                    table = "\(table)"
+                    element = "p"
+                    key = ["id"]
+                    columns = { id = "@id", firm = { path = "firm", references = "firm(name)" } }
+                    """, to: "sources.toml")
+                return try await program.run("check")
+            }
+            let existing = try await check("person")
+            #expect(
+                existing.status == 0 && existing.standardOutput.contains("no foreign key of table 'person'"),
+                "\(existing)")
+            #expect(try await !check("created").standardOutput.contains("note"))
+        }
+    }
+
     @Test func checkTriesTheQueriesOfForEach() async throws {
         try await withProgram { (folder, program) async throws in
             func check(_ query: String) async throws -> String {

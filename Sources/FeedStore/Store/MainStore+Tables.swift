@@ -71,6 +71,17 @@ extension MainStore {
         }
     }
 
+    /// Whether a column of a table refers to another table by a foreign key of its own; true where there is no such table.
+    package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
+        try pool.read { db in
+            guard let info = try TableInfo(db, table: table, schema: "main") else { return true }
+            return info.foreignKeys.contains { key in
+                key.columns.map { $0.lowercased() } == [column.lowercased()]
+                    && key.parent.lowercased() == other.lowercased()
+            }
+        }
+    }
+
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     package func checkViews() throws {
         try pool.read { db in

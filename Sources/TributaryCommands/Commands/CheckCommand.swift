@@ -18,15 +18,17 @@ struct CheckCommand: ProgramCommand {
         var sources: Int
         var requests: Int
         var problems: [String]
+        var notes: [String]
     }
 
     func run(_ program: Program) async throws {
-        var result = Result(file: options.configurationFile, sources: 0, requests: 0, problems: [])
+        var result = Result(file: options.configurationFile, sources: 0, requests: 0, problems: [], notes: [])
         do {
             let configuration = try program.configuration(options)
             result.sources = configuration.sources.count
             result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
-            result.problems = try Self.storeProblems(program, configuration).map(configuration.redactor.redact)
+            (result.problems, result.notes) = try Self.storeProblems(program, configuration)
+            result.problems = result.problems.map(configuration.redactor.redact)
         } catch let error as ConfigurationError {
             result.problems = error.problems.map(\.description)
         }
@@ -34,6 +36,7 @@ struct CheckCommand: ProgramCommand {
             Terminal.print(try JSONOutput.line(result))
         } else if result.problems.isEmpty {
             Terminal.print("\(result.file): \(result.sources) sources, \(result.requests) requests, no mistakes")
+            for note in result.notes { Terminal.print("note: " + note) }
         }
         guard !result.problems.isEmpty else { return }
         if json { throw ExitCode(78) }
@@ -41,14 +44,16 @@ struct CheckCommand: ProgramCommand {
     }
 
     /// Mistakes that only a store with the schema shows.
-    private static func storeProblems(_ program: Program, _ configuration: TributaryConfiguration) throws -> [String] {
+    private static func storeProblems(
+        _ program: Program, _ configuration: TributaryConfiguration
+    ) throws -> (problems: [String], notes: [String]) {
         var existing: MainStore?
         defer { try? existing?.close() }
         if FileManager.default.fileExists(atPath: configuration.storePath) {
             do {
                 existing = try MainStore(readingAt: configuration.storePath)
             } catch let error as StoreError {
-                return ["\(configuration.file): store.path: \(error)"]
+                return (["\(configuration.file): store.path: \(error)"], [])
             }
         }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
@@ -71,9 +76,18 @@ struct CheckCommand: ProgramCommand {
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
                 return try (isThere ? existing ?? store : store).comparison(of: table, columns: columns)
             }
-            return configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) })
+            var notes: Set<String> = []
+            for request in configuration.sources.flatMap(\.requests) where problems.isEmpty {
+                for store in [store, existing].compactMap(\.self) {
+                    notes.formUnion(try request.notes(on: store, file: configuration.file))
+                }
+            }
+            return (
+                configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
+                configuration.locating(notes.sorted())
+            )
         } catch let error as StoreError {
-            return ["\(configuration.file): store.schema: \(error)"]
+            return (["\(configuration.file): store.schema: \(error)"], [])
         }
     }
 

@@ -89,6 +89,25 @@ extension RequestDeclaration {
         return try store.differences(from: definitions(mapping, file: file))
     }
 
+    /// What is no mistake, and may not be meant: references that no foreign key of an existing table backs.
+    package func notes(on store: MainStore, file: String) throws -> [String] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return try mapping.tables.flatMap { table in
+            try table.columns.compactMap { column in
+                let other: String
+                switch (column.reference, column.origin) {
+                case (let reference?, _): other = reference.table
+                case (_, .parent(let parent)): other = parent
+                default: return nil
+                }
+                if try store.refers(column.name, of: table.table, to: other) { return nil }
+                return
+                    "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
+                    + "'\(column.name)' to '\(other)': SQLite will not see to it that the row is there"
+            }
+        }
+    }
+
     private func definitions(_ mapping: RequestMapping, file: String) -> [TableDefinition] {
         mapping.definitions(file: file, scope: scope.keys.sorted()) { sync(of: $0) == .mirror }
     }
