@@ -26,7 +26,8 @@ struct BodyParserFactory {
             context.beginRequest(
                 index,
                 rule: MergeRule(
-                    sync: request.sync, scope: request.scope, window: request.window, keys: parser.keys))
+                    sync: request.sync, scope: request.scope, window: request.window, keys: parser.keys,
+                    insertOnly: parser.insertOnly))
             return parser.makeBodyParser(response, context: context)
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
