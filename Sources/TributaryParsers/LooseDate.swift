@@ -25,8 +25,10 @@ enum LooseDate {
         }
         // 2004년 05월 28일: year, month and day.
         if text.contains("\u{B144}") {
-            text = text.replacingOccurrences(of: "\u{B144} ", with: "-").replacingOccurrences(of: "\u{C6D4} ", with: "-")
-                .replacingOccurrences(of: "\u{C77C}", with: " Korea ")
+            text = text.replacingOccurrences(of: "\u{B144} ", with: "-").replacingOccurrences(
+                of: "\u{C6D4} ", with: "-"
+            )
+            .replacingOccurrences(of: "\u{C77C}", with: " Korea ")
         }
         return text.split { $0 == "," || $0.isWhitespace }.flatMap { token -> [Substring] in
             // A date, and a time behind a T.
@@ -78,14 +80,18 @@ enum LooseDate {
             case (1, 2) where year == nil: year = Self.century(numbers[0])
             case (1, 4) where year == nil: year = numbers.first
             case (1, 5): (year, month, day) = ordinal(Self.century(numbers[0] / 1000), numbers[0] % 1000)
-            case (1, 6): (year, month, day) = (Self.century(numbers[0] / 10_000), numbers[0] / 100 % 100, numbers[0] % 100)
+            case (1, 6):
+                (year, month, day) = (Self.century(numbers[0] / 10_000), numbers[0] / 100 % 100, numbers[0] % 100)
             case (1, 7): (year, month, day) = ordinal(numbers[0] / 1000, numbers[0] % 1000)
             case (2, 5) where isShort && numbers.count == 1:
                 (year, month, day) = (Self.century(numbers[0] / 100), numbers[0] % 100, 1)
-            case (3, 6) where isShort && numbers.count == 2: (year, month, day) = (Self.century(numbers[0]), numbers[1], 1)
+            case (3, 6) where isShort && numbers.count == 2:
+                (year, month, day) = (Self.century(numbers[0]), numbers[1], 1)
             case (2, 8) where numbers.count == 2: (year, month, day) = ordinal(numbers[0], numbers[1])
             case (3, _) where numbers.count == 3:
-                (year, month, day) = (parts[0].utf8.count == 2 ? Self.century(numbers[0]) : numbers[0], numbers[1], numbers[2])
+                (year, month, day) = (
+                    parts[0].utf8.count == 2 ? Self.century(numbers[0]) : numbers[0], numbers[1], numbers[2]
+                )
             default: return false
             }
             return true
@@ -172,7 +178,8 @@ enum LooseDate {
     private static let halves = ["am": 0, "pm": 12, "\u{C624}\u{C804}": 0, "\u{C624}\u{D6C4}": 12]
 
     private static let zones = [
-        "AT": "-04:00", "ET": "-05:00", "CT": "-06:00", "MT": "-07:00", "PT": "-08:00", "AST": "-04:00", "ADT": "-03:00",
+        "AT": "-04:00", "ET": "-05:00", "CT": "-06:00", "MT": "-07:00", "PT": "-08:00", "AST": "-04:00",
+        "ADT": "-03:00",
         "AKST": "-09:00", "AKDT": "-08:00", "HST": "-10:00", "MET": "+01:00", "MEST": "+02:00", "KST": "+09:00",
         "IST": "+05:30", "AEST": "+10:00", "AEDT": "+11:00", "NZST": "+12:00", "NZDT": "+13:00", "SGT": "+08:00",
     ]

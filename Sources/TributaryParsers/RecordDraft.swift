@@ -4,11 +4,9 @@ import Foundation
 struct RecordDraft {
     /// Of the element that is the record: what is said of it stands one deeper.
     var depth: Int
-    var id = ""
+    var id = RankedText()
     var title = RankedText()
     var link = RankedText()
-    /// The link before it was resolved: what an entry without an id is known by, wherever its feed is moved.
-    var writtenLink: String?
     var description = RankedText()
     /// The element that the description came by, where it is one of the feed's own.
     var descriptionElement: String?

@@ -79,13 +79,19 @@ public final class SyndicationParser: FeedParser {
     }
 
     private var feed = Feed()
-    /// The feed, and the entries that are open: some feeds nest items in items.
-    private var drafts: [RecordDraft] = []
+    /// The feed or the entry that is being described.
+    private var draft = RecordDraft(depth: 1)
+    /// What the entry lies in, the feed first: some feeds nest items in items.
+    private var outerDrafts: [RecordDraft] = []
     /// The person that is being described, in Atom.
     private var person = (name: "", email: "")
 
-    /// The namespaces of the feed's own elements, and the vocabulary of the namespace that was looked up last.
+    /// When the feed was fetched, in whole seconds, as dates are stored.
+    private var fetchedAt = Date.distantPast
+
+    /// The namespaces of the feed's own elements, how markup in them is taken, and the vocabulary of the namespace that was looked up last.
     private var ownNamespaces: Set<String?> = [nil]
+    private var markupRules = MarkupRules()
     private var lastNamespace = (name: "", vocabulary: Vocabulary.other)
 
     /// What `xml:base` and `xml:lang` say where something is said, outermost first.
@@ -109,16 +115,18 @@ public final class SyndicationParser: FeedParser {
         if depth == 1 { return try beginFeed() }
         switch vocabulary {
         case .core: try didStartCore()
-        case .dublinCore, .content:
-            if isChild, Self.texts.contains(localName) { collect() }
+        case .dublinCore:
+            if isChild, ["title", "description"].contains(localName) { collect() }
+        case .content:
+            if isChild, localName == "encoded" { collect() }
         case .xhtml:
             if isChild, localName == "body" { collect() }
         case .itunes:
             guard isChild, localName == "image", let address = attributes["href"] else { return }
-            try offer(resolved(address), to: \.image, rank: 0)
+            try offer(address, to: &draft.image, rank: 0, base: base)
         case .media:
             guard localName == "thumbnail", isChildOfMedia, let address = attributes["url"] else { return }
-            try offer(resolved(address), to: \.image, rank: 1, keepsFirst: true)
+            try offer(address, to: &draft.image, rank: 1, base: base, keepsFirst: true)
         case .terms, .google, .other: break
         }
     }
@@ -128,25 +136,25 @@ public final class SyndicationParser: FeedParser {
         case .core: try didEndCore()
         case .dublinCore: if isChild { try didEndDublinCore() }
         case .terms: if isChild { didEndTerm() }
-        case .content: if isChild, localName == "encoded" { try offer(saidText, to: \.content, rank: 0) }
-        case .xhtml: if isChild, localName == "body" { try offer(saidText, to: \.content, rank: 1) }
+        case .content: if isChild, localName == "encoded" { try offer(saidText, to: &draft.content, rank: 0) }
+        case .xhtml: if isChild, localName == "body" { try offer(saidText, to: &draft.content, rank: 1) }
         case .itunes: if isChild { try didEndITunes() }
         case .media: if isChildOfMedia { try didEndMedia() }
-        case .google: if isChild, localName == "id", draft.id.isEmpty { try setID(text) }
+        case .google:
+            if isChild, localName == "id", draft.id.text ?? "" == "" { try offer(text, to: &draft.id, rank: 0) }
         case .other: break
         }
         if scopes.last?.depth == depth { scopes.removeLast() }
     }
 
     override public func didEndDocument() throws {
-        let draft = drafts[0]
         feed.title = draft.title.text
-        feed.link = draft.link.text
+        feed.link = draft.link.address
         feed.description = draft.description.text
         feed.language = draft.language.text ?? response[header: "Content-Language"]
-        feed.id = draft.id.isEmpty ? nil : draft.id
+        feed.id = draft.id.address
         feed.author = draft.author
-        feed.image = draft.image.text
+        feed.image = draft.image.address
         feed.published = draft.published?.date
         feed.updated = draft.updated?.date
         try context.insert(feed)
@@ -155,8 +163,7 @@ public final class SyndicationParser: FeedParser {
     // MARK: - The feed's own words
 
     private func didStartCore() throws {
-        let name = localName
-        switch name {
+        switch localName {
         case "item", "entry": try beginEntry()
         case "channel": if !isInEntry { try beginChannel() }
         case "link":
@@ -166,7 +173,8 @@ public final class SyndicationParser: FeedParser {
             guard isChild, let address = attributes["url"] else { return }
             try addEnclosure(address)
         case "author": person = ("", "")
-        default: if Self.texts.contains(name), isChild { collect() }
+        case "title", "description", "subtitle", "tagline", "summary", "content", "fullitem": if isChild { collect() }
+        default: break
         }
     }
 
@@ -177,80 +185,75 @@ public final class SyndicationParser: FeedParser {
             if isInEntry, draft.depth == depth { try endEntry() }
         case "name": if isPerson { person.name = try kept(text) }
         case "email": if isPerson { person.email = try kept(text) }
-        case "url": if isOfImage { try offer(resolved(text), to: \.image, rank: 1, keepsFirst: true) }
+        case "url": if isOfImage { try offer(text, to: &draft.image, rank: 1, base: base, keepsFirst: true) }
         case let name: if isChild { try didEndChild(name) }
         }
     }
 
     private func didEndChild(_ name: String) throws {
         switch name {
-        case "title": try offer(saidText, to: \.title, rank: 0)
+        case "title": try offer(saidText, to: &draft.title, rank: 0)
         case "link": if attributes["href"] == nil { try didFindLink(text) }
         case "guid": try didFindGUID()
-        case "id": try setID(resolved(text))
+        case "id": try offer(text, to: &draft.id, rank: 0, base: base)
         case "description", "subtitle", "tagline": try describe(name)
         case "summary": if isInEntry { try describe(name) }
-        case "content": if isInEntry { try offer(saidText, to: \.content, rank: 0) }
-        case "fullitem": try offer(saidText, to: \.content, rank: 1)
-        case "language": try offer(text, to: \.language, rank: 0)
+        case "content": if isInEntry { try offer(saidText, to: &draft.content, rank: 0) }
+        case "fullitem": try offer(saidText, to: &draft.content, rank: 1)
+        case "language": try offer(text, to: &draft.language, rank: 0)
         case "author": try addAuthor(person.name.isEmpty && person.email.isEmpty ? text : named(person), rank: 0)
         case "managingEditor": try addAuthor(text, rank: 0)
-        case "logo": try offer(resolved(text), to: \.image, rank: 1)
-        case "icon": try offer(resolved(text), to: \.image, rank: 2)
+        case "logo": try offer(text, to: &draft.image, rank: 1, base: base)
+        case "icon": try offer(text, to: &draft.image, rank: 2, base: base)
         case "category": try addCategory(attributes["term"] ?? text, attributes["scheme"] ?? attributes["domain"])
         case "pubDate", "published", "issued":
-            setDate(\.published, rank: 0)
+            setDate(&draft.published, rank: 0)
             // A feed that says only this has changed then.
-            if !isInEntry { setDate(\.updated, rank: 2) }
-        case "created": setDate(\.published, rank: 2)
-        case "updated", "modified", "lastBuildDate": setDate(\.updated, rank: 0)
+            if !isInEntry { setDate(&draft.updated, rank: 2) }
+        case "created": setDate(&draft.published, rank: 2)
+        case "updated", "modified", "lastBuildDate": setDate(&draft.updated, rank: 0)
         default: break
         }
     }
-
-    /// Elements that may hold markup, in the feed's own words, in Dublin Core's and in the content module's.
-    private static let texts: Set = [
-        "title", "description", "subtitle", "tagline", "summary", "content", "fullitem", "encoded",
-    ]
 
     // MARK: - Words that stand in
 
     private func didEndDublinCore() throws {
         switch localName {
-        case "title": try offer(saidText, to: \.title, rank: 1)
-        case "description": try offer(saidText, to: \.description, rank: 1)
+        case "title": try offer(saidText, to: &draft.title, rank: 1)
+        case "description": try offer(saidText, to: &draft.description, rank: 1)
         case "creator", "author": try addAuthor(text, rank: 1)
-        case "language": try offer(text, to: \.language, rank: 1)
+        case "language": try offer(text, to: &draft.language, rank: 1)
         case "subject": try addCategory(text, nil)
-        case "date": setDate(\.updated, rank: 1)
+        case "date": setDate(&draft.updated, rank: 1)
         default: break
         }
     }
 
     private func didEndTerm() {
         switch localName {
-        case "issued": setDate(\.published, rank: 1)
-        case "created": setDate(\.published, rank: 2)
-        case "modified": setDate(\.updated, rank: 1)
+        case "issued": setDate(&draft.published, rank: 1)
+        case "created": setDate(&draft.published, rank: 2)
+        case "modified": setDate(&draft.updated, rank: 1)
         default: break
         }
     }
 
     private func didEndITunes() throws {
         switch localName {
-        case "title": try offer(text, to: \.title, rank: 2)
-        case "summary": try offer(text, to: \.description, rank: 2)
-        case "subtitle": try offer(text, to: \.description, rank: 3)
+        case "title": try offer(text, to: &draft.title, rank: 2)
+        case "summary": try offer(text, to: &draft.description, rank: 2)
+        case "subtitle": try offer(text, to: &draft.description, rank: 3)
         case "author": try addAuthor(text, rank: 2)
-        case "duration": if let seconds = Self.seconds(text) { drafts[drafts.count - 1].duration = seconds }
+        case "duration": if let seconds = Self.seconds(text) { draft.duration = seconds }
         default: break
         }
     }
 
     private func didEndMedia() throws {
         switch localName {
-        case "title": try offer(text, to: \.title, rank: 3, keepsFirst: true)
-        case "description": try offer(text, to: \.description, rank: 4, keepsFirst: true)
+        case "title": try offer(text, to: &draft.title, rank: 3, keepsFirst: true)
+        case "description": try offer(text, to: &draft.description, rank: 4, keepsFirst: true)
         default: break
         }
     }
@@ -269,9 +272,7 @@ public final class SyndicationParser: FeedParser {
 
     // MARK: - Where an element stands
 
-    private var isInEntry: Bool { drafts.count > 1 }
-
-    private var draft: RecordDraft { _read { yield drafts[drafts.count - 1] } }
+    private var isInEntry: Bool { !outerDrafts.isEmpty }
 
     /// Whether it says something of the entry, or of the feed. A channel's image and text input have titles and links, too.
     private var isChild: Bool {
@@ -317,10 +318,6 @@ public final class SyndicationParser: FeedParser {
 
     private var base: String? { scopes.last?.base ?? response.baseURL }
 
-    private func resolved(_ address: String) -> String {
-        URIReference.resolve(address.trimmingCharacters(in: .whitespacesAndNewlines), against: base)
-    }
-
     // MARK: - Records
 
     private func beginFeed() throws {
@@ -338,8 +335,15 @@ public final class SyndicationParser: FeedParser {
         feed = Feed(
             feed: try key(), format: format, source: response.source, request: response.request,
             url: response.requestedURL)
-        drafts = [RecordDraft(depth: 1)]
+        ownNamespacesChanged()
+        fetchedAt = Date(timeIntervalSince1970: response.fetchedAt.timeIntervalSince1970.rounded(.down))
         try offerLanguage()
+    }
+
+    private func ownNamespacesChanged() {
+        lastNamespace.name = ""
+        markupRules.limit = Self.keptLimit
+        markupRules.plainNamespaces = ownNamespaces.union([Vocabulary.xhtmlNamespace])
     }
 
     /// What the feed is known by: as it was, or by its source and request.
@@ -353,27 +357,31 @@ public final class SyndicationParser: FeedParser {
     }
 
     private func beginChannel() throws {
-        if depth == 2 { ownNamespaces.insert(namespace) }
-        drafts[0].depth = depth
+        if depth == 2, ownNamespaces.insert(namespace).inserted { ownNamespacesChanged() }
+        draft.depth = depth
         try offerLanguage()
     }
 
     private func beginEntry() throws {
-        drafts.append(RecordDraft(depth: depth))
+        outerDrafts.append(draft)
+        draft = RecordDraft(depth: depth)
         try keep(1000)
-        if let id = attributes["rdf:about"] { try setID(id) }
+        if let id = attributes["rdf:about"] { try offer(id, to: &draft.id, rank: 1) }
         try offerLanguage()
     }
 
     private func endEntry() throws {
-        let draft = drafts.removeLast()
+        let draft = draft
+        self.draft = outerDrafts.removeLast()
         if !isInEntry { keptOfEntries = 0 }
         var entry = Entry(
-            feed: feed.feed, id: draft.id, title: draft.title.text, link: draft.link.text, author: draft.author,
+            feed: feed.feed, id: draft.id.address ?? "", title: draft.title.text, link: draft.link.address,
+            author: draft.author,
             published: draft.published?.date, updated: draft.updated?.date, summary: draft.description.text,
-            content: draft.content.text, language: draft.language.text, image: draft.image.text,
-            duration: draft.duration, firstSeen: response.fetchedAt)
-        if entry.id.isEmpty { entry.id = draft.writtenLink ?? entry.title ?? "entry at line \(line)" }
+            content: draft.content.text, language: draft.language.text, image: draft.image.address,
+            duration: draft.duration, firstSeen: fetchedAt)
+        // The link as it is written: it stays the same when the feed is moved.
+        if entry.id.isEmpty { entry.id = draft.link.text ?? entry.title ?? "entry at line \(line)" }
         let digest = entry.digest
         let id = Entry.hash(entry.id)
         if let first = digests[id] {
@@ -396,9 +404,7 @@ public final class SyndicationParser: FeedParser {
 
     /// The content of the element that begins is taken as markup, if it has elements in it.
     private func collect() {
-        var rules = MarkupRules()
-        rules.limit = Self.keptLimit
-        rules.plainNamespaces = ownNamespaces.union([Vocabulary.xhtmlNamespace])
+        var rules = markupRules
         // The div is none of the content (RFC 4287, section 3.1.1.3).
         if attributes["type"] == "xhtml" { rules.wrapper = "div" }
         collectMarkup(rules)
@@ -422,37 +428,35 @@ public final class SyndicationParser: FeedParser {
 
     /// What a feed says first of itself stands; of an entry, what it says last, if it says anything.
     private func offer(
-        _ text: String, to field: WritableKeyPath<RecordDraft, RankedText>, rank: Int, keepsFirst: Bool = false
+        _ text: String, to field: inout RankedText, rank: Int, base: String? = nil, keepsFirst: Bool = false
     ) throws {
-        guard draft[keyPath: field].takes(text, rank: rank, keepsFirst: keepsFirst || !isInEntry) else { return }
+        guard field.takes(text, rank: rank, keepsFirst: keepsFirst || !isInEntry) else { return }
         try keep(text.utf8.count)
-        drafts[drafts.count - 1][keyPath: field].set(text, rank: rank)
+        field.set(text, rank: rank, base: base)
     }
 
     /// An item that has both a description and a summary has the second for its content, unless it has one.
     private func describe(_ name: String) throws {
         if isInEntry, let first = draft.descriptionElement, first != name {
-            return try offer(saidText, to: \.content, rank: 2)
+            return try offer(saidText, to: &draft.content, rank: 2)
         }
-        drafts[drafts.count - 1].descriptionElement = name
-        try offer(saidText, to: \.description, rank: 0)
+        draft.descriptionElement = name
+        try offer(saidText, to: &draft.description, rank: 0)
     }
 
     private func offerLanguage() throws {
         guard let language = scopes.last?.language, !language.isEmpty else { return }
-        try offer(language, to: \.language, rank: 2)
+        try offer(language, to: &draft.language, rank: 2)
     }
-
-    private func setID(_ id: String) throws { drafts[drafts.count - 1].id = try kept(id) }
 
     /// A `guid` is the address of the entry, too, unless it says that it is not (RSS 2.0); many that say nothing are none.
     private func didFindGUID() throws {
         let guid = text
-        try setID(guid)
+        try offer(guid, to: &draft.id, rank: 0)
         let isPermaLink = attributes["isPermaLink"]?.lowercased()
         guard isPermaLink != "false", !guid.isEmpty else { return }
         let isAddress = guid.hasPrefix("http://") || guid.hasPrefix("https://")
-        if isAddress || isPermaLink == "true" { try offer(resolved(guid), to: \.link, rank: 2) }
+        if isAddress || isPermaLink == "true" { try offer(guid, to: &draft.link, rank: 2, base: base) }
     }
 
     private func didFindLink(_ address: String) throws {
@@ -460,10 +464,7 @@ public final class SyndicationParser: FeedParser {
         case "", "alternate", "none":
             let type = attributes["type"]?.lowercased() ?? ""
             let rank = type.isEmpty || type.contains("html") ? 0 : 1
-            let link = resolved(address)
-            guard draft.link.takes(link, rank: rank, keepsFirst: !isInEntry) else { return }
-            try offer(link, to: \.link, rank: rank)
-            drafts[drafts.count - 1].writtenLink = try kept(address)
+            try offer(address.trimmingCharacters(in: .whitespacesAndNewlines), to: &draft.link, rank: rank, base: base)
         case "enclosure":
             try addEnclosure(address)
         default:
@@ -474,9 +475,9 @@ public final class SyndicationParser: FeedParser {
     private func addEnclosure(_ address: String) throws {
         guard isInEntry, !address.isEmpty else { return }
         let type = attributes["type"]
-        let address = resolved(address)
+        let address = URIReference.resolve(address.trimmingCharacters(in: .whitespacesAndNewlines), against: base)
         try keep(address.utf8.count + (type?.utf8.count ?? 0) + 200)
-        drafts[drafts.count - 1].enclosures.append(
+        draft.enclosures.append(
             Enclosure(
                 feed: feed.feed, url: address, type: type, length: attributes["length"].flatMap { Int(xmlText: $0) }))
     }
@@ -486,18 +487,17 @@ public final class SyndicationParser: FeedParser {
         guard isInEntry, !term.isEmpty else { return }
         let label = attributes["label"]
         try keep(term.utf8.count + (scheme?.utf8.count ?? 0) + (label?.utf8.count ?? 0) + 200)
-        drafts[drafts.count - 1].categories.append(
+        draft.categories.append(
             Category(feed: feed.feed, term: term, scheme: scheme ?? "", label: label))
     }
 
     /// Several authors of one vocabulary are all named.
     private func addAuthor(_ author: String, rank: Int) throws {
         guard !author.isEmpty, rank <= draft.authorRank else { return }
-        let last = drafts.count - 1
-        if rank < draft.authorRank { drafts[last].authors = [] }
+        if rank < draft.authorRank { draft.authors = [] }
         guard draft.authors.count < Self.authorLimit, !draft.authors.contains(author) else { return }
-        drafts[last].authors.append(try kept(author))
-        drafts[last].authorRank = rank
+        draft.authors.append(try kept(author))
+        draft.authorRank = rank
     }
 
     /// As RSS writes people, the other way round: `Ines (ines@example.org)`.
@@ -506,9 +506,9 @@ public final class SyndicationParser: FeedParser {
         return person.email.isEmpty ? person.name : "\(person.name) (\(person.email))"
     }
 
-    private func setDate(_ field: WritableKeyPath<RecordDraft, (date: Date, rank: Int)?>, rank: Int) {
-        guard rank <= draft[keyPath: field]?.rank ?? .max, let date = LooseDate.date(text) else { return }
-        drafts[drafts.count - 1][keyPath: field] = (date, rank)
+    private func setDate(_ field: inout (date: Date, rank: Int)?, rank: Int) {
+        guard rank <= field?.rank ?? .max, let date = LooseDate.date(text) else { return }
+        field = (date, rank)
     }
 
     private func kept(_ text: String) throws -> String {

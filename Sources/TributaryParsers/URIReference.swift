@@ -39,8 +39,8 @@ struct URIReference {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
 
-    /// Longer addresses are left as they are: a base of each element may hold those of all that it lies in.
-    private static let longest = 8 << 10
+    /// Addresses that would be longer are left as they are: each element may have a base, and each be longer than the last.
+    private static let longest = 2 << 10
 
     /// What a reference stands for (RFC 3986, section 5.2). An absolute one, an empty one and one that nothing is known to be
     /// the base of are returned as they are.

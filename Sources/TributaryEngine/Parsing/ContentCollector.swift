@@ -7,7 +7,7 @@ struct ContentCollector {
     private let rules: MarkupRules
     private var markup: MarkupWriter
     /// For each open element from `depth` on, the bytes of its text that have been taken.
-    private var taken = [0]
+    private var taken: [Int] = []
     /// What stands directly in the content: how many elements, and whether text besides.
     private var children = 0
     private var hasText = false
@@ -22,6 +22,7 @@ struct ContentCollector {
     }
 
     mutating func start(_ stream: XMLStreamParser) throws {
+        if taken.isEmpty { taken = [0] }
         takeText(stream.textBytes(atDepth: stream.depth - 1))
         let isChild = stream.depth == depth + 1
         if isChild {
