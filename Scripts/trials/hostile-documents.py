@@ -176,6 +176,12 @@ CASES = {
         FEED, lambda n: numbered("<enclosure url='#'/>", n, "<rss><channel><item>", "</item></channel></rss>")),
     "syndication-ids": (
         FEED, lambda n: numbered("<item><guid>#</guid></item>", n, "<rss><channel>", "</channel></rss>")),
+    "syndication-markup": (
+        FEED, lambda n: b"<rss><channel><item><description>" + b"<a/>" * (n // 4) + b"</description></item></channel></rss>"),
+    "syndication-bases": (
+        FEED, lambda n: numbered(
+            "<item><link xml:base='d/' href='#'/></item>", n,
+            f"<feed xml:base='http://e.org/{'a/' * 990}'>", "</feed>")),
     "syndication-items": (
         FEED, lambda n: f"<rss><channel>{'<item><title>' * 400}{'x' * n}</title></item></channel></rss>".encode()),
 }

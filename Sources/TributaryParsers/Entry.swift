@@ -13,6 +13,17 @@ struct Entry: FeedRecord {
     var updated: Date?
     var summary: String?
     var content: String?
+    var language: String?
+    var image: String?
+    /// Of a podcast's episode, in seconds.
+    var duration: Int?
+    /// When it was fetched that was committed first.
+    var firstSeen: Date?
+
+    enum CodingKeys: String, CodingKey {
+        case feed, id, title, link, author, published, updated, summary, content, language, image, duration
+        case firstSeen = "first_seen"
+    }
 
     static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .iso8601 }
 

@@ -36,6 +36,12 @@ extension WorkerContext {
         try read { try Record.fetchAll($0) }
     }
 
+    /// The first row of a request among those that the main store holds; nothing staged is looked at, so it is quick.
+    public func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord {
+        try store.pool.read { try request.fetchOne($0) }
+    }
+
     /// Whether a row with this primary key is staged or in the main store.
     public func exists<Record: TableRecord>(_ type: Record.Type, key: some DatabaseValueConvertible) throws -> Bool {
         let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)

@@ -162,7 +162,9 @@ public final class WorkerContext {
         let info = try tableInfo(table)
         // A generated key without a value is one that the store is to give.
         let supplied = values.filter { !($0.value.isNull && $0.column.lowercased() == info.generatedKey?.lowercased()) }
-        let staging = try staging(RowShape(table: info.name, columns: supplied.map(\.column)), of: info, rule: rule)
+        let shape = RowShape(
+            table: info.name, columns: supplied.map(\.column), insertOnly: rule.insertOnly[info.name] ?? [])
+        let staging = try staging(shape, of: info, rule: rule)
         staging.batch.beginRow()
         if staging.table.columns.elementsEqual(supplied, by: { $0.name.lowercased() == $1.column.lowercased() }) {
             for value in supplied { staging.batch.append(value.value) }

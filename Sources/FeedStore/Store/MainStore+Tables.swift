@@ -38,15 +38,52 @@ extension MainStore {
         }
     }
 
-    /// Runs a parser's schema where one of its tables does not exist.
+    /// Runs a parser's schema where one of its tables does not exist, and adds columns that a later version of it has to
+    /// those that do.
     package func prepare(schema: String, tables: [String]) throws {
         do {
             try tableInfos.ensure(.sql(schema), in: pool) {
-                guard try tables.isEmpty || !missingTables(among: Set(tables)).isEmpty else { return }
-                try pool.write { try $0.execute(sql: schema) }
+                let isMissing = try !missingTables(among: Set(tables)).isEmpty
+                guard try tables.isEmpty || isMissing || !newColumns(schema: schema, tables: tables).isEmpty else {
+                    return
+                }
+                // Two processes may open a store of the former version at the same moment.
+                let lock = try RunLock(schemaOf: path)
+                defer { lock?.unlock() }
+                // Columns first: indexes and views of the schema may name them.
+                let columns = try newColumns(schema: schema, tables: tables)
+                try pool.write { db in
+                    for (table, column) in columns {
+                        try db.execute(
+                            sql: "ALTER TABLE \(table.sqlIdentifier) ADD COLUMN \(column.name.sqlIdentifier) "
+                                + column.declaredType)
+                    }
+                    try db.execute(sql: schema)
+                }
             }
         } catch let error as DatabaseError {
             throw StoreError(.schema, "the tables of the parser cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// Whether every table of a parser is there, with every column that its schema gives it.
+    package func isPrepared(schema: String, tables: [String]) throws -> Bool {
+        guard try missingTables(among: Set(tables)).isEmpty else { return false }
+        return try newColumns(schema: schema, tables: tables).isEmpty
+    }
+
+    /// Columns that a parser's schema gives to its tables, and that those which are there lack.
+    private func newColumns(
+        schema: String, tables: [String]
+    ) throws -> [(table: String, column: TableInfo.Column)] {
+        let declared = try DatabaseQueue()
+        // A schema that stands on other tables than its own is the author's to keep up to date.
+        guard (try? declared.write { try $0.execute(sql: schema) }) != nil else { return [] }
+        return try tables.flatMap { table in
+            guard let new = try declared.read({ try TableInfo($0, table: table, schema: "main") }),
+                let old = try pool.read({ try TableInfo($0, table: table, schema: "main") })
+            else { return [(table: String, column: TableInfo.Column)]() }
+            return new.columns.filter { !$0.isGenerated && old.column($0.name) == nil }.map { (old.name, $0) }
         }
     }
 

@@ -39,7 +39,7 @@ extension MappingHandler {
 
     func collectEnd(_ stream: XMLStreamParser, depth: Int) throws {
         try collectText(stream.textBytes, depth: depth)
-        try collect { $0.end(stream.qualifiedName) }
+        try collect { $0.end() }
     }
 
     private func collectText(_ text: UnsafeBufferPointer<UInt8>, depth: Int) throws {

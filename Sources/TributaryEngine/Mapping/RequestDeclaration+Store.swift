@@ -77,6 +77,9 @@ extension RequestDeclaration {
 
     /// Whether a store has every table and column that the request writes, as far as it declares them.
     package func isPrepared(in store: MainStore, parsers: ParserRegistry) throws -> Bool {
+        if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
+            return try store.isPrepared(schema: parser.schema, tables: parser.tables)
+        }
         guard case .mapping(let mapping) = content else {
             return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
         }

@@ -38,6 +38,9 @@ open class FeedParser {
 
     /// Idempotent SQL that makes the parser's tables where they do not exist, run before it parses. Empty where the program's
     /// migrations or a schema file make them.
+    ///
+    /// A later version may give its tables more columns: they are added to tables that are there, without NOT NULL, and the
+    /// rows that are there have NULL in them until their feed says more. Keys and types stay as they are in the store.
     open class var schema: String { "" }
 
     /// The tables that the parser writes. `check` makes sure that they exist, and a request that mirrors deletes from
@@ -47,6 +50,9 @@ open class FeedParser {
     /// For a table, the columns under a unique index that identify its rows. Without an entry they are the table's
     /// primary key, if every record supplies it, or else the whole row.
     open class var keys: [String: [String]] { [:] }
+
+    /// For a table, the columns that are written only where the row is new, and never changed: when it was first seen, say.
+    open class var insertOnly: [String: Set<String>] { [:] }
 
     // MARK: - What a parser is told
 
@@ -91,6 +97,14 @@ open class FeedParser {
     /// children.
     public final var rawText: String { String(decoding: stream.textBytes, as: UTF8.self) }
 
+    /// Takes the content of the element that has begun as markup. To be called in ``didStartElement()``: the parser is not
+    /// told of the elements in it, and finds it in ``markup`` when the element ends. Costs nothing where there are none.
+    public final func collectMarkup(_ rules: MarkupRules = MarkupRules()) { markupRules = rules }
+
+    /// In ``didEndElement()``, the content of an element that was to be taken as markup and has elements in it: well-formed,
+    /// its text escaped, without white space at either end. Nil where it has none: its ``text`` then says all.
+    public final internal(set) var markup: String?
+
     /// The line of the document that has been reached, counted from 1.
     public final var line: Int { stream.line }
 
@@ -103,6 +117,9 @@ open class FeedParser {
     public final var response: FeedResponse { session.response }
 
     // MARK: - The session
+
+    /// How the content of the element that has begun is to be taken, where the parser has just said so.
+    final var markupRules: MarkupRules?
 
     struct Session {
         let context: WorkerContext

@@ -7,6 +7,15 @@ public struct FeedResponse: Sendable {
     public var requestedURL: String
     /// The address that answered, after redirects, with everything that was sent, secrets included.
     public var url: String
+    /// What relative references in the document are relative to (RFC 3986, section 5.1.3): the address that answered, without
+    /// user, query and fragment; fit to be stored. Nil for files, and where a secret is in what is left.
+    public internal(set) var baseURL: String?
+    /// The source that asked.
+    public internal(set) var source = ""
+    /// The request's key.
+    public internal(set) var request = ""
+    /// Whether the request is its source's only one.
+    public internal(set) var isOnlyRequest = true
     public var status: Int
     /// Names and values as they came, in their order.
     public var headers: [(name: String, value: String)]
@@ -29,6 +38,18 @@ public struct FeedResponse: Sendable {
         self.headers = headers
         self.fetchedAt = fetchedAt
         self.validators = validators
+    }
+
+    /// The address that answered, without what is not to be stored or does not count when references are resolved.
+    var addressWithoutUser: String? {
+        guard var components = URLComponents(string: url),
+            ["http", "https"].contains(components.scheme?.lowercased())
+        else { return nil }
+        components.user = nil
+        components.password = nil
+        components.query = nil
+        components.fragment = nil
+        return components.string
     }
 
     /// The first header with this name, in any case.

@@ -40,6 +40,13 @@ enum RegisteredParser: Sendable {
         }
     }
 
+    var insertOnly: [String: Set<String>] {
+        switch self {
+        case .type(let type): type.insertOnly
+        case .record: [:]
+        }
+    }
+
     func makeBodyParser(_ response: FeedResponse, context: WorkerContext) -> any BodyParser {
         switch self {
         case .type(let type): XMLBodyParser(type, context: context, response: response)

@@ -6,6 +6,8 @@ final class XMLBodyParser: XMLStreamHandler, BodyParser {
     private let parser: FeedParser
     private let response: FeedResponse
     private lazy var stream = XMLStreamParser(response, handler: self)
+    /// Takes the content of an element that the parser wants as markup; the parser is not told of the elements in it.
+    private var collector: ContentCollector?
 
     init(_ type: FeedParser.Type, context: WorkerContext, response: FeedResponse) {
         parser = type.init()
@@ -25,11 +27,25 @@ final class XMLBodyParser: XMLStreamHandler, BodyParser {
     }
 
     override func didStartElement(in stream: XMLStreamParser) throws {
+        if collector != nil { return try locating(stream) { try collector?.start(stream) } }
         try locating(stream) { try parser.didStartElement() }
+        if let rules = parser.markupRules {
+            parser.markupRules = nil
+            collector = ContentCollector(rules, depth: stream.depth)
+            stream.keepsIndentation = true
+        }
     }
 
     override func didEndElement(in stream: XMLStreamParser) throws {
-        try locating(stream) { try parser.didEndElement() }
+        guard let depth = collector?.depth else { return try locating(stream) { try parser.didEndElement() } }
+        if depth < stream.depth { return try locating(stream) { try collector?.end(stream) } }
+        try locating(stream) {
+            parser.markup = try collector?.content(stream)
+            collector = nil
+            stream.keepsIndentation = false
+            try parser.didEndElement()
+            parser.markup = nil
+        }
     }
 
     @inline(__always)

@@ -27,7 +27,7 @@ struct BodyParserFactory {
                 index,
                 rule: MergeRule(
                     sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) },
-                    windowMayLack: true, keys: parser.keys))
+                    windowMayLack: true, keys: parser.keys, insertOnly: parser.insertOnly))
             return parser.makeBodyParser(response, context: context)
         case .mapping(let mapping):
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))

@@ -34,6 +34,7 @@ struct RunEnvironment: Sendable {
         let fetcher: any Fetcher = isFile ? FileFetcher(now: { clock.now() }) : http
         var exchange = try await fetcher.fetch(request, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
+        exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
         // Validators are stored.
         if let etag = exchange.response.validators.etag, holdsSecret(etag) { exchange.response.validators.etag = nil }
         if let modified = exchange.response.validators.lastModified, holdsSecret(modified) {

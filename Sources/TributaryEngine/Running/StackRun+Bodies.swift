@@ -100,6 +100,9 @@ extension StackRun {
         try factory.prepareStore()
         var response = exchange.response
         response.maxBody = request.maxBody
+        response.source = source.name
+        response.request = request.key
+        response.isOnlyRequest = source.requests.count == 1
         var parser = try factory.makeParser(response, context: context, index: index)
         context.textLimit = request.maxBody
         let mapped = parser as? MappingBodyParser

@@ -1,0 +1,48 @@
+/// The vocabularies of syndication, whatever prefix a feed chose for their namespaces.
+enum Vocabulary {
+    /// RSS and Atom themselves.
+    case core
+    case dublinCore
+    /// The later terms of Dublin Core, of which dates are read.
+    case terms
+    /// RSS's content module.
+    case content
+    case itunes
+    case media
+    case google
+    case xhtml
+    case other
+
+    static let xhtmlNamespace = "http://www.w3.org/1999/xhtml"
+
+    /// - Parameter namespace: one that is not the feed's own.
+    init(namespace: String) { self = Self.namespaces[namespace.lowercased()] ?? .other }
+
+    /// In lower case: feeds write them either way.
+    private static let namespaces: [String: Vocabulary] = [
+        "http://www.w3.org/2005/atom": .core,
+        "http://purl.org/atom/ns#": .core,
+        "http://purl.org/rss/1.0/": .core,
+        "http://my.netscape.com/rdf/simple/0.9/": .core,
+        "http://my.netscape.com/publish/formats/rss-0.91.dtd": .core,
+        "http://channel.netscape.com/rdf/simple/0.9/": .core,
+        "http://backend.userland.com/rss": .core,
+        "http://backend.userland.com/rss2": .core,
+        "http://backend.userland.com/rss091": .core,
+        "http://backend.userland.com/rss092": .core,
+        "http://purl.org/rss/1.0/modules/rss091#": .core,
+        "http://purl.org/net/rss1.1#": .core,
+        "http://blogs.law.harvard.edu/tech/rss": .core,
+        "http://cyber.law.harvard.edu/rss/rss.html": .core,
+        "http://www.rssboard.org/rss-specification": .core,
+        "http://purl.org/dc/elements/1.0/": .dublinCore,
+        "http://purl.org/dc/elements/1.1/": .dublinCore,
+        "http://purl.org/dc/terms/": .terms,
+        "http://purl.org/rss/1.0/modules/content/": .content,
+        "http://www.itunes.com/dtds/podcast-1.0.dtd": .itunes,
+        "http://search.yahoo.com/mrss": .media,
+        "http://search.yahoo.com/mrss/": .media,
+        "http://base.google.com/ns/1.0": .google,
+        xhtmlNamespace: .xhtml,
+    ]
+}
