@@ -122,10 +122,10 @@ public final class SyndicationParser: FeedParser {
         case .xhtml:
             if isChild, localName == "body" { collect() }
         case .itunes:
-            guard isChild, localName == "image", let address = attributes["href"] else { return }
+            guard isChild, localName == "image", let address = trimmed("href") else { return }
             try offer(address, to: &draft.image, rank: 0, base: base)
         case .media:
-            guard localName == "thumbnail", isChildOfMedia, let address = attributes["url"] else { return }
+            guard localName == "thumbnail", isChildOfMedia, let address = trimmed("url") else { return }
             try offer(address, to: &draft.image, rank: 1, base: base, keepsFirst: true)
         case .terms, .google, .other: break
         }
@@ -167,10 +167,10 @@ public final class SyndicationParser: FeedParser {
         case "item", "entry": try beginEntry()
         case "channel": if !isInEntry { try beginChannel() }
         case "link":
-            guard isChild, let address = attributes["href"] else { return }
+            guard isChild, let address = trimmed("href") else { return }
             try didFindLink(address)
         case "enclosure":
-            guard isChild, let address = attributes["url"] else { return }
+            guard isChild, let address = trimmed("url") else { return }
             try addEnclosure(address)
         case "author": person = ("", "")
         case "title", "description", "subtitle", "tagline", "summary", "content", "fullitem": if isChild { collect() }
@@ -205,7 +205,7 @@ public final class SyndicationParser: FeedParser {
         case "managingEditor": try addAuthor(text, rank: 0)
         case "logo": try offer(text, to: &draft.image, rank: 1, base: base)
         case "icon": try offer(text, to: &draft.image, rank: 2, base: base)
-        case "category": try addCategory(attributes["term"] ?? text, attributes["scheme"] ?? attributes["domain"])
+        case "category": try addCategory(trimmed("term") ?? text, attributes["scheme"] ?? attributes["domain"])
         case "pubDate", "published", "issued":
             setDate(&draft.published, rank: 0)
             // A feed that says only this has changed then.
@@ -316,6 +316,9 @@ public final class SyndicationParser: FeedParser {
             ))
     }
 
+    /// An attribute's value without white space at either end.
+    private func trimmed(_ attribute: String) -> String? { attributes[attribute].flatMap { String(xmlText: $0) } }
+
     private var base: String? { scopes.last?.base ?? response.baseURL }
 
     // MARK: - Records
@@ -415,7 +418,7 @@ public final class SyndicationParser: FeedParser {
         if let markup { return markup }
         let text = text
         guard !attributes.isEmpty, !text.isEmpty, isEncoded, let data = Data(xmlText: text) else { return text }
-        return String(data: data, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines) ?? text
+        return String(data: data, encoding: .utf8).flatMap { String(xmlText: $0) } ?? text
     }
 
     /// Whether the text is base 64: by `mode` in Atom 0.3, by a media type that is neither text nor XML in 1.0 (RFC 4287,
@@ -464,7 +467,7 @@ public final class SyndicationParser: FeedParser {
         case "", "alternate", "none":
             let type = attributes["type"]?.lowercased() ?? ""
             let rank = type.isEmpty || type.contains("html") ? 0 : 1
-            try offer(address.trimmingCharacters(in: .whitespacesAndNewlines), to: &draft.link, rank: rank, base: base)
+            try offer(address, to: &draft.link, rank: rank, base: base)
         case "enclosure":
             try addEnclosure(address)
         default:
@@ -475,7 +478,7 @@ public final class SyndicationParser: FeedParser {
     private func addEnclosure(_ address: String) throws {
         guard isInEntry, !address.isEmpty else { return }
         let type = attributes["type"]
-        let address = URIReference.resolve(address.trimmingCharacters(in: .whitespacesAndNewlines), against: base)
+        let address = URIReference.resolve(address, against: base)
         try keep(address.utf8.count + (type?.utf8.count ?? 0) + 200)
         draft.enclosures.append(
             Enclosure(
@@ -483,7 +486,6 @@ public final class SyndicationParser: FeedParser {
     }
 
     private func addCategory(_ term: String, _ scheme: String?) throws {
-        let term = term.trimmingCharacters(in: .whitespacesAndNewlines)
         guard isInEntry, !term.isEmpty else { return }
         let label = attributes["label"]
         try keep(term.utf8.count + (scheme?.utf8.count ?? 0) + (label?.utf8.count ?? 0) + 200)
