@@ -89,7 +89,8 @@ public final class SyndicationParser: FeedParser {
     /// When the feed was fetched, in whole seconds, as dates are stored.
     private var fetchedAt = Date.distantPast
 
-    /// The namespaces of the feed's own elements, how markup in them is taken, and the vocabulary of the namespace that was looked up last.
+    /// The namespaces of the feed's own elements, how markup in them is taken, and the vocabulary of the namespace that was
+    /// looked up last.
     private var ownNamespaces: Set<String?> = [nil]
     private var markupRules = MarkupRules()
     private var lastNamespace = (name: "", vocabulary: Vocabulary.other)
@@ -116,7 +117,7 @@ public final class SyndicationParser: FeedParser {
         switch vocabulary {
         case .core: try didStartCore()
         case .dublinCore:
-            if isChild, ["title", "description"].contains(localName) { collect() }
+            if isChild, localName == "title" || localName == "description" { collect() }
         case .content:
             if isChild, localName == "encoded" { collect() }
         case .xhtml:
@@ -151,13 +152,18 @@ public final class SyndicationParser: FeedParser {
         feed.title = draft.title.text
         feed.link = draft.link.address
         feed.description = draft.description.text
-        feed.language = draft.language.text ?? response[header: "Content-Language"]
+        feed.language = draft.language.text ?? headerLanguage
         feed.id = draft.id.address
         feed.author = draft.author
         feed.image = draft.image.address
         feed.published = draft.published?.date
         feed.updated = draft.updated?.date
         try context.insert(feed)
+    }
+
+    /// The first of the languages for whose readers the response is meant (RFC 9110, section 8.5).
+    private var headerLanguage: String? {
+        response[header: "Content-Language"]?.split(separator: ",").first.flatMap { String(xmlText: String($0)) }
     }
 
     // MARK: - The feed's own words
@@ -183,6 +189,8 @@ public final class SyndicationParser: FeedParser {
         case "item", "entry":
             // An entry that lies in markup was never begun.
             if isInEntry, draft.depth == depth { try endEntry() }
+        // RSS 1.0 has an image, a text input and the items beside it, which say nothing of the feed.
+        case "channel": if !isInEntry, draft.depth == depth { draft.depth = 1 }
         case "name": if isPerson { person.name = try kept(text) }
         case "email": if isPerson { person.email = try kept(text) }
         case "url": if isOfImage { try offer(text, to: &draft.image, rank: 1, base: base, keepsFirst: true) }
@@ -286,7 +294,7 @@ public final class SyndicationParser: FeedParser {
 
     private var isPerson: Bool { depth == draft.depth + 2 && parent.map(Self.local) == "author" }
 
-    /// RSS 1.0 has the image beside the channel.
+    /// In RSS it lies in the channel, in RSS 1.0 beside it.
     private var isOfImage: Bool {
         !isInEntry && (depth == draft.depth + 2 || depth == 3) && parent.map(Self.local) == "image"
     }
