@@ -89,7 +89,8 @@ public final class SyndicationParser: FeedParser {
     /// When the feed was fetched, in whole seconds, as dates are stored.
     private var fetchedAt = Date.distantPast
 
-    /// The namespaces of the feed's own elements, how markup in them is taken, and the vocabulary of the namespace that was looked up last.
+    /// The namespaces of the feed's own elements, how markup in them is taken, and the vocabulary of the namespace that was
+    /// looked up last.
     private var ownNamespaces: Set<String?> = [nil]
     private var markupRules = MarkupRules()
     private var lastNamespace = (name: "", vocabulary: Vocabulary.other)
@@ -116,16 +117,16 @@ public final class SyndicationParser: FeedParser {
         switch vocabulary {
         case .core: try didStartCore()
         case .dublinCore:
-            if isChild, ["title", "description"].contains(localName) { collect() }
+            if isChild, localName == "title" || localName == "description" { collect() }
         case .content:
             if isChild, localName == "encoded" { collect() }
         case .xhtml:
             if isChild, localName == "body" { collect() }
         case .itunes:
-            guard isChild, localName == "image", let address = attributes["href"] else { return }
+            guard isChild, localName == "image", let address = trimmed("href") else { return }
             try offer(address, to: &draft.image, rank: 0, base: base)
         case .media:
-            guard localName == "thumbnail", isChildOfMedia, let address = attributes["url"] else { return }
+            guard localName == "thumbnail", isChildOfMedia, let address = trimmed("url") else { return }
             try offer(address, to: &draft.image, rank: 1, base: base, keepsFirst: true)
         case .terms, .google, .other: break
         }
@@ -151,13 +152,18 @@ public final class SyndicationParser: FeedParser {
         feed.title = draft.title.text
         feed.link = draft.link.address
         feed.description = draft.description.text
-        feed.language = draft.language.text ?? response[header: "Content-Language"]
+        feed.language = draft.language.text ?? headerLanguage
         feed.id = draft.id.address
         feed.author = draft.author
         feed.image = draft.image.address
         feed.published = draft.published?.date
         feed.updated = draft.updated?.date
         try context.insert(feed)
+    }
+
+    /// The first of the languages for whose readers the response is meant (RFC 9110, section 8.5).
+    private var headerLanguage: String? {
+        response[header: "Content-Language"]?.split(separator: ",").first.flatMap { String(xmlText: String($0)) }
     }
 
     // MARK: - The feed's own words
@@ -167,10 +173,10 @@ public final class SyndicationParser: FeedParser {
         case "item", "entry": try beginEntry()
         case "channel": if !isInEntry { try beginChannel() }
         case "link":
-            guard isChild, let address = attributes["href"] else { return }
+            guard isChild, let address = trimmed("href") else { return }
             try didFindLink(address)
         case "enclosure":
-            guard isChild, let address = attributes["url"] else { return }
+            guard isChild, let address = trimmed("url") else { return }
             try addEnclosure(address)
         case "author": person = ("", "")
         case "title", "description", "subtitle", "tagline", "summary", "content", "fullitem": if isChild { collect() }
@@ -183,6 +189,8 @@ public final class SyndicationParser: FeedParser {
         case "item", "entry":
             // An entry that lies in markup was never begun.
             if isInEntry, draft.depth == depth { try endEntry() }
+        // RSS 1.0 has an image, a text input and the items beside it, which say nothing of the feed.
+        case "channel": if !isInEntry, draft.depth == depth { draft.depth = 1 }
         case "name": if isPerson { person.name = try kept(text) }
         case "email": if isPerson { person.email = try kept(text) }
         case "url": if isOfImage { try offer(text, to: &draft.image, rank: 1, base: base, keepsFirst: true) }
@@ -205,7 +213,7 @@ public final class SyndicationParser: FeedParser {
         case "managingEditor": try addAuthor(text, rank: 0)
         case "logo": try offer(text, to: &draft.image, rank: 1, base: base)
         case "icon": try offer(text, to: &draft.image, rank: 2, base: base)
-        case "category": try addCategory(attributes["term"] ?? text, attributes["scheme"] ?? attributes["domain"])
+        case "category": try addCategory(trimmed("term") ?? text, attributes["scheme"] ?? attributes["domain"])
         case "pubDate", "published", "issued":
             setDate(&draft.published, rank: 0)
             // A feed that says only this has changed then.
@@ -286,7 +294,7 @@ public final class SyndicationParser: FeedParser {
 
     private var isPerson: Bool { depth == draft.depth + 2 && parent.map(Self.local) == "author" }
 
-    /// RSS 1.0 has the image beside the channel.
+    /// In RSS it lies in the channel, in RSS 1.0 beside it.
     private var isOfImage: Bool {
         !isInEntry && (depth == draft.depth + 2 || depth == 3) && parent.map(Self.local) == "image"
     }
@@ -315,6 +323,9 @@ public final class SyndicationParser: FeedParser {
                 language?.replacingOccurrences(of: "_", with: "-") ?? scopes.last?.language
             ))
     }
+
+    /// An attribute's value without white space at either end.
+    private func trimmed(_ attribute: String) -> String? { attributes[attribute].flatMap { String(xmlText: $0) } }
 
     private var base: String? { scopes.last?.base ?? response.baseURL }
 
@@ -415,7 +426,7 @@ public final class SyndicationParser: FeedParser {
         if let markup { return markup }
         let text = text
         guard !attributes.isEmpty, !text.isEmpty, isEncoded, let data = Data(xmlText: text) else { return text }
-        return String(data: data, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines) ?? text
+        return String(data: data, encoding: .utf8).flatMap { String(xmlText: $0) } ?? text
     }
 
     /// Whether the text is base 64: by `mode` in Atom 0.3, by a media type that is neither text nor XML in 1.0 (RFC 4287,
@@ -464,7 +475,7 @@ public final class SyndicationParser: FeedParser {
         case "", "alternate", "none":
             let type = attributes["type"]?.lowercased() ?? ""
             let rank = type.isEmpty || type.contains("html") ? 0 : 1
-            try offer(address.trimmingCharacters(in: .whitespacesAndNewlines), to: &draft.link, rank: rank, base: base)
+            try offer(address, to: &draft.link, rank: rank, base: base)
         case "enclosure":
             try addEnclosure(address)
         default:
@@ -475,7 +486,7 @@ public final class SyndicationParser: FeedParser {
     private func addEnclosure(_ address: String) throws {
         guard isInEntry, !address.isEmpty else { return }
         let type = attributes["type"]
-        let address = URIReference.resolve(address.trimmingCharacters(in: .whitespacesAndNewlines), against: base)
+        let address = URIReference.resolve(address, against: base)
         try keep(address.utf8.count + (type?.utf8.count ?? 0) + 200)
         draft.enclosures.append(
             Enclosure(
@@ -483,7 +494,6 @@ public final class SyndicationParser: FeedParser {
     }
 
     private func addCategory(_ term: String, _ scheme: String?) throws {
-        let term = term.trimmingCharacters(in: .whitespacesAndNewlines)
         guard isInEntry, !term.isEmpty else { return }
         let label = attributes["label"]
         try keep(term.utf8.count + (scheme?.utf8.count ?? 0) + (label?.utf8.count ?? 0) + 200)

@@ -9,23 +9,23 @@ struct URIReference {
 
     init(_ text: String) {
         var rest = text[...]
-        if let hash = rest.firstIndex(of: "#") {
-            fragment = rest[hash...].dropFirst()
+        if let hash = rest.utf8.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = rest[rest.utf8.index(after: hash)...]
             rest = rest[..<hash]
         }
-        if let mark = rest.firstIndex(of: "?") {
-            query = rest[mark...].dropFirst()
+        if let mark = rest.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            query = rest[rest.utf8.index(after: mark)...]
             rest = rest[..<mark]
         }
-        if let colon = rest.firstIndex(where: { ":/".contains($0) }), rest[colon] == ":",
-            Self.isScheme(rest[..<colon])
+        if let colon = rest.utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }),
+            rest.utf8[colon] == UInt8(ascii: ":"), Self.isScheme(rest[..<colon])
         {
             scheme = rest[..<colon]
-            rest = rest[colon...].dropFirst()
+            rest = rest[rest.utf8.index(after: colon)...]
         }
         if rest.hasPrefix("//") {
             let behind = rest.dropFirst(2)
-            let end = behind.firstIndex(of: "/") ?? behind.endIndex
+            let end = behind.utf8.firstIndex(of: UInt8(ascii: "/")) ?? behind.endIndex
             authority = behind[..<end]
             rest = behind[end...]
         }
@@ -58,7 +58,7 @@ struct URIReference {
             result += parent.path
         } else if relative.path.hasPrefix("/") {
             result += withoutDots(relative.path)
-        } else if let slash = parent.path.lastIndex(of: "/") {
+        } else if let slash = parent.path.utf8.lastIndex(of: UInt8(ascii: "/")) {
             result += withoutDots(parent.path[...slash] + relative.path)
         } else {
             result += withoutDots((parent.authority == nil ? "" : "/") + relative.path)
@@ -71,20 +71,35 @@ struct URIReference {
 
     /// A path without `.` and `..` (section 5.2.4).
     private static func withoutDots(_ path: Substring) -> String {
-        var kept: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        for (index, segment) in segments.enumerated() {
-            let isLast = index == segments.count - 1
-            switch segment {
-            case ".":
-                if isLast { kept.append("") }
-            case "..":
-                // The first is what stands before a leading slash.
-                if kept.count > 1 || kept.first?.isEmpty == false { kept.removeLast() }
-                if isLast { kept.append("") }
-            default: kept.append(segment)
+        var path = String(path)
+        return path.withUTF8 { bytes in
+            let (dot, slash) = (UInt8(ascii: "."), UInt8(ascii: "/"))
+            var kept: [UInt8] = []
+            kept.reserveCapacity(bytes.count)
+            var segments = 0
+            var begin = 0
+            while begin <= bytes.count {
+                var end = begin
+                while end < bytes.count, bytes[end] != slash { end += 1 }
+                let isOne = end - begin == 1 && bytes[begin] == dot
+                let isTwo = end - begin == 2 && bytes[begin] == dot && bytes[begin + 1] == dot
+                // The first segment is what stands before a leading slash.
+                if isTwo, segments > 1 || segments == 1 && !kept.isEmpty {
+                    while kept.last != slash, !kept.isEmpty { kept.removeLast() }
+                    if !kept.isEmpty { kept.removeLast() }
+                    segments -= 1
+                }
+                // Behind the last slash there is a segment, if an empty one.
+                if !isOne && !isTwo || end == bytes.count {
+                    if segments > 0 { kept.append(slash) }
+                    segments += 1
+                    if !isOne, !isTwo {
+                        kept.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[begin..<end]))
+                    }
+                }
+                begin = end + 1
             }
+            return String(decoding: kept, as: UTF8.self)
         }
-        return kept.joined(separator: "/")
     }
 }

@@ -139,6 +139,18 @@ import Tributary
             "SELECT f.title, e.title FROM feed f JOIN entry e USING (feed)", ["c|e"])
     }
 
+    /// An image and a text input beside the channel say nothing of the feed, but where the image is.
+    @Test func besideTheChannelOfRSS10() async throws {
+        let feed = """
+            <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>
+            <channel><title>c</title></channel><image><title>no</title><url>/i.png</url><link>no</link></image>
+            <item rdf:about='urn:1'><title>e</title></item><textinput><description>no</description></textinput></rdf:RDF>
+            """
+        try await Fixture.expect(
+            feed, "SELECT f.title, f.link, description, f.image, e.id FROM feed f JOIN entry e USING (feed)",
+            ["c|NULL|NULL|URL/i.png|urn:1"])
+    }
+
     @Test func wordsThatStandIn() async throws {
         let names = """
             xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:itunes='http://www.itunes.com/DTDs/Podcast-1.0.dtd'
