@@ -65,7 +65,8 @@ import Testing
                         """
                 }
                 try folder.write(
-                    "[store]\npath = \"store.sqlite\"\n[daemon]\nper_host = 8\n[defaults]\ncache = \"1s\"\n" + sources.joined(),
+                    "[store]\npath = \"store.sqlite\"\n[daemon]\nper_host = 8\n[defaults]\ncache = \"1s\"\n"
+                        + sources.joined(),
                     to: "sources.toml")
                 let program = BuiltProgram("tributary", config: folder.file("sources.toml"))
                 let daemon = try program.start(["run", "--log-level", "critical"])
@@ -80,8 +81,8 @@ import Testing
                     }
                 }
                 do {
-                    let warm = try await wait(forRuns: 800)
-                    let later = try await wait(forRuns: 2_000)
+                    let warm = try await wait(forRuns: 500)
+                    let later = try await wait(forRuns: 1_200)
                     let growth = Double(later.kilobytes - warm.kilobytes) / Double(later.runs - warm.runs)
                     // Caches are still being filled; what a run once left behind was 15 kB.
                     #expect(growth < 5, "\(warm), \(later)")

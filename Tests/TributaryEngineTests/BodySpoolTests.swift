@@ -7,11 +7,12 @@ import Testing
 /// Bodies without validators, of which the digest says whether they are those of last time.
 @Suite struct BodySpoolTests {
     private static func items(_ count: Int, name: String = "n") -> String {
-        EngineFixture.items((0..<count).map { String(format: "%06d", $0) }, name: name)
+        let text = count < 100 ? name : name + String(repeating: "x", count: 8_000)
+        return EngineFixture.items((0..<count).map { String(format: "%06d", $0) }, name: text)
     }
 
     /// The second one is larger than what is kept in memory.
-    @Test(arguments: [3, 40_000], [false, true])
+    @Test(arguments: [3, 200], [false, true])
     func theSameBodyIsNotParsedAgain(count: Int, isCompressed: Bool) async throws {
         try await EngineFixture.with { (fixture) async throws in
             func serve(_ text: String) {

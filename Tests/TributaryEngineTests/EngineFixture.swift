@@ -13,7 +13,9 @@ struct EngineFixture {
         CREATE TABLE IF NOT EXISTS item (
             id TEXT PRIMARY KEY, name TEXT, size INTEGER, company TEXT REFERENCES company(id));
         """
-    static let registry = ParserRegistry([ItemsParser.self, CompaniesParser.self, ThrowingParser.self, BulkParser.self])
+    static let registry = ParserRegistry([
+        ItemsParser.self, CompaniesParser.self, ThrowingParser.self, BulkParser.self, MarkupTests.MarkupParser.self,
+    ])
 
     let server: StubServer
     let folder: TemporaryFolder
