@@ -192,6 +192,21 @@ import Testing
         }
     }
 
+    /// Records of the feed give way to later ones; rows that are looked up again and again do not.
+    @Test func onlyRecordsAreReplaced() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.folder.write(Self.companies, to: "schema.sql")
+            let mapping = table(
+                "person", "person", #"key = ["id"]"#,
+                columns:
+                    "id = \"@id\"\nfirm_id = { path = \"firm\", references = \"firm(name)\", missing = \"create\" }")
+            let persons = ["1", "2", "3", "2"].map { "<person id='\($0)'><firm>Umbra</firm></person>" }.joined()
+            let report = try await sync(fixture, "<p>\(persons)</p>", mapping)
+            #expect(report.error == nil && report.counts.replaced == 1, "\(report)")
+            #expect(try fixture.rows("SELECT count(*) FROM person") == ["3"])
+        }
+    }
+
     /// A row could not be found again by a key with a NULL in it: each sync would insert it once more.
     @Test(arguments: ["firm='Nobody'", ""])
     func aKeyWithoutItsReferenceDiscards(firm: String) async throws {

@@ -1,5 +1,6 @@
 import FeedStore
 import Foundation
+import GRDB
 import Logging
 import TestSupport
 import Testing
@@ -42,6 +43,36 @@ import Testing
             if case .failure(let error as StoreError) = result {
                 #expect(error.code == .replaced && error.message.contains(fixture.storePath))
             }
+            try service.store.close()
+        }
+    }
+
+    /// What `cp` takes is the store.
+    @Test(.timeLimit(.minutes(1))) func anIdleStoresFileHoldsAllThatWasCommitted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]))
+            let service = try fixture.service(EngineFixture.request("/a"), clock: fixture.clock)
+            let running = Task { try await service.run() }
+            let watching = Task { try await service.watchStore() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            #expect(await outcomes.next()?.outcome == .committed)
+            let copy = fixture.folder.file("copy.sqlite")
+            func copied() throws -> Int {
+                try? FileManager.default.removeItem(atPath: copy)
+                try FileManager.default.copyItem(atPath: fixture.storePath, toPath: copy)
+                let count = try? DatabaseQueue(path: copy).read {
+                    try Int.fetchOne($0, sql: "SELECT count(*) FROM item")
+                }
+                return count ?? 0
+            }
+            while try copied() < 2 {
+                fixture.clock.advance(by: 1)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            watching.cancel()
+            running.cancel()
+            _ = await watching.result
+            try? await running.value
             try service.store.close()
         }
     }
