@@ -40,7 +40,7 @@ struct InferCommand: ProgramCommand {
                 Terminal.print(String(proposal.toml.dropLast()))
             }
         } catch {
-            throw Failure.failed("\(location): \(error)")
+            throw Failure.failed("\(location): \(error)".withoutUserInfo)
         }
     }
 }

@@ -1,6 +1,6 @@
 extension String {
-    /// An address without the user and password that it may hold.
-    var withoutUserInfo: String { replacing(#/:\/\/[^\/?\#@]*@/#, with: "://") }
+    /// A text without the user and password of the addresses in it.
+    package var withoutUserInfo: String { replacing(#/:\/\/[^\/?\#@]*@/#, with: "://") }
 
     /// Itself, or its beginning and an ellipsis where it is longer than a message may be.
     func shortened(to most: Int) -> String {
