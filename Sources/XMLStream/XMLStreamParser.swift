@@ -15,7 +15,7 @@ public final class XMLStreamParser {
     var envelope: XMLStreamEnvelope?
     /// Elements of an envelope around what the handler is being told of.
     @exclusivity(unchecked) var outerDepth = 0
-    private let context: xmlParserCtxtPtr
+    let context: xmlParserCtxtPtr
     private let forcedEncoding: String?
     private var preamble: [UInt8]? = []
 
@@ -231,84 +231,4 @@ public final class XMLStreamParser {
         xmlStopParser(context)
         return error
     }
-
-    // MARK: - The element a handler is being told of
-
-    /// Its name. Traps where no element is open.
-    public var name: XMLName { names[frames[frames.count - 1].name] }
-
-    /// Its name as written, prefix included, without making an ``XMLName`` of it.
-    public var qualifiedName: String { names.qualified(frames[frames.count - 1].name) }
-
-    /// Parts of its name, likewise.
-    public var localName: String { names.local(frames[frames.count - 1].name) }
-    public var namespace: String? { names.namespace(frames[frames.count - 1].name) }
-
-    /// The name as written of the element that holds it; nil for the root.
-    public var parentQualifiedName: String? { depth > 1 ? names.qualified(frames[frames.count - 2].name) : nil }
-
-    /// Elements open at this moment, this one included.
-    public var depth: Int { frames.count - outerDepth }
-
-    /// The names of the open elements as written, from the root: `/rss/channel/item/title`.
-    public var path: String {
-        (outerDepth..<frames.count).reduce(into: "") { $0 += "/" + names.qualified(frames[$1].name) }
-    }
-
-    public var attributesOfElement: XMLAttributes {
-        attributes(of: frames.count - 1)
-    }
-
-    /// The element's own text so far, CDATA sections included, its children's left out. White space before the first
-    /// child or other text is indentation and is not kept. Valid until the handler returns.
-    public var textBytes: UnsafeBufferPointer<UInt8> { text[frames[frames.count - 1].textStart..<text.count] }
-
-    /// The name's number among the names of the document: what is compared where every element is.
-    package var nameIndex: Int32 { frames[frames.count - 1].name }
-
-    /// The name of the open element at a depth, 1 for the root.
-    package func name(atDepth depth: Int) -> XMLName { names[frames[outerDepth + depth - 1].name] }
-
-    /// The attributes of the open element at a depth, 1 for the root.
-    package func attributes(atDepth depth: Int) -> XMLAttributes {
-        attributes(of: outerDepth + depth - 1)
-    }
-
-    @inline(__always)
-    private func attributes(of frame: Int) -> XMLAttributes {
-        XMLAttributes(stream: self, range: frames[frame].attributes, element: frames[frame].element)
-    }
-
-    /// The own text so far of the open element at a depth, 1 for the root.
-    package func textBytes(atDepth depth: Int) -> UnsafeBufferPointer<UInt8> {
-        let depth = outerDepth + depth
-        return text[frames[depth - 1].textStart..<(depth < frames.count ? frames[depth].textStart : text.count)]
-    }
-
-    /// The line that the parser has reached, counted from 1.
-    public var line: Int { toldLine ?? Int(xmlSAX2GetLineNumber(context)) }
-
-    /// The innermost open element's name as written; nil outside the root.
-    var openElement: String? { frames.count > 0 ? qualifiedName : nil }
-
-    func name(_ index: Int32) -> XMLName { names[index] }
-    func attribute(_ index: Int) -> XMLAttributeRecord { attributes[index] }
-    func attributeBytes(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> { attributeValues[range] }
-
-    /// The C context of the document itself, as callbacks see it; entities are parsed in others.
-    @inline(__always)
-    var rootContext: UnsafeMutableRawPointer { UnsafeMutableRawPointer(context) }
-
-    var rootDocument: xmlDocPtr? { context.pointee.myDoc }
-
-    /// libxml2's one copy of a name; nil where all names of the document are longer than it allows.
-    func intern(_ name: UnsafeBufferPointer<UInt8>) -> UnsafePointer<UInt8>? {
-        xmlDictLookup(context.pointee.dict, name.baseAddress, Int32(clamping: name.count))
-    }
-
-    @inline(__always)
-    func tellStart() throws { try handler._withUnsafeGuaranteedRef { try $0.didStartElement(in: self) } }
-
-    @inline(__always)
-    func tellEnd() throws { try handler._withUnsafeGuaranteedRef { try $0.didEndElement(in: self) } }
 }

@@ -21,9 +21,9 @@ actor StackRun {
     /// What lets the run go on without a slot.
     var absence: HostLimiter.Place?
 
-    private var startedAt = Date()
-    private var start = ContinuousClock.now
-    private var state: SourceState
+    var startedAt = Date()
+    var start = ContinuousClock.now
+    var state: SourceState
     var known: [String: RequestState] = [:]
     var context: WorkerContext?
     var results: [RequestResult] = []
@@ -37,7 +37,7 @@ actor StackRun {
     var notesUnused = false
     var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
     /// Records that the declarations said to drop.
-    private var skipped = 0
+    var skipped = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -200,121 +200,5 @@ actor StackRun {
         guard !mode.ignoresDueTime else { return nil }
         let due = DueTime.start(source, state: state, now: startedAt)
         return startedAt < due ? due : nil
-    }
-
-    // MARK: - The end
-
-    private func finish() async throws -> RunReport {
-        try Task.checkCancellation()
-        guard let context, results.contains(where: { $0.report.outcome == "parsed" }) else {
-            self.context?.remove()
-            self.context = nil
-            return await record(Ending(outcome: .unchanged))
-        }
-        let stack = try context.finish()
-        skipped = context.skippedRows
-        let ending = Ending(outcome: .committed)
-        var commit = commit(ending)
-        commit.mirrors = mirrors
-        commit.checkMirrors = checkMirrors
-        let report = try await environment.store.commit(
-            commit, merging: stack, interruption: interruption, seconds: elapsed)
-        environment.attempts.end(source.name)
-        context.remove()
-        self.context = nil
-        return report
-    }
-
-    /// The tables that the stack's changed requests mirror, rows or none.
-    private var mirrors: [MirroredRows] {
-        let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
-        return parsed.flatMap { index in
-            let request = source.requests[index]
-            return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
-                .map { MirroredRows(table: $0, scope: request.scope, window: request.window(of: $0)) }
-        }
-    }
-
-    private var checkMirrors: Commit.MirrorCheck {
-        { [source, configuration = environment.configuration] rows, others, comparison in
-            try StackDecision.checkMirror(
-                of: rows, by: source, others: others, comparedBy: comparison, configuration: configuration)
-        }
-    }
-
-    private func ending(with error: any Error) -> Ending {
-        if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        return Ending(outcome: .discarded, error: shown(error))
-    }
-
-    /// What is told of an error: without secrets, and without what responses have given that later requests may prove
-    /// themselves with. Addresses that they have given are no secrets.
-    private func shown(_ error: any Error) -> String {
-        let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
-        let secrets = captured.filter { !addresses.contains("capture:" + $0.key) }.values
-        return environment.shown(Redactor(secrets: secrets).redact("\(error)"))
-    }
-
-    /// Records a run that has no rows to merge.
-    private func record(_ ending: Ending) async -> RunReport {
-        let commit = commit(ending)
-        do {
-            let report = try await environment.store.commit(commit, seconds: elapsed)
-            environment.attempts.end(source.name)
-            return report
-        } catch {
-            // The report still reaches whoever asked; only the store could not take it.
-            environment.logger.error(
-                "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
-            var report = commit.report
-            report.seconds = elapsed()
-            return report
-        }
-    }
-
-    private struct Ending {
-        var outcome: RunOutcome
-        var error: String?
-    }
-
-    private func commit(_ ending: Ending) -> Commit {
-        let now = environment.clock.now()
-        var next = DueTime.state(
-            after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now,
-            advice: advice)
-        next.note = next.note.map(environment.shown)
-        let forgetBefore = now - environment.configuration.history.seconds
-        let isGood = ending.outcome.isGood
-        // What is as it was need not be written, unless the rows are new: the commit sees what they claim.
-        let states =
-            isGood
-            ? results.filter { $0.report.outcome == "parsed" || $0.state != known[$0.report.key] }.compactMap(\.state)
-            : []
-        let keys = Set(source.requests.map(\.key))
-        let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
-        var report = report(ending)
-        report.nextDue = next.nextDue
-        var commit = Commit(
-            report: report, requests: states, state: next, forgottenKeys: forgotten,
-            forgetBefore: forgetBefore)
-        for result in results
-        where result.report.outcome == "unchanged" && states.contains(where: { $0.key == result.report.key }) {
-            commit.revalidated[result.report.key] = known[result.report.key]
-        }
-        if let origin = advice.busyOrigin, let until = advice.retryAt {
-            commit.busyHost = (origin, until, max(0, until.timeIntervalSince(now)))
-        }
-        return commit
-    }
-
-    private func report(_ ending: Ending) -> RunReport {
-        RunReport(
-            source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed(),
-            skipped: skipped,
-            bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
-    }
-
-    private var elapsed: @Sendable () -> Double {
-        { [start] in (ContinuousClock.now - start).seconds }
     }
 }
