@@ -36,8 +36,7 @@ import TestSupport
     @Test func aSourceIsLockedOnceInThisProcessToo() async throws {
         try await StoreFixture.with(schema) { fixture in
             let lock = try #require(try RunLock(store: fixture.store, source: "one"))
-            let found1 = try RunLock(store: fixture.store, source: "one")
-            #expect(found1 == nil)
+            #expect(try RunLock(store: fixture.store, source: "one") == nil)
             let other = try #require(try RunLock(store: fixture.store, source: "two"))
             lock.unlock()
             let again = try #require(try RunLock(store: fixture.store, source: "one"))
@@ -56,10 +55,8 @@ import TestSupport
                 report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
                 state: SourceState(source: "s"), forgetBefore: Date(timeIntervalSinceNow: -3600))
             _ = try await fixture.store.commit(commit) { 0 }
-            let found2 = try fixture.rows("SELECT id FROM tributary_run")
-            #expect(found2 == ["2", "3"])
-            let found3 = try fixture.rows("SELECT run, key FROM tributary_change")
-            #expect(found3 == ["2|b"])
+            #expect(try fixture.rows("SELECT id FROM tributary_run") == ["2", "3"])
+            #expect(try fixture.rows("SELECT run, key FROM tributary_change") == ["2|b"])
         }
     }
 
@@ -83,16 +80,11 @@ import TestSupport
                 try store.close()
             }
             let store = try MainStore(path: path, schema: schema)
-            let found4 = try store.sourceState("s").nextDue
-            #expect(found4 == due)
-            let found5 = try store.sourceState("s").failures
-            #expect(found5 == 3)
-            let found6 = try store.states(of: "s").requests["k"]?.validators.etag
-            #expect(found6 == "W/\"é\"")
-            let found7 = try store.states(of: "s").requests["k"]?.scope
-            #expect(found7 == ["a": "b"])
-            let found8 = try store.runs(limit: 1).first?.error
-            #expect(found8 == "why")
+            #expect(try store.sourceState("s").nextDue == due)
+            #expect(try store.sourceState("s").failures == 3)
+            #expect(try store.states(of: "s").requests["k"]?.validators.etag == "W/\"é\"")
+            #expect(try store.states(of: "s").requests["k"]?.scope == ["a": "b"])
+            #expect(try store.runs(limit: 1).first?.error == "why")
         }
     }
 

@@ -21,14 +21,13 @@ import TestSupport
     func modesWithAKey(mode: SyncMode, expected: MergeCounts, rows: [String]) async throws {
         try await StoreFixture.with(schema) { fixture in
             let rule = MergeRule(sync: mode)
-            let result1 = try fixture.commit(rule) { for item in first { try $0.insert(item) } }
-            #expect(result1 == counts(inserted: 3))
-            let result2 = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
-            #expect(result2 == expected)
-            let found1 = try fixture.rows("SELECT * FROM item ORDER BY id")
-            #expect(found1 == rows)
-            let again = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
-            #expect(again.inserted + again.updated + again.deleted == 0)
+            let fromNothing = try fixture.commit(rule) { for item in first { try $0.insert(item) } }
+            #expect(fromNothing == counts(inserted: 3))
+            let secondTime = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
+            #expect(secondTime == expected)
+            #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == rows)
+            let thirdTime = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
+            #expect(thirdTime.inserted + thirdTime.updated + thirdTime.deleted == 0)
         }
     }
 
@@ -41,10 +40,11 @@ import TestSupport
                 }
                 #expect(counts.inserted == 2)
             }
-            let found2 = try fixture.rows("SELECT * FROM log").count
-            #expect(found2 == 4)
-            let found3 = try fixture.rows("SELECT operation, key FROM tributary_change")
-            #expect(found3 == ["insert|1", "insert|2", "insert|3", "insert|4"])
+            #expect(try fixture.rows("SELECT * FROM log").count == 4)
+            #expect(
+                try fixture.rows("SELECT operation, key FROM tributary_change") == [
+                    "insert|1", "insert|2", "insert|3", "insert|4",
+                ])
         }
     }
 
@@ -57,15 +57,11 @@ import TestSupport
                     for note in notes { try context.insert(into: "note", ["id": nil, "text": note.0, "rank": note.1]) }
                 }
             }
-            let found4 = try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)])
-            #expect(found4 == counts(inserted: 3, replaced: 1))
+            #expect(try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)]) == counts(inserted: 3, replaced: 1))
             let before = try fixture.rows("SELECT * FROM note")
-            let found5 = try sync([("y", nil), ("x", 1), (nil, 2)])
-            #expect(found5 == counts(unchanged: 3))
-            let found6 = try fixture.rows("SELECT * FROM note")
-            #expect(found6 == before)
-            let found7 = try sync([("y", nil), ("z", 1)])
-            #expect(found7 == counts(inserted: 1, deleted: 2, unchanged: 1))
+            #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == counts(unchanged: 3))
+            #expect(try fixture.rows("SELECT * FROM note") == before)
+            #expect(try sync([("y", nil), ("z", 1)]) == counts(inserted: 1, deleted: 2, unchanged: 1))
         }
     }
 
@@ -76,12 +72,11 @@ import TestSupport
             """
         try await StoreFixture.with(schema) { fixture in
             let rule = MergeRule(sync: .upsert, keys: ["page": ["url"]])
-            let result3 = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "1"]) }
-            #expect(result3 == counts(inserted: 1))
-            let result4 = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "2"]) }
-            #expect(result4 == counts(updated: 1))
-            let found8 = try fixture.rows("SELECT * FROM page")
-            #expect(found8 == ["1|u|2"])
+            let firstSeen = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "1"]) }
+            #expect(firstSeen == counts(inserted: 1))
+            let retitled = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "2"]) }
+            #expect(retitled == counts(updated: 1))
+            #expect(try fixture.rows("SELECT * FROM page") == ["1|u|2"])
             #expect(throws: StoreError.self) {
                 try fixture.commit(MergeRule(keys: ["page": ["title"]])) { try $0.insert(into: "page", ["title": "t"]) }
             }
@@ -95,8 +90,7 @@ import TestSupport
                 try context.insert(Item(id: "b", name: nil, size: nil))
             }
             #expect(result == counts(inserted: 2, replaced: 4))
-            let found9 = try fixture.rows("SELECT * FROM item ORDER BY id")
-            #expect(found9 == ["a|n|4", "b|NULL|NULL"])
+            #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == ["a|n|4", "b|NULL|NULL"])
         }
     }
 
@@ -111,8 +105,7 @@ import TestSupport
             }
             let first = try sync()
             #expect(first == counts(inserted: 1, replaced: 1))
-            let found10 = try fixture.rows("SELECT * FROM item")
-            #expect(found10 == ["a|second|2"])
+            #expect(try fixture.rows("SELECT * FROM item") == ["a|second|2"])
             let again = try sync()
             #expect(again == counts(unchanged: 1, replaced: 1))
         }
@@ -124,8 +117,7 @@ import TestSupport
         try await StoreFixture.with(schema) { fixture in
             try fixture.commit { try $0.insert(Item(id: "a", name: "A", size: 1)) }
             try fixture.commit { try $0.insert(into: "item", ["size": 9, "id": "a"]) }
-            let found11 = try fixture.rows("SELECT * FROM item")
-            #expect(found11 == ["a|A|9|new"])
+            #expect(try fixture.rows("SELECT * FROM item") == ["a|A|9|new"])
         }
     }
 
@@ -137,16 +129,16 @@ import TestSupport
                     for sku in skus { try context.insert(into: "price", ["sku": sku, "cents": 5]) }
                 }
             }
-            let found12 = try sync("north", ["1", "2"])
-            #expect(found12 == counts(inserted: 2))
-            let found13 = try sync("south", ["1", "2"])
-            #expect(found13 == counts(inserted: 2))
-            let found14 = try sync("north", ["2", "3"])
-            #expect(found14 == counts(inserted: 1, deleted: 1, unchanged: 1))
-            let found15 = try fixture.rows("SELECT shop, sku FROM price ORDER BY 1, 2")
-            #expect(found15 == ["north|2", "north|3", "south|1", "south|2"])
-            let found16 = try fixture.rows("SELECT key FROM tributary_change WHERE operation = 'delete'")
-            #expect(found16 == ["[\"north\",\"1\"]"])
+            #expect(try sync("north", ["1", "2"]) == counts(inserted: 2))
+            #expect(try sync("south", ["1", "2"]) == counts(inserted: 2))
+            #expect(try sync("north", ["2", "3"]) == counts(inserted: 1, deleted: 1, unchanged: 1))
+            #expect(
+                try fixture.rows("SELECT shop, sku FROM price ORDER BY 1, 2") == [
+                    "north|2", "north|3", "south|1", "south|2",
+                ])
+            #expect(
+                try fixture.rows("SELECT key FROM tributary_change WHERE operation = 'delete'") == ["[\"north\",\"1\"]"]
+            )
         }
     }
 
@@ -158,12 +150,9 @@ import TestSupport
                     for row in rows { try context.insert(into: "pair", ["a": row.0, "b": row.1, "v": row.2]) }
                 }
             }
-            let found17 = try sync([("x", "1", 1), ("x", "2", 2)])
-            #expect(found17 == counts(inserted: 2))
-            let found18 = try sync([("x", "2", 3), ("y", "1", 1)])
-            #expect(found18 == counts(inserted: 1, updated: 1, deleted: 1))
-            let found19 = try fixture.rows("SELECT * FROM pair ORDER BY a, b")
-            #expect(found19 == ["x|2|3", "y|1|1"])
+            #expect(try sync([("x", "1", 1), ("x", "2", 2)]) == counts(inserted: 2))
+            #expect(try sync([("x", "2", 3), ("y", "1", 1)]) == counts(inserted: 1, updated: 1, deleted: 1))
+            #expect(try fixture.rows("SELECT * FROM pair ORDER BY a, b") == ["x|2|3", "y|1|1"])
         }
     }
 
@@ -182,12 +171,14 @@ import TestSupport
     @Test func collationsAndTypes() async throws {
         let schema = "CREATE TABLE word (w TEXT COLLATE NOCASE PRIMARY KEY, v TEXT COLLATE NOCASE, n INTEGER, r REAL)"
         try await StoreFixture.with(schema) { fixture in
-            let result5 = try fixture.commit { try $0.insert(into: "word", ["w": "Go", "v": "x", "n": "5", "r": 1]) }
-            #expect(result5 == counts(inserted: 1))
-            let result6 = try fixture.commit { try $0.insert(into: "word", ["w": "GO", "v": "x", "n": 5, "r": "1.0"]) }
-            #expect(result6 == counts(unchanged: 1))
-            let result7 = try fixture.commit { try $0.insert(into: "word", ["w": "go", "v": "X", "n": 5, "r": 1]) }
-            #expect(result7 == counts(updated: 1))
+            let firstSeen = try fixture.commit { try $0.insert(into: "word", ["w": "Go", "v": "x", "n": "5", "r": 1]) }
+            #expect(firstSeen == counts(inserted: 1))
+            let writtenOtherwise = try fixture.commit {
+                try $0.insert(into: "word", ["w": "GO", "v": "x", "n": 5, "r": "1.0"])
+            }
+            #expect(writtenOtherwise == counts(unchanged: 1))
+            let changed = try fixture.commit { try $0.insert(into: "word", ["w": "go", "v": "X", "n": 5, "r": 1]) }
+            #expect(changed == counts(updated: 1))
             let both = try fixture.commit { context in
                 try context.insert(into: "word", ["w": "Up", "v": "1", "n": 1, "r": 1])
                 try context.insert(into: "word", ["w": "UP", "v": "2", "n": 2, "r": 2])
@@ -209,13 +200,10 @@ import TestSupport
                     try context.insert(into: "parent", ["id": parent, "slug": "same"])
                 }
             }
-            let found20 = try sync("p1")
-            #expect(found20 == counts(inserted: 2))
+            #expect(try sync("p1") == counts(inserted: 2))
             // The child moves to its new parent before the cascade could take it along.
-            let found21 = try sync("p2")
-            #expect(found21 == counts(inserted: 1, updated: 1, deleted: 1))
-            let found22 = try fixture.rows("SELECT * FROM child, parent")
-            #expect(found22 == ["c|p2|p2|same"])
+            #expect(try sync("p2") == counts(inserted: 1, updated: 1, deleted: 1))
+            #expect(try fixture.rows("SELECT * FROM child, parent") == ["c|p2|p2|same"])
         }
     }
 
@@ -228,16 +216,16 @@ import TestSupport
                     for i in range { try context.insert(Item(id: "\(i % 7)-\(i)", name: filler + suffix, size: i)) }
                 }
             }
-            let found23 = try sync(0..<30_000, "")
-            #expect(found23 == counts(inserted: 30_000))
-            let found24 = try sync(0..<30_000, "")
-            #expect(found24 == counts(unchanged: 30_000))
+            #expect(try sync(0..<30_000, "") == counts(inserted: 30_000))
+            #expect(try sync(0..<30_000, "") == counts(unchanged: 30_000))
             let changed = try sync(0..<30_000, "y")
             #expect(changed == counts(updated: 30_000))
             let moved = try sync(100..<30_100, "y")
             #expect(moved == counts(inserted: 100, deleted: 100, unchanged: 29_900))
-            let found26 = try fixture.rows("SELECT count(*), min(size), max(size), sum(size) FROM item")
-            #expect(found26 == ["30000|100|30099|452985000"])
+            #expect(
+                try fixture.rows("SELECT count(*), min(size), max(size), sum(size) FROM item") == [
+                    "30000|100|30099|452985000"
+                ])
         }
     }
 
@@ -292,8 +280,7 @@ import TestSupport
             try fixture.commit(MergeRule(keys: ["e": ["k"]])) { context in
                 for key in ["z", "m", "a", "q"] { try context.insert(into: "e", ["k": key]) }
             }
-            let found27 = try fixture.rows("SELECT k FROM e ORDER BY id")
-            #expect(found27 == ["z", "m", "a", "q"])
+            #expect(try fixture.rows("SELECT k FROM e ORDER BY id") == ["z", "m", "a", "q"])
         }
     }
 

@@ -14,25 +14,22 @@ import TestSupport
                 try context.insert(Item(id: "b", name: "kept", size: 2))
             }
             try fixture.commit { context in
-                let found1 = try context.fetchOne(Item.self, key: "a")?.name
-                #expect(found1 == "old")
+                #expect(try context.fetchOne(Item.self, key: "a")?.name == "old")
                 #expect(try !context.exists(Item.self, key: "c"))
                 try context.insert(Item(id: "a", name: "new", size: 9))
                 try context.insert(Item(id: "c", name: "newer", size: 3))
-                let found2 = try context.fetchOne(Item.self, key: "a")
-                #expect(found2 == Item(id: "a", name: "new", size: 9))
-                let found3 = try context.fetchOne(Item.self, key: ["name": "kept"])?.id
-                #expect(found3 == "b")
+                #expect(try context.fetchOne(Item.self, key: "a") == Item(id: "a", name: "new", size: 9))
+                #expect(try context.fetchOne(Item.self, key: ["name": "kept"])?.id == "b")
                 #expect(try context.exists(Item.self, key: "c"))
-                let found4 = try context.fetchAll(Item.self).map(\.id).sorted()
-                #expect(found4 == ["a", "b", "c"])
-                let found5 = try context.fetchAll(Item.filter(Column("size") > 2).order(Column("id"))).map(\.name)
-                #expect(found5 == ["new", "newer"])
+                #expect(try context.fetchAll(Item.self).map(\.id).sorted() == ["a", "b", "c"])
+                #expect(
+                    try context.fetchAll(Item.filter(Column("size") > 2).order(Column("id"))).map(\.name) == [
+                        "new", "newer",
+                    ])
                 let hasOld = try context.exists(Item.filter(Column("name") == "old"))
                 #expect(!hasOld)
                 try context.insert(into: "item", ["id": "b", "size": 7])
-                let found7 = try context.fetchOne(Item.self, key: "b")
-                #expect(found7 == Item(id: "b", name: "kept", size: 7))
+                #expect(try context.fetchOne(Item.self, key: "b") == Item(id: "b", name: "kept", size: 7))
             }
         }
     }
@@ -58,8 +55,7 @@ import TestSupport
                 try context.insert(Shouting(id: "s", name: "loud"))
                 try context.insert(Plain(id: "p", size: 4))
             }
-            let found8 = try fixture.rows("SELECT * FROM item ORDER BY id")
-            #expect(found8 == ["p|NULL|4", "s|LOUD|NULL"])
+            #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == ["p|NULL|4", "s|LOUD|NULL"])
         }
     }
 
@@ -126,8 +122,7 @@ import TestSupport
                 try context.insert(Varying(id: "c", name: nil, size: 3))
                 try context.insert(Varying(id: "d", name: "D", size: 4))
             }
-            let found9 = try fixture.rows("SELECT * FROM item ORDER BY id")
-            #expect(found9 == ["a|A|1", "b|B|0", "c|n|3", "d|D|4"])
+            #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == ["a|A|1", "b|B|0", "c|n|3", "d|D|4"])
         }
     }
 

@@ -226,4 +226,33 @@ import Testing
             #expect(error?.description.contains("no such column: missing") == true, "\(String(describing: error))")
         }
     }
+
+    /// What a request's rows depend on makes another fingerprint; where it stands in the file does not.
+    @Test func aFingerprintFollowsTheDeclaration() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func fingerprint(
+                _ mapping: String, before: String = "", environment: [String: String] = [:]
+            ) throws -> String? {
+                let sources = before + "[sources.s]\n" + mapping
+                let configuration = try fixture.configuration(sources, environment: environment)
+                return configuration.sources.last?.requests.first?.fingerprint(parserVersion: 1)
+            }
+            let plain = Self.mapping()
+            let known = try fingerprint(plain)
+            #expect(try fingerprint(plain, before: Self.mapping(of: "other")) == known)
+            let changed = [
+                plain.replacingOccurrences(of: "zip = \"@zip\"", with: "zip = { path = \"@zip\", type = \"integer\" }"),
+                plain.replacingOccurrences(of: "element = \"p\"", with: "element = \"q\""),
+                plain.replacingOccurrences(of: "zip = \"@zip\"", with: "zip = { value = \"@zip\" }"),
+                Self.mapping("namespaces = { a = \"urn:a\" }"), Self.mapping("capture = { token = \"/r/t\" }"),
+                Self.mapping("page = { counter = \"n\" }"), Self.mapping("headers = { A = \"1\" }"),
+                Self.mapping("parameters = { a = \"1\" }"), Self.mapping("scope = { area = \"1\" }"),
+                Self.mapping(sync: "upsert"),
+            ].map { try? fingerprint($0) }
+            #expect(!changed.contains(known) && !changed.contains(nil) && Set(changed).count == changed.count)
+            let variable = plain.replacingOccurrences(of: "zip = \"@zip\"", with: "zip = { value = \"${V}\" }")
+            let values = try ["1", "2"].map { try fingerprint(variable, environment: ["V": $0]) }
+            #expect(values[0] != values[1])
+        }
+    }
 }

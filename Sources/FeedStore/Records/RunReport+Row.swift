@@ -52,8 +52,17 @@ enum JSONText {
         return Set(stride(from: 1, to: pieces.count, by: 2).map { String(Substring(pieces[$0])) })
     }
 
-    /// A scope, of which most are empty.
-    static func texts(_ text: String) -> [String: String] { text == "{}" ? [:] : decode(text) ?? [:] }
+    /// A scope, most of which are empty or have no escapes.
+    static func texts(_ text: String) -> [String: String] {
+        if text == "{}" { return [:] }
+        guard !text.utf8.contains(UInt8(ascii: "\\")) else { return decode(text) ?? [:] }
+        // As ``encode(_:)`` writes it, every other piece is what stands between two quotes: a name, then its value.
+        let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        guard pieces.count % 4 == 1 else { return decode(text) ?? [:] }
+        return stride(from: 1, to: pieces.count, by: 4).reduce(into: [:]) {
+            $0[String(Substring(pieces[$1]))] = String(Substring(pieces[$1 + 2]))
+        }
+    }
 
     static func decode<Value: Decodable>(_ text: String) -> Value? {
         try? JSONDecoder().decode(Value.self, from: Data(text.utf8))

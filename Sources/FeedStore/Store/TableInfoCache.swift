@@ -89,8 +89,9 @@ final class TableInfoCache: Sendable {
 
     /// What a request's rows stand in: which columns each of its tables has now, and whether it has any row.
     func mark(of tables: Set<String>, in db: Database) throws -> String {
-        try tables.sorted().map { table in
-            let marks = try columnMarks(of: table, in: db)
+        let current = try current(in: db)
+        return try tables.sorted().map { table in
+            let marks = try columnMarks(of: table, current, db)
             guard let last = marks.last else { return Self.missing }
             return "\(marks.count)\(try db.hasRows(table) ? "+" : "-")\(last)"
         }.joined(separator: " ")
@@ -101,7 +102,8 @@ final class TableInfoCache: Sendable {
     ///
     /// - Parameter mark: nil where none was made; then the tables must be there.
     func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
-        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, in: db).isEmpty } }
+        let current = try current(in: db)
+        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, current, db).isEmpty } }
         let parts = mark.split(separator: " ")
         guard parts.count == tables.count else { return false }
         return try zip(tables.sorted(), parts).allSatisfy { table, part in
@@ -109,19 +111,18 @@ final class TableInfoCache: Sendable {
             guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
                 return false
             }
-            let marks = try columnMarks(of: table, in: db)
+            let marks = try columnMarks(of: table, current, db)
             guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
                 return false
             }
-            return try part[end] == "-" || hasHadRows(table, in: db)
+            return try part[end] == "-" || hasHadRows(table, current, db)
         }
     }
 
     private static let missing = "none"
 
     /// Empty where there is no such table.
-    private func columnMarks(of table: String, in db: Database) throws -> [String] {
-        let current = try current(in: db)
+    private func columnMarks(of table: String, _ current: State, _ db: Database) throws -> [String] {
         if let known = current.columnMarks[table] { return known }
         var last = ""
         let marks = try (info(of: table, in: db)?.columns ?? []).map { column in
@@ -134,9 +135,8 @@ final class TableInfoCache: Sendable {
     }
 
     /// Whether a table has a row: asked once for as long as the schema stays as it is, since who drops a table changes that.
-    private func hasHadRows(_ table: String, in db: Database) throws -> Bool {
+    private func hasHadRows(_ table: String, _ current: State, _ db: Database) throws -> Bool {
         let name = table.lowercased()
-        let current = try current(in: db)
         if current.filled.contains(name) { return true }
         guard try db.hasRows(table) else { return false }
         state.withLock { if $0.version == current.version { $0.filled.insert(name) } }

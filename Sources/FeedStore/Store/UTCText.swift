@@ -24,29 +24,28 @@ enum UTCText {
 
     /// What ``storeDate(_:)`` wrote.
     static func date(_ text: String) -> Date? {
-        var digits: [Int] = []
-        digits.reserveCapacity(17)
-        for (position, byte) in text.utf8.enumerated() {
-            switch position {
-            case 4, 7, 10, 13, 16, 19, 23: guard byte == pattern[position] else { return nil }
-            default:
-                guard position < 24, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                digits.append(Int(byte - UInt8(ascii: "0")))
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count == pattern.count else { return nil }
+            for (byte, expected) in zip(bytes, pattern) {
+                let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                guard expected == UInt8(ascii: "0") ? isDigit : byte == expected else { return nil }
             }
+            func number(_ range: Range<Int>) -> Int32 {
+                bytes[range].reduce(0) { $0 * 10 + Int32($1 - UInt8(ascii: "0")) }
+            }
+            var parts = tm()
+            parts.tm_year = number(0..<4) - 1900
+            parts.tm_mon = number(5..<7) - 1
+            parts.tm_mday = number(8..<10)
+            parts.tm_hour = number(11..<13)
+            parts.tm_min = number(14..<16)
+            parts.tm_sec = number(17..<19)
+            guard parts.tm_mon < 12, parts.tm_mday < 32, parts.tm_hour < 24, parts.tm_min < 60, parts.tm_sec < 61 else {
+                return nil
+            }
+            return Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(number(20..<23)) / 1000)
         }
-        guard digits.count == 17, text.utf8.count == 24 else { return nil }
-        func number(_ range: Range<Int>) -> Int32 { digits[range].reduce(0) { $0 * 10 + Int32($1) } }
-        var parts = tm()
-        parts.tm_year = number(0..<4) - 1900
-        parts.tm_mon = number(4..<6) - 1
-        parts.tm_mday = number(6..<8)
-        parts.tm_hour = number(8..<10)
-        parts.tm_min = number(10..<12)
-        parts.tm_sec = number(12..<14)
-        guard parts.tm_mon < 12, parts.tm_mday < 32, parts.tm_hour < 24, parts.tm_min < 60, parts.tm_sec < 61 else {
-            return nil
-        }
-        return Date(timeIntervalSince1970: Double(timegm(&parts)) + Double(number(14..<17)) / 1000)
     }
 
     private static let pattern = Array("0000-00-00T00:00:00.000Z".utf8)

@@ -12,4 +12,21 @@ public enum BodyContent: Sendable, Hashable {
 
     /// The reserved name of the mirrored schema.
     static let mirroredName = "mirrored"
+
+    /// Tells the kinds, and registered classes, apart.
+    var name: String {
+        switch self {
+        case .parser(let name): "parser \(name)"
+        case .mapping: "mapping"
+        case .mirrored: Self.mirroredName
+        case .captures: "captures"
+        }
+    }
+
+    /// The keys of a request that declare it, with what else is taken from the document.
+    var declaringKeys: [String] {
+        let taken = ["capture", "page"]
+        guard case .mapping = self else { return taken }
+        return taken + ["tables", "namespaces", "root", "expand"]
+    }
 }

@@ -191,7 +191,7 @@ struct ConfigurationReader {
             transport: Transport(
                 connectTimeout: options.connectTimeout ?? .seconds(10), tls: options.tls, proxy: options.proxy),
             authentication: options.authentication, maxBody: options.maxBody ?? 256 << 20, content: content,
-            contentFingerprint: Fingerprint.hexadecimal("\(content)"),
+            contentFingerprint: table.fingerprint(of: content.declaringKeys) + content.name,
             sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)

@@ -4,7 +4,7 @@ import XMLStream
 /// One request of a source's stack, as `sources.toml` declares it, with every default filled in.
 public struct RequestDeclaration: Sendable, Equatable {
     public var key: String
-    public var url: InterpolatedText
+    public var url: InterpolatedText { didSet { derived = nil } }
     public var method: String
     public var headers: [String: InterpolatedText]
     public var parameters: [String: InterpolatedText]
@@ -16,8 +16,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// Bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
-    /// Stands for `content` in the request's fingerprint: describing a mapping anew for each run would take longer than the
-    /// run.
+    /// Stands for `content`, `captures` and `paging` in the request's fingerprint: describing them anew for each run would
+    /// take longer than the run.
     var contentFingerprint: String
     public var sync: SyncMode
     public var scope: [String: String]
@@ -39,6 +39,15 @@ public struct RequestDeclaration: Sendable, Equatable {
     public internal(set) var captures: [CaptureDeclaration] = []
     public internal(set) var paging: PagingDeclaration?
     public internal(set) var forEach: ForEachDeclaration?
+
+    /// What follows from the declaration, worked out once and not for each run; nil where it is not yet.
+    var derived: Derived?
+
+    struct Derived: Sendable, Equatable {
+        var fingerprint: String
+        /// Nil where a response or a row decides who is asked.
+        var origin: String?
+    }
 
     /// Of a request that is sent: the values of ``mappedReferences``, nil for NULL.
     var given: [String: String?] = [:]
@@ -155,19 +164,37 @@ public struct RequestDeclaration: Sendable, Equatable {
     ///
     /// - Parameter encryptionKey: of encrypted columns; counts for requests that have any.
     func fingerprint(parserVersion: Int, encryptionKey: [UInt8]? = nil) -> String {
-        func list(_ values: [String: InterpolatedText]) -> String {
-            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
-        }
-        var parts = [
-            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
-            authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint, String(parserVersion),
-            "\(captures)", "\(paging.map { "\($0)" } ?? "")",
-            sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
-            scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
-        ]
+        var parts = [derived?.fingerprint ?? declaredFingerprint, String(parserVersion)]
         if let encryptionKey, case .mapping(let mapping) = content, mapping.encrypts {
             parts.append(ColumnCipher.name(ofKey: encryptionKey))
         }
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+    }
+
+    /// The part of the fingerprint that the declaration alone decides.
+    var declaredFingerprint: String {
+        func list(_ values: [String: InterpolatedText]) -> String {
+            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
+        }
+        let parts = [
+            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
+            authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint,
+            sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
+            scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
+        ]
+        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+    }
+
+    /// The origin that is asked, `scheme://host:port`.
+    ///
+    /// - Throws: ``FetchError`` where the address is none, as before a response has said what stands in it.
+    func origin() throws -> String {
+        if let origin = derived?.origin { return origin }
+        return try HTTPTarget(self).origin
+    }
+
+    /// Works out what follows from the declaration.
+    mutating func derive() {
+        derived = Derived(fingerprint: declaredFingerprint, origin: url.isDynamic ? nil : try? HTTPTarget(self).origin)
     }
 }

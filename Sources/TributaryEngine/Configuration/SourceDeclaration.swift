@@ -22,12 +22,13 @@ public struct SourceDeclaration: Sendable, Equatable {
     /// Itself with its identity.
     var identified: SourceDeclaration {
         var source = self
+        for index in source.requests.indices { source.requests[index].derive() }
         let options = requests.map { request in
-            "\(request.timeout) \(request.transport) \(request.maxBody) \(request.allowsEmpty) "
+            "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
                 + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
         }
         source.identity = Fingerprint.hexadecimal(
-            ([fingerprint, "\(cache) \(hasOwnCache) \(honorsMaxAge)"] + options).joined(separator: "\u{0}"))
+            ([source.fingerprint, "\(cache) \(hasOwnCache) \(honorsMaxAge)"] + options).joined(separator: "\u{0}"))
         return source
     }
 }

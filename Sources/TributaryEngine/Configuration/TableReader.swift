@@ -7,7 +7,7 @@ final class TableReader {
     let path: TOMLKeyPath
     let problems: ProblemCollector
     private let interpolation: Interpolation
-    private let nodes: TOMLTable
+    let nodes: TOMLTable
     /// What was asked for, some of it more than once: looked through only where a key may be unknown.
     private var known: [String] = []
 
@@ -286,5 +286,10 @@ final class TableReader {
             problems.report(path(), error.message)
             return nil
         }
+    }
+
+    /// A text with `${…}` replaced, or as it is written where that cannot be: whoever reads the key reports it.
+    func interpolated(_ template: String) -> String {
+        (try? interpolation.interpolate(template).value) ?? template
     }
 }

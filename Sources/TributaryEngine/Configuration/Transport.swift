@@ -27,4 +27,21 @@ public struct Transport: Sendable, Hashable {
     public internal(set) var connectTimeout: Duration
     var tls: TLS?
     var proxy: Proxy?
+
+    /// Changes when anything in it does.
+    var identity: String {
+        var parts = ["\(connectTimeout)"]
+        if let tls {
+            parts.append("tls")
+            parts += [tls.trustedCertificates, tls.certificates, tls.key, tls.keyPassword?.value].map { $0 ?? "" }
+            parts.append(tls.fingerprint)
+        }
+        if let proxy {
+            parts.append("proxy")
+            parts += [proxy.kind.rawValue, proxy.host, "\(proxy.port)", proxy.user?.value, proxy.password?.value].map {
+                $0 ?? ""
+            }
+        }
+        return parts.joined(separator: "\u{1}")
+    }
 }

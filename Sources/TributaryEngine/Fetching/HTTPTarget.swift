@@ -10,11 +10,7 @@ struct HTTPTarget {
     var body: String?
     private var declared: [String: InterpolatedText]
 
-    /// `scheme://host:port`, which decides what may be sent along (RFC 6454).
-    var origin: String {
-        let scheme = url.scheme?.lowercased() ?? "http"
-        return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
-    }
+    var origin: String { url.origin }
 
     /// Parameters go into the query, or form-encoded into the body of a request that has one and declares none.
     init(_ request: RequestDeclaration) throws {

@@ -40,7 +40,7 @@ extension PagingDeclaration {
             let said = Set(URLComponents(url: target, resolvingAgainstBaseURL: true)?.queryItems?.map(\.name) ?? [])
             following.parameters = following.parameters.filter { !said.contains($0.key) }
             // The first page may have been redirected to another origin, and nothing secret followed it there.
-            if try HTTPTarget(following).origin != HTTPTarget(request).origin { try following.dropSecrets() }
+            if try following.origin() != request.origin() { try following.dropSecrets() }
         }
         guard page < maxPages else {
             throw FetchError(

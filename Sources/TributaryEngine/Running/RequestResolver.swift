@@ -55,12 +55,12 @@ struct RequestResolver {
         func origin(_ replacement: String) -> String? {
             var probe = declared
             probe.url = declared.url.resolved { _ in replacement }
-            return try? HTTPTarget(probe).origin
+            return try? probe.origin()
         }
-        let actual = try HTTPTarget(resolved).origin
+        let actual = try resolved.origin()
         // The same whatever the references stand for, or that of another request of the source.
         if origin("x") == actual, origin("y") == actual { return false }
-        return !stack.contains { !$0.url.isDynamic && (try? HTTPTarget($0).origin) == actual }
+        return !stack.contains { !$0.url.isDynamic && (try? $0.origin()) == actual }
     }
 
     /// The value of a column; nil for NULL.

@@ -31,7 +31,7 @@ extension StackRun {
             }
             let resolved = try resolver().resolve(request)
             // The time it takes until there is a place is not the request's.
-            let place = try await place(at: HTTPTarget(resolved).origin)
+            let place = try await place(at: resolved.origin())
             try await lendingSlot {
                 try await withinTimeout(of: request) {
                     try await self.repeating(request, undoing: index) {

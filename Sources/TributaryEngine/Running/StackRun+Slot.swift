@@ -30,7 +30,7 @@ extension StackRun {
 
     /// A place at a request's host. Who holds others must not wait for one more: everybody might.
     func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
-        let host = try HTTPTarget(request).origin
+        let host = try request.origin()
         return mayWait ? try await place(at: host) : environment.hosts.placeIfFree(at: host)
     }
 

@@ -190,10 +190,10 @@ actor StackRun {
             environment.busyHosts.isEmpty
             ? nil
             : source.requests.compactMap { (request) -> Date? in
-                var probe = request
-                probe.url = InterpolatedText(request.url.probe)
+                var request = request
+                if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }
                 // Where a response says who is asked, it is not known yet.
-                guard let origin = try? HTTPTarget(probe).origin else { return nil }
+                guard let origin = try? request.origin() else { return nil }
                 return environment.busyHosts.end(of: origin, now: startedAt)
             }.max()
         if let busy { return busy }

@@ -136,6 +136,6 @@ extension SourceDeclaration {
     /// Whom the first request asks; nil where only a response or the store can tell.
     var firstOrigin: String? {
         guard let first = requests.first, !first.url.isDynamic else { return nil }
-        return try? HTTPTarget(first).origin
+        return try? first.origin()
     }
 }
