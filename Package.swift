@@ -43,6 +43,8 @@ let package = Package(
     products: [
         .library(name: "Tributary", targets: ["Tributary"]),
         .library(name: "TributaryParsers", targets: ["TributaryParsers"]),
+        // Codable values from XML and back, without the rest.
+        .library(name: "XMLRecords", targets: ["XMLRecords"]),
         // The executable's target cannot share the library's name where file names ignore case.
         .executable(name: "tributary", targets: ["TributaryMain"]),
         .executable(name: "contacts-daemon", targets: ["ContactsDaemon"]),
@@ -66,6 +68,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
+        .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
         .target(
             name: "FeedStore",
@@ -74,7 +77,7 @@ let package = Package(
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "XMLStream", "TOML", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
+                "XMLStream", "XMLRecords", "TOML", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -98,7 +101,8 @@ let package = Package(
             swiftSettings: swiftSettings),
         // What users import: the engine and the commands under one name.
         .target(
-            name: "Tributary", dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore"],
+            name: "Tributary",
+            dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore", "XMLRecords", "XMLStream"],
             swiftSettings: swiftSettings),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
         .target(name: "TributaryParsers", dependencies: umbrella, swiftSettings: swiftSettings),
@@ -122,12 +126,15 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
+        .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
             name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests",
-            dependencies: ["TributaryEngine", "FeedStore", "TOML", "CZlib", "TestSupport", grdb, logging],
+            dependencies: [
+                "TributaryEngine", "FeedStore", "XMLRecords", "XMLStream", "TOML", "CZlib", "TestSupport", grdb, logging,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",

@@ -1,3 +1,5 @@
+import XMLStream
+
 /// What a request sends.
 public struct RequestBody: Sendable, Hashable {
     /// How what `${…}` stands for is written within the body.

@@ -1,3 +1,5 @@
+import XMLStream
+
 /// Reads a request's `soap`.
 struct SOAPReader {
     let table: TableReader

@@ -1,4 +1,5 @@
 import TOML
+import XMLStream
 
 /// Writes a table of the configuration as XML: a key is an element, `"@key"` an attribute, `"."` the element's own text, and
 /// an array the same element several times; in the order in which they stand in the file.

@@ -1,4 +1,5 @@
 import FeedStore
+import XMLRecords
 import XMLStream
 
 /// Why a request gave no usable response.

@@ -1,4 +1,4 @@
-import XMLStream
+public import XMLStream
 
 /// From text to typed values.
 ///

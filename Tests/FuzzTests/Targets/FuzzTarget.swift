@@ -1,3 +1,4 @@
+import XMLRecords
 import FeedStore
 import Foundation
 @testable import TributaryEngine

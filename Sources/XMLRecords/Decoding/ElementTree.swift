@@ -166,3 +166,14 @@ final class ElementTree {
         return place.isAttribute || (nodes[place.node].firstChild == Self.none && !hasAttributes(place.node))
     }
 }
+
+/// Where a value lies in a tree: an element, or an attribute of it.
+struct ElementPlace {
+    var node: Int32
+    var attribute: Int32 = ElementTree.none
+
+    static let missing = ElementPlace(node: ElementTree.none)
+
+    @inline(__always) var exists: Bool { node != ElementTree.none }
+    @inline(__always) var isAttribute: Bool { attribute != ElementTree.none }
+}

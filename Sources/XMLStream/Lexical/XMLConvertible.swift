@@ -1,5 +1,4 @@
 public import Foundation
-import XMLStream
 
 /// A value that the text of an element or attribute can be converted to.
 ///

@@ -1,3 +1,5 @@
+import XMLStream
+
 /// The attributes and children of an element, by coding keys.
 struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let session: DecodingSession

@@ -1,5 +1,6 @@
 public import FeedStore
 import GRDB
+public import XMLRecords
 
 /// A stack's parser made of a record's type: every element at a path is decoded and inserted, one at a time.
 ///
@@ -39,6 +40,7 @@ public struct RecordParser<Record: XMLRecord & FeedRecord>: RecordParsing {
     }
 
     public func _makeStream(context: WorkerContext) -> RecordStream {
-        RecordStream(handler: RecordStreamHandler<Record>(element: path, context: context))
+        let inserter = RecordInserter<Record>(context: context)
+        return RecordStream(handler: RecordTreeHandler(path: path) { try inserter.insert($0) })
     }
 }

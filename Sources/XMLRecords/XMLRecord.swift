@@ -1,3 +1,6 @@
+// What converts to values is part of how records are declared.
+@_exported public import protocol XMLStream.XMLConvertible
+
 /// A `Codable` type that says how it lies in XML.
 ///
 /// Nothing has to be said where the document has an attribute or a child element for every coding key. What differs is
@@ -77,4 +80,21 @@ extension XMLRecord {
 func xmlElementName(of type: Any.Type) -> String {
     let name = String(describing: type).prefix { $0 != "<" }
     return name.prefix(1).lowercased() + name.dropFirst()
+}
+
+/// What happens to the text of a value after it is read and before it is converted, and the reverse.
+///
+/// Of a list, a set or a dictionary it is applied to each text. A value that is missing is not transformed.
+public struct XMLTransform: Sendable {
+    /// From the document's text, without white space at either end, to the text that is converted.
+    public let decode: @Sendable (String) throws -> String
+    /// From a value's text to the document's.
+    public let encode: @Sendable (String) throws -> String
+
+    public init(
+        decode: @escaping @Sendable (String) throws -> String, encode: @escaping @Sendable (String) throws -> String
+    ) {
+        self.decode = decode
+        self.encode = encode
+    }
 }

@@ -67,11 +67,9 @@ public struct XMLRecordDecoder: Sendable {
         _ type: Value.Type, charset: String?, _ parse: (XMLStreamParser) throws -> Void
     ) throws -> Value {
         try sessions.withSession(userInfo) { session in
-            let handler = RecordCollector(type, path: nil, session: session)
-            try handler.run(charset: charset, parse)
-            guard let value = handler.values.first else {
-                throw session.refusal(
-                    "is not accepted by \(type)", at: RecordTreeHandler.rootPlace, in: 0, for: session.root)
+            let values = try collect(type, at: nil, in: session, charset: charset, parse)
+            guard let value = values.first else {
+                throw EndedRecord(session: session).refusal("is not accepted by \(type)")
             }
             return value
         }
@@ -81,11 +79,26 @@ public struct XMLRecordDecoder: Sendable {
         _ type: Record.Type, _ element: String?, charset: String?, _ parse: (XMLStreamParser) throws -> Void
     ) throws -> [Record] {
         try sessions.withSession(userInfo) { session in
-            let path = RecordPath(element ?? type.xmlElement)
-            let handler = RecordCollector(type, path: path, session: session)
-            try handler.run(charset: charset, parse)
-            return handler.values
+            try collect(type, at: RecordPath(element ?? type.xmlElement), in: session, charset: charset, parse)
         }
+    }
+
+    private func collect<Value: Decodable>(
+        _ type: Value.Type, at path: RecordPath?, in session: DecodingSession, charset: String?,
+        _ parse: (XMLStreamParser) throws -> Void
+    ) throws -> [Value] {
+        let record = type as? any XMLRecord.Type
+        var values: [Value] = []
+        let handler = RecordTreeHandler(path: path, session: session) { ended in
+            if let record, !record.accepts(ended.element) { return }
+            values.append(try ended.decode(type))
+        }
+        try withExtendedLifetime(handler) {
+            let stream = XMLStreamParser(charset: charset, handler: handler)
+            try parse(stream)
+            try stream.finish()
+        }
+        return values
     }
 }
 

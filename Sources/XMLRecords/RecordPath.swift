@@ -1,13 +1,13 @@
 import XMLStream
 
 /// Which elements of a document are records: `food`, `menu/food` wherever such a menu is, or `/menu/food`.
-struct RecordPath: Sendable {
+package struct RecordPath: Sendable {
     let text: String
     private let isAbsolute: Bool
     private let names: [String]
 
     /// - Precondition: the path is names, prefix included, with a slash between two of them.
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         isAbsolute = text.hasPrefix("/")
         let steps = text.dropFirst(isAbsolute ? 1 : 0).split(separator: "/", omittingEmptySubsequences: false)

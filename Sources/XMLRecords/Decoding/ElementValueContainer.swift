@@ -1,3 +1,5 @@
+import XMLStream
+
 /// The one value at a place.
 struct ElementValueContainer: SingleValueDecodingContainer {
     let session: DecodingSession

@@ -80,13 +80,3 @@ struct ElementDecoder: Decoder {
                 nodes: try accepted(start..<session.notes.count), attribute: key))
     }
 }
-
-/// A key of which only the text is known.
-struct ElementKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(_ text: String) { stringValue = text }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-}

@@ -1,10 +1,9 @@
 import Foundation
-import XMLStream
 
 /// From values to the text of elements and attributes: what ``XMLConvertible`` types are read from.
-enum XMLText {
+package enum XMLText {
     /// - Returns: nil of a value that encodes itself.
-    static func text<Value>(of value: Value, dateFormat: DateFormat?) -> String? {
+    package static func text<Value>(of value: Value, dateFormat: DateFormat?) -> String? {
         switch value {
         case let value as String: value
         case let value as any (FixedWidthInteger & XMLConvertible): String(describing: value)
@@ -27,14 +26,14 @@ enum XMLText {
     }
 
     /// The first character that XML 1.0 has no way to write (section 2.2, production 2).
-    static func forbidden(in text: String) -> Unicode.Scalar? {
+    package static func forbidden(in text: String) -> Unicode.Scalar? {
         text.unicodeScalars.first {
             ($0.value < 0x20 && $0 != "\t" && $0 != "\n" && $0 != "\r") || $0.value == 0xFFFE || $0.value == 0xFFFF
         }
     }
 
     /// Text as content of an element or of an attribute; nil where XML has no way to write it.
-    static func escaped(_ text: String) -> String? {
+    package static func escaped(_ text: String) -> String? {
         guard forbidden(in: text) == nil else { return nil }
         var writer = XMLWriter()
         writer.attribute("", text.utf8)
@@ -44,7 +43,7 @@ enum XMLText {
     }
 
     /// Whether a text is the name of an element or attribute, with a prefix or without (Namespaces in XML, production 7).
-    static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count <= 2
             && parts.allSatisfy { part in

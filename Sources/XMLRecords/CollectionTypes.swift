@@ -36,3 +36,13 @@ protocol XMLOptionalType {
 extension Optional: XMLOptionalType {
     static var xmlWrappedType: Any.Type { Wrapped.self }
 }
+
+/// A key of which only the text is known.
+struct ElementKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ text: String) { stringValue = text }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

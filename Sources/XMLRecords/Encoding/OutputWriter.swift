@@ -1,3 +1,5 @@
+import XMLStream
+
 /// Writes an element and all that is in it.
 struct OutputWriter {
     private let indentation: Int?

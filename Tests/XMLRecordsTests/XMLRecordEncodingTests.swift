@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-@testable import TributaryEngine
+@testable import XMLRecords
 
 /// From values to XML, and back.
 @Suite struct XMLRecordEncodingTests {
@@ -81,7 +81,7 @@ import Testing
 
     @Test func transformsAndDateFormatsAreReversed() throws {
         let xml = "<priced><price>1,5</price><note>a</note><from>24.12.2026</from></priced>"
-        let priced = try decoder.decode(TypedRecordTests.Priced.self, from: xml)
+        let priced = try decoder.decode(XMLRecordDecodingTests.Priced.self, from: xml)
         #expect(try encoder.encode(priced) == xml)
     }
 
@@ -172,7 +172,7 @@ import Testing
     enum Level: Int, Codable { case low = 1, high }
 
     enum Choice: Codable, Hashable {
-        case part(TypedRecordTests.Part)
+        case part(XMLRecordDecodingTests.Part)
         case number(value: Int)
         case nothing
     }
@@ -197,7 +197,7 @@ import Testing
         var labels: Set<String>
         var named: [String: Int]
         var keyed: [String: String]
-        var parts: [TypedRecordTests.Part]
+        var parts: [XMLRecordDecodingTests.Part]
         var grid: [[Bool]]
         var choices: [Choice]
         var own: String
@@ -245,7 +245,7 @@ import Testing
 
         mutating func int() -> Int { Int.random(in: .min ... .max, using: &self) }
 
-        mutating func part() -> TypedRecordTests.Part { TypedRecordTests.Part(name: text(), size: maybe { $0.int() }) }
+        mutating func part() -> XMLRecordDecodingTests.Part { XMLRecordDecodingTests.Part(name: text(), size: maybe { $0.int() }) }
 
         mutating func choice() -> Choice {
             switch Int.random(in: 0...2, using: &self) {
@@ -312,7 +312,7 @@ extension XMLRecordEncodingTests.Everything {
         value.nested = nested.trimmedText
         value.list = list.map(\.trimmedText)
         value.labels = Set(labels.map(\.trimmedText))
-        value.parts = parts.map { TypedRecordTests.Part(name: $0.name.trimmedText, size: $0.size) }
+        value.parts = parts.map { XMLRecordDecodingTests.Part(name: $0.name.trimmedText, size: $0.size) }
         value.choices = choices.map {
             if case .part(let part) = $0 { .part(.init(name: part.name.trimmedText, size: part.size)) } else { $0 }
         }
