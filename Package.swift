@@ -21,7 +21,7 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
 let fuzzDependencies: [Target.Dependency] = [
-    "TributaryEngine", "TributaryParsers", "FeedStore", "XMLStream", "TestSupport", grdb, logging,
+    "TributaryEngine", "TributaryParsers", "FeedModel", "FeedStore", "XMLStream", "TestSupport", grdb, logging,
     .product(name: "AsyncHTTPClient", package: "async-http-client"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -35,7 +35,7 @@ let fuzzTarget: Target =
 
 /// `Tributary` re-exports the other two. They are named besides because a build does not notice a change that reaches a
 /// target through a re-export only.
-let umbrella: [Target.Dependency] = ["Tributary", "TributaryEngine", "FeedStore", grdb]
+let umbrella: [Target.Dependency] = ["Tributary", "TributaryEngine", "FeedModel", "FeedStore", grdb]
 
 let package = Package(
     name: "tributary",
@@ -70,14 +70,16 @@ let package = Package(
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
+        // The values that everybody passes on.
+        .target(name: "FeedModel", swiftSettings: swiftSettings),
         .target(
             name: "FeedStore",
-            dependencies: ["CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            dependencies: ["FeedModel", "CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "XMLStream", "XMLRecords", "TOML", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
+                "XMLStream", "XMLRecords", "TOML", "FeedModel", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -93,7 +95,7 @@ let package = Package(
         .target(
             name: "TributaryCommands",
             dependencies: [
-                "TributaryEngine", "FeedStore", "CSQLite", grdb, logging, serviceLifecycle,
+                "TributaryEngine", "FeedModel", "FeedStore", "CSQLite", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -102,7 +104,9 @@ let package = Package(
         // What users import: the engine and the commands under one name.
         .target(
             name: "Tributary",
-            dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore", "XMLRecords", "XMLStream"],
+            dependencies: [
+                "TributaryEngine", "TributaryCommands", "FeedModel", "FeedStore", "XMLRecords", "XMLStream",
+            ],
             swiftSettings: swiftSettings),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
         .target(name: "TributaryParsers", dependencies: umbrella, swiftSettings: swiftSettings),
@@ -129,11 +133,13 @@ let package = Package(
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
+            name: "FeedStoreTests", dependencies: ["FeedModel", "FeedStore", "TestSupport", grdb],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: [
-                "TributaryEngine", "FeedStore", "XMLRecords", "XMLStream", "TOML", "CZlib", "TestSupport", grdb, logging,
+                "TributaryEngine", "FeedModel", "FeedStore", "XMLRecords", "XMLStream", "TOML", "CZlib", "TestSupport",
+                grdb, logging,
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -147,7 +153,7 @@ let package = Package(
         fuzzTarget,
         .testTarget(
             name: "RandomModelTests",
-            dependencies: ["TributaryEngine", "FeedStore", "TributaryMain", "TestSupport", grdb, logging],
+            dependencies: ["TributaryEngine", "FeedModel", "FeedStore", "TributaryMain", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
     ]
 )

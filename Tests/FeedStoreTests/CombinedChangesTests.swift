@@ -1,4 +1,5 @@
 @testable import FeedStore
+import FeedModel
 import GRDB
 import Testing
 

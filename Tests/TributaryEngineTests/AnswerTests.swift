@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
@@ -38,7 +39,7 @@ import Testing
             let source = EngineFixture.request("/a", "timeout = \"5s\"")
             let report = try #require(try await fixture.sync(source).first)
             #expect(report.outcome == .discarded, "\(report)")
-            #expect(report.requests.first?.outcome == "failed")
+            #expect(report.requests.first?.outcome == .failed)
             #expect(try fixture.rows("SELECT outcome FROM tributary_run") == ["discarded"])
         }
     }

@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
@@ -36,7 +37,7 @@ import Testing
             let sent = try #require(fixture.server.requests("/items/7").first)
             #expect(sent.headers["x-token"] == "a/b c" && sent.query == "t=a%2Fb%20c")
             fixture.server.document("/login", "<login/>")
-            #expect(report.requests.map(\.outcome) == ["captured", "parsed"])
+            #expect(report.requests.map(\.outcome) == [.captured, .parsed])
             let nothing = try await sync(fixture, requests)
             #expect(
                 nothing.error?.contains("has nothing at '") == true && nothing.error?.contains("/login") == true,

@@ -245,7 +245,9 @@ import Testing
 
         mutating func int() -> Int { Int.random(in: .min ... .max, using: &self) }
 
-        mutating func part() -> XMLRecordDecodingTests.Part { XMLRecordDecodingTests.Part(name: text(), size: maybe { $0.int() }) }
+        mutating func part() -> XMLRecordDecodingTests.Part {
+            XMLRecordDecodingTests.Part(name: text(), size: maybe { $0.int() })
+        }
 
         mutating func choice() -> Choice {
             switch Int.random(in: 0...2, using: &self) {

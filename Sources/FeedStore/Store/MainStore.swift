@@ -1,3 +1,4 @@
+import FeedModel
 import CSQLite
 import Foundation
 public import GRDB

@@ -1,3 +1,4 @@
+import FeedModel
 import ArgumentParser
 import FeedStore
 import Foundation

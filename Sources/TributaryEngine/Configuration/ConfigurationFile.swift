@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 
 /// Reads a file that is the configuration, or that it names: all of it, but no more than the limit, and without waiting for

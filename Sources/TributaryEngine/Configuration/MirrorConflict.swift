@@ -1,4 +1,5 @@
-package import FeedStore
+package import FeedModel
+import FeedStore
 
 /// Two requests of different sources that mirror the same rows of a table: each would delete the other's.
 package struct MirrorConflict: Sendable {

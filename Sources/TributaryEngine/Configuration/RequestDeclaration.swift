@@ -1,4 +1,5 @@
-public import FeedStore
+public import FeedModel
+import FeedStore
 import XMLStream
 
 /// One request of a source's stack, as `sources.toml` declares it, with every default filled in.

@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 
 /// The keys of a request that `[defaults]` and a source may give for all of theirs; the nearest one counts, and

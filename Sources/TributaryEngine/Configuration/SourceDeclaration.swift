@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 
 /// A named stack of requests, as `sources.toml` declares it.

@@ -1,3 +1,5 @@
+import FeedModel
+
 /// Undoes `gzip` and `deflate`, whether the transport declares them or the body is a `.gz` file, takes the file out of a ZIP
 /// archive, and counts what comes out against the limit: a small body may hold a large one.
 final class BodyDecoder {

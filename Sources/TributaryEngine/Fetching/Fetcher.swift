@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 
 /// Sends a request and returns the head of the response; one implementation a URL scheme.

@@ -1,3 +1,4 @@
+import FeedModel
 import AsyncHTTPClient
 import Foundation
 import NIOCore

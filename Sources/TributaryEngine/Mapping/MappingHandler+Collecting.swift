@@ -1,3 +1,4 @@
+import FeedModel
 import XMLStream
 
 /// Columns that take an element whole: its markup, or the text of all that is in it.

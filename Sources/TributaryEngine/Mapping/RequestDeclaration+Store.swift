@@ -1,3 +1,4 @@
+import FeedModel
 package import FeedStore
 
 /// What `check` asks of a request's mapping.
@@ -111,7 +112,7 @@ extension RequestDeclaration {
         }
     }
 
-    private func definitions(_ mapping: RequestMapping, file: String) -> [TableDefinition] {
+    private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {
         mapping.definitions(file: file, scope: scope.keys.sorted()) { sync(of: $0) == .mirror }
     }
 }

@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 import XMLStream
 
@@ -26,7 +27,7 @@ public struct RequestMapping: Sendable, Hashable {
     /// - Parameters:
     ///   - scope: the columns that the request's scope names.
     ///   - mirrors: whether the request mirrors a table.
-    func definitions(file: String, scope: [String], mirrors: (TableMapping) -> Bool) -> [TableDefinition] {
+    func definitions(file: String, scope: [String], mirrors: (TableMapping) -> Bool) -> [TableSchema] {
         let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
         return tables.filter { !$0.matchesNames }.map { table in
             var indexes: [[String]] = []
@@ -38,7 +39,7 @@ public struct RequestMapping: Sendable, Hashable {
                 else { continue }
                 indexes.append([column.name])
             }
-            return TableDefinition(
+            return TableSchema(
                 name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key, scope: scope,
                 indexes: indexes,
                 needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased()),
@@ -54,7 +55,7 @@ public struct RequestMapping: Sendable, Hashable {
             })
     }
 
-    private func definition(of column: ColumnMapping) -> TableDefinition.Column {
+    private func definition(of column: ColumnMapping) -> TableSchema.Column {
         if let reference = column.reference {
             return .init(name: column.name, type: nil, isNotNull: column.isRequired, references: reference.table)
         }

@@ -1,3 +1,4 @@
+import FeedModel
 package import FeedStore
 package import Logging
 

@@ -1,3 +1,5 @@
+import FeedModel
+
 /// An element's content, taken as markup, is longer than its parser takes.
 struct MarkupTooLong: Error, CustomStringConvertible {
     var limit: Int

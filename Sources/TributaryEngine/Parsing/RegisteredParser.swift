@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 
 /// A parser that requests may name: a class, or one made of a record's type.

@@ -1,3 +1,4 @@
+import FeedModel
 import XMLStream
 
 /// Takes the envelope off a SOAP message: what its Body holds is the document. A Fault is thrown as an error.

@@ -1,3 +1,4 @@
+import FeedModel
 import XMLStream
 
 /// Leads a body through the stream parser to any handler.

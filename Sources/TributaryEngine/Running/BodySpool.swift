@@ -1,3 +1,4 @@
+import FeedModel
 import Crypto
 import FeedStore
 import Foundation

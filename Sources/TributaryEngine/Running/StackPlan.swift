@@ -1,4 +1,5 @@
-package import FeedStore
+package import FeedModel
+import FeedStore
 
 /// What a run would change, and what its documents hold that nothing takes.
 package struct StackPlan: Sendable {

@@ -1,3 +1,4 @@
+import FeedModel
 import AsyncAlgorithms
 import FeedStore
 import Foundation

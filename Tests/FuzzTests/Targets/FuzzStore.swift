@@ -1,4 +1,5 @@
 @testable import FeedStore
+import FeedModel
 import Foundation
 import Logging
 @testable import TributaryEngine

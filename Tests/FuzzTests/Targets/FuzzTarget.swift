@@ -1,3 +1,4 @@
+import FeedModel
 import XMLRecords
 import FeedStore
 import Foundation

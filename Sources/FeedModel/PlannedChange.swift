@@ -1,8 +1,6 @@
-package import GRDB
-
 /// A change that a commit would make.
 package struct PlannedChange: Sendable {
-    package typealias Values = [(column: String, value: DatabaseValue)]
+    package typealias Values = [(column: String, value: StoredValue)]
 
     package enum Operation: Sendable {
         case insert
@@ -17,4 +15,11 @@ package struct PlannedChange: Sendable {
     package var row: Values
     /// The columns that identify it.
     package var key: [String]
+
+    package init(table: String, operation: Operation, row: Values, key: [String]) {
+        self.table = table
+        self.operation = operation
+        self.row = row
+        self.key = key
+    }
 }

@@ -1,4 +1,3 @@
-public import FeedStore
 public import Foundation
 
 /// The head of the response whose body is being parsed.
@@ -9,13 +8,13 @@ public struct FeedResponse: Sendable {
     public var url: String
     /// What relative references in the document are relative to (RFC 3986, section 5.1.3): the address that answered, without
     /// user, query and fragment; fit to be stored. Nil for files, and where a secret is in what is left.
-    public internal(set) var baseURL: String?
+    public package(set) var baseURL: String?
     /// The source that asked.
-    public internal(set) var source = ""
+    public package(set) var source = ""
     /// The request's key.
-    public internal(set) var request = ""
+    public package(set) var request = ""
     /// Whether the request is its source's only one.
-    public internal(set) var isOnlyRequest = true
+    public package(set) var isOnlyRequest = true
     public var status: Int
     /// Names and values as they came, in their order.
     public var headers: [(name: String, value: String)]
@@ -24,9 +23,9 @@ public struct FeedResponse: Sendable {
     /// `ETag` and `Last-Modified`, byte for byte.
     public var validators: Validators
     /// Whether the body is a SOAP message, whose Body holds the document.
-    var isSOAP = false
+    package var isSOAP = false
     /// What the body may become in memory and in the store; see `max_body`.
-    var maxBody = 256 << 20
+    package var maxBody = 256 << 20
 
     public init(
         requestedURL: String, url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date,
@@ -41,7 +40,7 @@ public struct FeedResponse: Sendable {
     }
 
     /// The address that answered, without what is not to be stored or does not count when references are resolved.
-    var addressWithoutUser: String? {
+    package var addressWithoutUser: String? {
         guard var components = URLComponents(string: url),
             ["http", "https"].contains(components.scheme?.lowercased())
         else { return nil }
@@ -58,7 +57,7 @@ public struct FeedResponse: Sendable {
     }
 
     /// The `charset` parameter of the Content-Type, the first where it is repeated (RFC 9110, section 8.3).
-    var charset: String? {
+    package var charset: String? {
         for parameter in self[header: "Content-Type"]?.split(separator: ";").dropFirst() ?? [] {
             let parts = parameter.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else {

@@ -6,7 +6,7 @@ package enum ComparedValue: Sendable, Hashable {
     case blob([UInt8])
 
     /// The number that a column with numeric affinity stores for a text; nil where it stores the text.
-    init?(number text: String) {
+    package init?(number text: String) {
         var digits = Substring(text).utf8
         while let first = digits.first, Self.isSpace(first) { digits.removeFirst() }
         while let last = digits.last, Self.isSpace(last) { digits.removeLast() }

@@ -1,3 +1,16 @@
+/// Rows that a stack claims whole: those that it does not send are deleted.
+package struct MirroredRows: Sendable, Hashable {
+    package var table: String
+    package var scope: [String: String]
+    package var window: MirrorWindow?
+
+    package init(table: String, scope: [String: String], window: MirrorWindow? = nil) {
+        self.window = window
+        self.table = table
+        self.scope = scope
+    }
+}
+
 /// A window that moves: a mirror deletes only rows whose value in a column is not below the smallest staged.
 package struct MirrorWindow: Sendable, Hashable {
     /// A column that holds the key of a row of another table.

@@ -63,7 +63,7 @@ package struct ScopeIndex<Claimant: Hashable> {
     }
 
     /// The claimants whose scope is exactly this.
-    mutating func claimants(
+    package mutating func claimants(
         of table: String, exactly values: [String: ComparedValue], comparedBy comparison: TableComparison
     ) -> Set<Claimant> {
         let name = table.lowercased()

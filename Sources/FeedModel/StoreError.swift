@@ -27,10 +27,4 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var description: String { message }
-
-    /// SQLite stores NaN as NULL, which would be another value.
-    static func notANumber(column: String) -> StoreError {
-        StoreError(
-            .limit, "the value of column '\(column)' is NaN, which SQL does not have; make it nil, or leave it out")
-    }
 }

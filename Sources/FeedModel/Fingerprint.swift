@@ -2,7 +2,7 @@
 package enum Fingerprint {
     package static func hash(_ text: String) -> UInt64 { hash(text.utf8) }
 
-    static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
+    package static func hash(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
     }
 

@@ -1,5 +1,5 @@
 /// A table as a mapping declares it: what it is created from, and what an existing one is compared with.
-package struct TableDefinition: Sendable, Hashable {
+package struct TableSchema: Sendable, Hashable {
     package struct Column: Sendable, Hashable {
         package var name: String
         /// An SQL type; nil for a column that holds the primary key of a row of another table, whose type it shares.

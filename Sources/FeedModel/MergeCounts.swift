@@ -10,7 +10,7 @@ public struct MergeCounts: Sendable, Equatable, Codable {
 
     public init() {}
 
-    static func += (left: inout MergeCounts, right: MergeCounts) {
+    package static func += (left: inout MergeCounts, right: MergeCounts) {
         left.inserted += right.inserted
         left.updated += right.updated
         left.deleted += right.deleted

@@ -18,12 +18,12 @@ package enum Affinity: Sendable {
     }
 
     /// - Parameter isStrict: whether the column's table is STRICT, where `ANY` keeps every value as it is (stricttables.html).
-    init(declaredType: String, isStrict: Bool) {
+    package init(declaredType: String, isStrict: Bool) {
         self = isStrict && declaredType.uppercased() == "ANY" ? .blob : Affinity(declaredType: declaredType)
     }
 
     /// A type's name that has this affinity in a table that is not STRICT.
-    var sqlType: String {
+    package var sqlType: String {
         switch self {
         case .integer: "INTEGER"
         case .text: "TEXT"
@@ -34,7 +34,7 @@ package enum Affinity: Sendable {
     }
 
     /// Whether a column of this affinity keeps values that a mapping declares as this SQL type.
-    func holds(_ type: String, declaredType: String) -> Bool {
+    package func holds(_ type: String, declaredType: String) -> Bool {
         switch type {
         case "TEXT":
             // DATE and DATETIME are numeric by name, and keep dates as text.

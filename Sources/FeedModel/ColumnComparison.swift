@@ -1,5 +1,3 @@
-import GRDB
-
 /// Which values a column holds for equal: its affinity makes of a text what the column would store, and its collation
 /// says which texts are the same (SQLite, "Datatypes in SQLite", sections 3 and 7).
 package struct ColumnComparison: Sendable, Hashable {
@@ -31,18 +29,8 @@ package struct ColumnComparison: Sendable, Hashable {
         }
     }
 
-    /// What stands for a value that the column holds; nil for NULL, which is equal to nothing.
-    func value(stored: DatabaseValue) -> ComparedValue? {
-        switch stored.storage {
-        case .null: nil
-        case .int64(let number): affinity == .real ? .real(Double(number)) : .integer(number)
-        case .double(let number): .real(number)
-        case .string(let text): self.text(text)
-        case .blob(let data): .blob(Array(data))
-        }
-    }
-
-    private func text(_ text: String) -> ComparedValue {
+    /// What stands for a text that the column stores as one.
+    package func text(_ text: String) -> ComparedValue {
         var bytes = Array(text.utf8)
         switch collation {
         case "NOCASE":

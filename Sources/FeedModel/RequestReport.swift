@@ -3,13 +3,12 @@ public struct RequestReport: Sendable, Codable, Equatable {
     public var key: String
     /// The HTTP status, or nil where no response came.
     public var status: Int?
-    /// `parsed`, `captured` (nothing but values for other requests), `unchanged` (304, or the same bytes), `failed` or `skipped` (not sent, because an earlier one failed).
-    public var outcome: String
+    public var outcome: RequestOutcome
     /// Bytes of the body, after decompression.
     public var bytes: Int
     public var seconds: Double
 
-    public init(key: String, status: Int? = nil, outcome: String, bytes: Int = 0, seconds: Double = 0) {
+    public init(key: String, status: Int? = nil, outcome: RequestOutcome, bytes: Int = 0, seconds: Double = 0) {
         self.key = key
         self.status = status
         self.outcome = outcome
@@ -28,4 +27,17 @@ public struct RequestReport: Sendable, Codable, Equatable {
         try container.encode(bytes, forKey: .bytes)
         try container.encode(seconds, forKey: .seconds)
     }
+}
+
+/// How a request of a run ended.
+public enum RequestOutcome: String, Sendable, Codable, CaseIterable {
+    /// Its body was parsed into rows.
+    case parsed
+    /// It had nothing but values for other requests.
+    case captured
+    /// The server answered 304, or the body has the same bytes as the last one.
+    case unchanged
+    case failed
+    /// It was not sent, because an earlier one failed.
+    case skipped
 }
