@@ -21,7 +21,8 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
 let fuzzDependencies: [Target.Dependency] = [
-    "TributaryEngine", "TributaryParsers", "FeedModel", "FeedStore", "XMLStream", "TestSupport", grdb, logging,
+    "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "TributaryParsers", "FeedModel", "FeedStore",
+    "XMLRecords", "XMLStream", "TestSupport", grdb, logging,
     .product(name: "AsyncHTTPClient", package: "async-http-client"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
@@ -35,7 +36,9 @@ let fuzzTarget: Target =
 
 /// `Tributary` re-exports the other two. They are named besides because a build does not notice a change that reaches a
 /// target through a re-export only.
-let umbrella: [Target.Dependency] = ["Tributary", "TributaryEngine", "FeedModel", "FeedStore", grdb]
+let umbrella: [Target.Dependency] = [
+    "Tributary", "TributaryEngine", "FeedConfiguration", "FeedDeclarations", "FeedModel", "FeedStore", grdb,
+]
 
 let package = Package(
     name: "tributary",
@@ -76,10 +79,23 @@ let package = Package(
             name: "FeedStore",
             dependencies: ["FeedModel", "CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
+        // What `sources.toml` can say, as values; and from its text to them, or to every mistake in it.
+        .target(
+            name: "FeedDeclarations",
+            dependencies: ["XMLStream", "FeedModel", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "FeedConfiguration",
+            dependencies: [
+                "XMLStream", "TOML", "FeedModel", "FeedDeclarations",
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: swiftSettings),
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "XMLStream", "XMLRecords", "TOML", "FeedModel", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
+                "FeedDeclarations", "FeedConfiguration", "XMLStream", "XMLRecords", "TOML", "FeedModel", "FeedStore",
+                "CZlib", grdb, logging, serviceLifecycle,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -95,7 +111,8 @@ let package = Package(
         .target(
             name: "TributaryCommands",
             dependencies: [
-                "TributaryEngine", "FeedModel", "FeedStore", "CSQLite", grdb, logging, serviceLifecycle,
+                "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "FeedModel", "FeedStore", "CSQLite", grdb,
+                logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -105,7 +122,9 @@ let package = Package(
         .target(
             name: "Tributary",
             dependencies: [
-                "TributaryEngine", "TributaryCommands", "FeedModel", "FeedStore", "XMLRecords", "XMLStream",
+                "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "TributaryCommands", "FeedModel",
+                "FeedStore",
+                "XMLRecords", "XMLStream",
             ],
             swiftSettings: swiftSettings),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
@@ -138,7 +157,8 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: [
-                "TributaryEngine", "FeedModel", "FeedStore", "XMLRecords", "XMLStream", "TOML", "CZlib", "TestSupport",
+                "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "FeedModel", "FeedStore", "XMLRecords",
+                "XMLStream", "TOML", "CZlib", "TestSupport",
                 grdb, logging,
             ],
             swiftSettings: swiftSettings),
@@ -153,7 +173,10 @@ let package = Package(
         fuzzTarget,
         .testTarget(
             name: "RandomModelTests",
-            dependencies: ["TributaryEngine", "FeedModel", "FeedStore", "TributaryMain", "TestSupport", grdb, logging],
+            dependencies: [
+                "FeedDeclarations", "TributaryEngine", "FeedModel", "FeedStore", "TributaryMain", "TestSupport", grdb,
+                logging,
+            ],
             swiftSettings: swiftSettings),
     ]
 )

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import FeedModel
 import ArgumentParser
 import FeedStore

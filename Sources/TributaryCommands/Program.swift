@@ -1,3 +1,4 @@
+import FeedDeclarations
 import ArgumentParser
 import CSQLite
 import Foundation

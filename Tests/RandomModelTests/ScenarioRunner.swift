@@ -1,4 +1,6 @@
 @testable import FeedStore
+@testable import FeedDeclarations
+import FeedConfiguration
 import FeedModel
 import Foundation
 import Logging

@@ -1,3 +1,5 @@
+@testable import FeedDeclarations
+@testable import FeedConfiguration
 import FeedModel
 import FeedStore
 import Foundation

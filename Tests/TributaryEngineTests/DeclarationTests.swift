@@ -1,3 +1,5 @@
+@testable import FeedConfiguration
+@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation

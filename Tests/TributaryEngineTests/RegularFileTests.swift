@@ -1,3 +1,4 @@
+import FeedConfiguration
 import FeedModel
 import FeedStore
 import Foundation

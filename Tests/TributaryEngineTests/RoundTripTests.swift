@@ -1,3 +1,4 @@
+@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation

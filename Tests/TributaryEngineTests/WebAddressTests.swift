@@ -1,3 +1,5 @@
+@testable import FeedDeclarations
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB

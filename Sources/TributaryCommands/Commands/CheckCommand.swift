@@ -1,3 +1,5 @@
+import FeedConfiguration
+import FeedDeclarations
 import FeedModel
 import ArgumentParser
 import FeedStore

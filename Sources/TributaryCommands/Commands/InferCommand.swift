@@ -1,3 +1,4 @@
+import FeedDeclarations
 import ArgumentParser
 import Foundation
 import TributaryEngine

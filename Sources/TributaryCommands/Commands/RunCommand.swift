@@ -1,3 +1,4 @@
+import FeedDeclarations
 import ArgumentParser
 import FeedStore
 import Foundation

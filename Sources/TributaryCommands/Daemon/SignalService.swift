@@ -1,3 +1,4 @@
+import FeedDeclarations
 import Dispatch
 import Foundation
 import Logging

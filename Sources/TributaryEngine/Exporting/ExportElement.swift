@@ -1,3 +1,5 @@
+import FeedDeclarations
+
 /// An element of an exported document: its name, and which fields of a row are in it.
 final class ExportElement {
     let name: String

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import Foundation
 import GRDB
 import XMLStream
@@ -12,7 +13,7 @@ struct ExportField {
     var table: String
     fileprivate var cipher: ColumnCipher?
 
-    init(sql: String, column: ColumnMapping, table: String, encryptionKey: [UInt8]? = nil) {
+    init(sql: String, column: ColumnMapping, table: String, encryptionKey: EncryptionKey? = nil) {
         self.sql = sql
         self.column = column
         self.table = table

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedStore
 import Foundation
 import GRDB
@@ -6,7 +7,7 @@ import XMLStream
 /// Turns a mapping round: which elements its rows are written as.
 struct ExportPlanner {
     let mapping: RequestMapping
-    let encryptionKey: [UInt8]?
+    package let encryptionKey: EncryptionKey?
     /// The primary key of a table of the store.
     let primaryKey: (String) throws -> [String]
 

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedStore
 import GRDB
 import XMLStream
@@ -216,7 +217,7 @@ final class ExportSession {
             }
     }
 
-    private static func literal(_ constant: TOMLScalar) -> String {
+    private static func literal(_ constant: Constant) -> String {
         switch constant {
         case .text(let text): "'\(text.replacing("'", with: "''"))'"
         case .integer(let number): String(number)

@@ -1,3 +1,5 @@
+package import FeedDeclarations
+
 /// How the rows of one mapped table become elements: the elements around a record, the record's own, and the tables of
 /// records within it.
 final class ExportTable {
@@ -31,3 +33,6 @@ final class ExportTable {
 
     init(_ mapping: TableMapping) { self.mapping = mapping }
 }
+
+/// GRDB has a type of the same name.
+package typealias ColumnMapping = FeedDeclarations.ColumnMapping

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
@@ -22,7 +23,7 @@ final class ExportTrial {
     /// Makes the store, with the tables that the mapping has in the database `store` of `db`.
     ///
     /// - Throws: ``ExportError`` where the temporary folder cannot take it, `StoreError`, `DatabaseError`.
-    init(_ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: [UInt8]?, db: Database) throws {
+    init(_ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-export-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(

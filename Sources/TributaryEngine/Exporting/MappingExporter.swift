@@ -1,3 +1,4 @@
+package import FeedDeclarations
 import FeedStore
 import Foundation
 import GRDB
@@ -8,7 +9,7 @@ package struct MappingExporter {
     package let request: RequestDeclaration
     private let mapping: RequestMapping
     private let storePath: String
-    private let encryptionKey: [UInt8]?
+    private let encryptionKey: EncryptionKey?
 
     /// Nil where the request has no mapping.
     package init?(_ request: RequestDeclaration, configuration: TributaryConfiguration) {

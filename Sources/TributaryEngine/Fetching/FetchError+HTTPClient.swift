@@ -1,3 +1,4 @@
+import FeedDeclarations
 import AsyncHTTPClient
 import Foundation
 import NIOCore

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import AsyncHTTPClient
 import FeedStore
@@ -112,10 +113,5 @@ struct HTTPTarget {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).
-    static func encoded(_ text: String) -> String {
-        let unreserved = CharacterSet(
-            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-        return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? text
-    }
+    static func encoded(_ text: String) -> String { text.percentEncoded }
 }

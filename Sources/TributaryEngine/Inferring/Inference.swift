@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
@@ -26,7 +27,7 @@ package actor Inference {
         name: String?, takenTables: Set<String>, syndicationParser: String? = nil
     ) async throws -> MappingProposal {
         let request = RequestDeclaration(
-            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDefaults().headers,
+            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
             parameters: [:],
             body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
             content: .mirrored, contentFingerprint: "",

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import XMLStream
 
 /// Which of a record's values could be its key.

@@ -1,3 +1,5 @@
+import FeedDeclarations
+
 /// One column of a proposed table.
 struct ProposedColumn {
     enum Source {

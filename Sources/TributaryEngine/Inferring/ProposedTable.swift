@@ -1,3 +1,4 @@
+import FeedDeclarations
 import XMLStream
 
 /// A table that a record, or a repeated part of one, is proposed to become.

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import XMLStream
 
 /// What of an element's content is a value of its record, and what is a record of its own.

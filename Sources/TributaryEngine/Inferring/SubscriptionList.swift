@@ -1,3 +1,4 @@
+import FeedDeclarations
 package import XMLStream
 
 /// The feeds of an OPML document (OPML 2.0, "Subscription lists"): each outline that has the address of one.

@@ -1,3 +1,5 @@
+import FeedDeclarations
+
 /// What was seen of one attribute, or of the own text of one element, over a whole document.
 package struct ValueProfile {
     /// Values longer than this are nobody's key, and are not compared with one another.

@@ -1,6 +1,6 @@
+import FeedDeclarations
 import Crypto
 import Foundation
-import XMLStream
 
 /// Encrypts the values of one column: AES-GCM (NIST SP 800-38D) with a 256-bit key.
 ///
@@ -13,9 +13,8 @@ struct ColumnCipher: Sendable {
     private let nonceKey: SymmetricKey
     private let label: Data
 
-    /// - Parameter key: 32 bytes.
-    init(key: [UInt8], table: String, column: String) {
-        let root = SymmetricKey(data: key)
+    init(key: EncryptionKey, table: String, column: String) {
+        let root = SymmetricKey(data: key.bytes)
         label = Data("\(table.lowercased()).\(column.lowercased())".utf8)
         func derived(_ purpose: String) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
@@ -36,18 +35,5 @@ struct ColumnCipher: Sendable {
     /// - Throws: CryptoKit's error where the bytes were not sealed with this key for this column.
     func open(_ sealed: Data) throws -> Data {
         try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: label)
-    }
-
-    /// Tells keys apart without telling anything of them.
-    static func name(ofKey key: [UInt8]) -> String {
-        HMAC<SHA256>.authenticationCode(for: Data("tributary key name".utf8), using: SymmetricKey(data: key))
-            .prefix(16).map { String(format: "%02x", $0) }.joined()
-    }
-
-    /// The bytes of a key in hexadecimal digits; nil where they are not 32.
-    static func key(hexadecimal text: String) -> [UInt8]? {
-        var text = text
-        let data = text.withUTF8 { Lexical.hexadecimal($0) }
-        return data.flatMap { $0.count == 32 ? Array($0) : nil }
     }
 }

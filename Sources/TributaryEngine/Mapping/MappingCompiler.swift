@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
@@ -9,7 +10,7 @@ struct MappingCompiler {
     let request: RequestDeclaration
     let response: FeedResponse
     let context: WorkerContext
-    let encryptionKey: [UInt8]?
+    let encryptionKey: EncryptionKey?
     /// Whether what nothing takes, and columns that find nothing, are noted.
     var notesUnused = false
 

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import XMLStream
 
 /// What a document holds and nothing takes.

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import XMLStream
 
 /// Works out, once for each distinct path of a document, which records begin there and which values are taken.

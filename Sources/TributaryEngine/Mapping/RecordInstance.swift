@@ -1,3 +1,5 @@
+import FeedDeclarations
+
 /// The values gathered so far for one record: bytes as they were found, each slot's in one block of memory. A value that
 /// others join or replace has memory of its own.
 final class RecordInstance {

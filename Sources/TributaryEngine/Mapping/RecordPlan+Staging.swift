@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStore
 import XMLStream
@@ -102,7 +103,7 @@ extension RecordPlan {
         return true
     }
 
-    func append(_ fallback: TOMLScalar, _ converter: ValueConverter, to row: RowWriter) {
+    func append(_ fallback: Constant, _ converter: ValueConverter, to row: RowWriter) {
         if case .enumeration = converter.kind, case .integer = fallback { return converter.append(fallback, to: row) }
         let converter = fallback.isText ? converter : converter.ofConstants
         var text = fallback.text

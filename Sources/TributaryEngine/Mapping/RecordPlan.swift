@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedStore
 import XMLStream
 
@@ -38,7 +39,7 @@ final class RecordPlan {
     /// A value that a row holds, in the order of the row's shape.
     enum Value {
         case slot(Int, ValueConverter)
-        case fixed(TOMLScalar)
+        case fixed(Constant)
         case fact(String?)
         /// The record's own number.
         case number

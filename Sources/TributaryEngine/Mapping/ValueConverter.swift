@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
@@ -12,7 +13,7 @@ struct ValueConverter: Sendable {
         case date(DateFormat?)
         case datetime(DateFormat?)
         case base64, hexadecimal
-        case enumeration([String: TOMLScalar])
+        case enumeration([String: Constant])
     }
 
     private(set) var kind: Kind
@@ -173,7 +174,7 @@ struct ValueConverter: Sendable {
         text.withUTF8 { row.append(text: UnsafeRawBufferPointer($0)) }
     }
 
-    func append(_ value: TOMLScalar, to row: some ValueSink) {
+    func append(_ value: Constant, to row: some ValueSink) {
         switch value {
         case .text(let text): append(text, to: row)
         case .integer(let number): row.append(Int64(number))

@@ -1,3 +1,5 @@
+package import FeedDeclarations
+
 /// The parsers of a program, by name: classes, and those made of records.
 public struct ParserRegistry: Sendable {
     private let parsers: [String: RegisteredParser]
@@ -26,4 +28,13 @@ public struct ParserRegistry: Sendable {
     }
 
     subscript(name: String) -> RegisteredParser? { parsers[name] }
+}
+
+extension ParserRegistry: BodyParsing {
+    package func converts(_ text: String, in column: ColumnMapping, isConstant: Bool) -> Bool {
+        let converter = ValueConverter(column, cipher: nil)
+        return (isConstant ? converter.ofConstants : converter).converts(text)
+    }
+
+    package func expectation(of column: ColumnMapping) -> String { ValueConverter(column, cipher: nil).expectation }
 }

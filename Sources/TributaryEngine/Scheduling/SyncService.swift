@@ -1,3 +1,5 @@
+import FeedConfiguration
+public import FeedDeclarations
 public import FeedModel
 public import FeedStore
 import Foundation

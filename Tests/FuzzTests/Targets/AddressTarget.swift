@@ -1,3 +1,4 @@
+@testable import FeedDeclarations
 import AsyncHTTPClient
 import FeedStore
 import Foundation

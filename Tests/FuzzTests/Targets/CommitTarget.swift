@@ -1,4 +1,5 @@
 @testable import FeedStore
+@testable import FeedDeclarations
 import FeedModel
 import Foundation
 import GRDB

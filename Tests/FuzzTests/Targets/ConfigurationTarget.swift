@@ -1,3 +1,5 @@
+@testable import FeedConfiguration
+import FeedDeclarations
 import Foundation
 @testable import TributaryEngine
 

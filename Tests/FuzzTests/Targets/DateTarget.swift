@@ -1,3 +1,4 @@
+@testable import FeedDeclarations
 import Foundation
 @testable import TributaryEngine
 @testable import XMLStream

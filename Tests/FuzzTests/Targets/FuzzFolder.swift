@@ -1,3 +1,4 @@
+@testable import FeedDeclarations
 import Foundation
 import TributaryEngine
 import TributaryParsers

@@ -1,3 +1,4 @@
+@testable import FeedConfiguration
 import FeedModel
 import XMLRecords
 import FeedStore
