@@ -21,7 +21,7 @@ let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", packa
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
 let fuzzDependencies: [Target.Dependency] = [
-    "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "TributaryParsers", "FeedModel", "FeedStore",
+    "FeedDeclarations", "FeedConfiguration", "FeedFetching", "TributaryEngine", "TributaryParsers", "FeedModel", "FeedStore",
     "XMLRecords", "XMLStream", "TestSupport", grdb, logging,
     .product(name: "AsyncHTTPClient", package: "async-http-client"),
     .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -91,10 +91,25 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: swiftSettings),
+        // Requests to responses.
+        .target(
+            name: "FeedFetching",
+            dependencies: [
+                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: swiftSettings),
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "FeedDeclarations", "FeedConfiguration", "XMLStream", "XMLRecords", "TOML", "FeedModel", "FeedStore",
+                "FeedFetching", "FeedDeclarations", "FeedConfiguration", "XMLStream", "XMLRecords", "TOML", "FeedModel", "FeedStore",
                 "CZlib", grdb, logging, serviceLifecycle,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -157,8 +172,8 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: [
-                "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "FeedModel", "FeedStore", "XMLRecords",
-                "XMLStream", "TOML", "CZlib", "TestSupport",
+                "FeedDeclarations", "FeedConfiguration", "FeedFetching", "TributaryEngine", "FeedModel", "FeedStore",
+                "XMLRecords", "XMLStream", "TOML", "CZlib", "TestSupport",
                 grdb, logging,
             ],
             swiftSettings: swiftSettings),
@@ -174,8 +189,8 @@ let package = Package(
         .testTarget(
             name: "RandomModelTests",
             dependencies: [
-                "FeedDeclarations", "TributaryEngine", "FeedModel", "FeedStore", "TributaryMain", "TestSupport", grdb,
-                logging,
+                "FeedDeclarations", "FeedFetching", "TributaryEngine", "FeedModel", "FeedStore", "TributaryMain", "TestSupport",
+                grdb, logging,
             ],
             swiftSettings: swiftSettings),
     ]

@@ -1,6 +1,6 @@
+import ArgumentParser
 import FeedConfiguration
 import FeedModel
-import ArgumentParser
 import FeedStore
 import Foundation
 import TributaryEngine

@@ -1,6 +1,6 @@
-import FeedDeclarations
 import ArgumentParser
 import CSQLite
+import FeedDeclarations
 import Foundation
 package import GRDB
 import Logging

@@ -1,4 +1,6 @@
 import ArgumentParser
+import FeedFetching
+import FeedModel
 import Foundation
 import TributaryEngine
 

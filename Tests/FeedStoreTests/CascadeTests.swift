@@ -1,9 +1,9 @@
-@testable import FeedStore
 import FeedModel
 import Foundation
 import GRDB
 import Synchronization
 import Testing
+@testable import FeedStore
 
 /// What foreign keys change along with the rows of a commit is journalled and counted, and whoever wrote it sends it again.
 @Suite struct CascadeTests {

@@ -2,8 +2,8 @@ import FeedModel
 import FeedStore
 import Foundation
 import GRDB
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct MergeTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"

@@ -1,7 +1,7 @@
-@testable import FeedStore
 import FeedModel
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Tables with nearly as many columns as SQLite allows.
 @Suite struct WideTableTests {

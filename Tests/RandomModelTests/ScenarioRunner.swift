@@ -1,11 +1,12 @@
-@testable import FeedStore
-@testable import FeedDeclarations
 import FeedConfiguration
 import FeedModel
 import Foundation
 import Logging
 import Synchronization
 import TestSupport
+@testable import FeedDeclarations
+@testable import FeedFetching
+@testable import FeedStore
 @testable import TributaryEngine
 
 /// Plays a scenario over a real server and a real store, and compares the store with a ``PlainStore`` after each run.

@@ -3,6 +3,7 @@ import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Whatever a server answers, the run is discarded and the process lives.

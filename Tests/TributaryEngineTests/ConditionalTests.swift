@@ -1,10 +1,10 @@
-@testable import FeedConfiguration
 import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Validators, and what a stack does with requests of which some have changed.

@@ -1,10 +1,10 @@
-@testable import FeedConfiguration
-@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// What a declaration says holds, from the first run on.

@@ -1,4 +1,3 @@
-@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
@@ -6,6 +5,7 @@ import GRDB
 import Logging
 import TestSupport
 import Testing
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// A server, a store in a temporary folder, and syncs of what a `sources.toml` says, each with a service of its own.

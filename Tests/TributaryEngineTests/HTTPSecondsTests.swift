@@ -1,8 +1,9 @@
-@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
 import Testing
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Numbers and dates of header fields, however large.

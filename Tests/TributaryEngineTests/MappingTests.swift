@@ -1,9 +1,9 @@
-@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// Mappings declared in `sources.toml`, over documents of a real server into a real store.

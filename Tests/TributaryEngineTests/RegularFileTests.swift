@@ -4,6 +4,7 @@ import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Only regular files are read, and nothing else is waited for.

@@ -3,6 +3,7 @@ import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// What goes over the wire, and what comes back in which form.

@@ -1,4 +1,3 @@
-@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
@@ -6,6 +5,7 @@ import GRDB
 import TestSupport
 import Testing
 import XMLStream
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// Documents that are inferred, imported, exported and imported again: the same rows, or an export that says why not.

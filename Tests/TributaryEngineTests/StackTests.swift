@@ -1,9 +1,9 @@
-@testable import FeedConfiguration
 import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Requests that depend on others of their stack, or repeat themselves; bodies that are not XML.

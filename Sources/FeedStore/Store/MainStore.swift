@@ -1,5 +1,5 @@
-import FeedModel
 import CSQLite
+import FeedModel
 import Foundation
 public import GRDB
 

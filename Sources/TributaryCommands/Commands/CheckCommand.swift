@@ -1,7 +1,7 @@
+import ArgumentParser
 import FeedConfiguration
 import FeedDeclarations
 import FeedModel
-import ArgumentParser
 import FeedStore
 import Foundation
 import TributaryEngine

@@ -1,5 +1,5 @@
-import FeedDeclarations
 import ArgumentParser
+import FeedDeclarations
 import Foundation
 import TributaryEngine
 

@@ -1,6 +1,6 @@
+import ArgumentParser
 import FeedDeclarations
 import FeedModel
-import ArgumentParser
 import FeedStore
 import Foundation
 import Logging

@@ -1,5 +1,5 @@
-import FeedDeclarations
 import Dispatch
+import FeedDeclarations
 import Foundation
 import Logging
 import ServiceLifecycle

@@ -1,5 +1,5 @@
-import FeedModel
 import ArgumentParser
+import FeedModel
 import FeedStore
 import Logging
 import ServiceLifecycle

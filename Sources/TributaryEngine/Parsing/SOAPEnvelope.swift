@@ -21,9 +21,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             guard name.local == "Envelope",
                 SOAPDeclaration.Version.allCases.contains(where: { $0.namespace == name.namespace })
             else {
-                throw FetchError(
-                    .decoding,
-                    "the response is no SOAP message: its root is <\(name.qualified)>, where an Envelope was expected")
+                throw DocumentError("the response is no SOAP message: its root is <\(name.qualified)>, where an Envelope was expected")
             }
         case 2:
             isInBody = isOfEnvelope(stream) && name.local == "Body"
@@ -55,8 +53,7 @@ final class SOAPEnvelope: XMLStreamEnvelope {
         switch path.joined(separator: "/") {
         case "":
             let code = codes.isEmpty ? "without a code" : codes.joined(separator: " / ")
-            throw FetchError(
-                .fault, "the server answered with a SOAP fault, \(code): \(reason ?? "no reason is given")")
+            throw SOAPFault(description: "the server answered with a SOAP fault, \(code): \(reason ?? "no reason is given")")
         case "faultcode", "Code/Value", "Code/Subcode/Value", "Code/Subcode/Subcode/Value":
             // Whole, so that secrets are still found in them: the run's error is cut when it is stored.
             if codes.count < 4 { codes.append(text) }
@@ -66,6 +63,11 @@ final class SOAPEnvelope: XMLStreamEnvelope {
         default: break
         }
     }
+}
+
+/// A fault that the server answered with (SOAP 1.1, section 4.4; SOAP 1.2 Part 1, section 5.4).
+struct SOAPFault: Error, CustomStringConvertible {
+    var description: String
 }
 
 extension XMLStreamParser {

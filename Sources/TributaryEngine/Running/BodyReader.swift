@@ -1,5 +1,6 @@
-import FeedModel
 import Crypto
+import FeedFetching
+import FeedModel
 import FeedStore
 import Foundation
 

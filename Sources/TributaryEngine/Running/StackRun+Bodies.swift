@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedFetching
 import FeedModel
 import FeedStore
 import Foundation
@@ -62,13 +63,13 @@ extension StackRun {
             "\(request.method) \(request.url): \(StackDecision.refusal(status))")
     }
 
-    private func fault(in exchange: Exchange) async throws -> FetchError? {
+    private func fault(in exchange: Exchange) async throws -> SOAPFault? {
         let parser = StreamBodyParser(XMLStreamHandler(), exchange.response)
         do {
             let reader = try BodyReader(exchange.response, parser: parser, limit: 1 << 20)
             try await exchange.forEachPiece { try reader.read($0) }
             try reader.finish()
-        } catch let error as FetchError where error.code == .fault {
+        } catch let error as SOAPFault {
             return error
         } catch {
             // The body says nothing of use; the status does.

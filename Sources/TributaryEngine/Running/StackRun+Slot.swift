@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedFetching
 
 /// What a run shares with others: its slot, which it lends to them while it waits, and the places at hosts.
 extension StackRun {

@@ -1,6 +1,6 @@
+import AsyncAlgorithms
 import FeedDeclarations
 import FeedModel
-import AsyncAlgorithms
 import FeedStore
 import Foundation
 import Logging

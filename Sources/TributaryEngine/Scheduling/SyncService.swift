@@ -1,5 +1,6 @@
 import FeedConfiguration
 public import FeedDeclarations
+import FeedFetching
 public import FeedModel
 public import FeedStore
 import Foundation

@@ -1,7 +1,7 @@
-@testable import FeedDeclarations
 import Foundation
 import TributaryEngine
 import TributaryParsers
+@testable import FeedDeclarations
 
 /// A folder for one target, removed with it.
 final class FuzzFolder {

@@ -1,8 +1,9 @@
-@testable import FeedConfiguration
 import FeedModel
-import XMLRecords
 import FeedStore
 import Foundation
+import XMLRecords
+@testable import FeedConfiguration
+@testable import FeedFetching
 @testable import TributaryEngine
 @testable import TributaryParsers
 @testable import XMLStream

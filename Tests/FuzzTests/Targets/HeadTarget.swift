@@ -1,7 +1,8 @@
-@testable import FeedDeclarations
 import FeedModel
 import FeedStore
 import Foundation
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 @testable import XMLStream
 

@@ -1,5 +1,5 @@
-@testable import FeedDeclarations
 import Foundation
+@testable import FeedDeclarations
 @testable import TributaryEngine
 @testable import XMLStream
 

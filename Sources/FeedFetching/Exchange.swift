@@ -1,5 +1,5 @@
-import FeedModel
 import AsyncHTTPClient
+import FeedModel
 import Foundation
 import NIOCore
 

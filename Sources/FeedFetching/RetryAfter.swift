@@ -1,5 +1,4 @@
 import FeedModel
-import FeedStore
 import Foundation
 
 /// How long a server asks to be left alone (RFC 9110, section 10.2.3; RFC 6585, section 4).

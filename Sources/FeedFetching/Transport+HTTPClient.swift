@@ -1,5 +1,5 @@
-import FeedDeclarations
 import AsyncHTTPClient
+import FeedDeclarations
 import NIOCore
 import NIOPosix
 import NIOSSL

@@ -1,5 +1,5 @@
-import FeedDeclarations
 import AsyncHTTPClient
+import FeedDeclarations
 import Foundation
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,4 @@
 import FeedDeclarations
-import FeedStore
 import Foundation
 import Synchronization
 

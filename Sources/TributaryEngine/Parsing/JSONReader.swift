@@ -54,7 +54,7 @@ final class JSONReader {
         names = [try Self.name(Array(Self.rootName.utf8), in: streams)]
     }
 
-    /// - Throws: ``FetchError`` with the line, where the bytes are not JSON; what the parsers throw.
+    /// - Throws: ``DocumentError`` with the line, where the bytes are not JSON; what the parsers throw.
     func read(_ bytes: UnsafeRawBufferPointer) throws {
         let bytes = bytes.bindMemory(to: UInt8.self)
         var index = 0
@@ -73,7 +73,7 @@ final class JSONReader {
         }
     }
 
-    /// - Throws: ``FetchError`` where the document is not complete.
+    /// - Throws: ``DocumentError`` where the document is not complete.
     func finish() throws {
         if case .literal = state, containers.isEmpty { try endLiteral() }
         guard case .end = state else { throw problem("the document ends before its value does") }
@@ -329,9 +329,9 @@ final class JSONReader {
         try bytes.withUnsafeBufferPointer { bytes in try streams.map { try $0.elementName(bytes) } }
     }
 
-    private var notUTF8: FetchError { problem("a string is not valid UTF-8, which JSON is in (RFC 8259, section 8.1)") }
+    private var notUTF8: DocumentError { problem("a string is not valid UTF-8, which JSON is in (RFC 8259, section 8.1)") }
 
-    private func problem(_ message: String) -> FetchError {
-        FetchError(.decoding, "line \(line) of the JSON body: \(message)")
+    private func problem(_ message: String) -> DocumentError {
+        DocumentError("line \(line) of the JSON body: \(message)")
     }
 }

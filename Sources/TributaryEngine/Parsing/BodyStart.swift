@@ -15,7 +15,7 @@ enum BodyStart: Equatable {
     ///   - start: from the body's first byte on.
     ///   - isDeclaredJSON: whether the Content-Type says so.
     ///   - isWhole: whether there are no more bytes.
-    /// - Throws: ``FetchError`` where it is JSON in an encoding that JSON does not have.
+    /// - Throws: ``DocumentError`` where it is JSON in an encoding that JSON does not have.
     static func find(in start: [UInt8], isDeclaredJSON: Bool, isWhole: Bool) throws -> BodyStart {
         guard start.count >= 4 || isWhole else { return .undecided }
         if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
@@ -38,7 +38,7 @@ enum BodyStart: Equatable {
 
     private static func isJSON(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") }
 
-    private static var wrongEncoding: FetchError {
-        FetchError(.decoding, "the body is JSON in UTF-16 or UTF-32; JSON is in UTF-8 (RFC 8259, section 8.1)")
+    private static var wrongEncoding: DocumentError {
+        DocumentError("the body is JSON in UTF-16 or UTF-32; JSON is in UTF-8 (RFC 8259, section 8.1)")
     }
 }

@@ -1,7 +1,6 @@
+import AsyncHTTPClient
 import FeedDeclarations
 import FeedModel
-import AsyncHTTPClient
-import FeedStore
 import Foundation
 import NIOHTTP1
 

@@ -1,5 +1,4 @@
 import FeedModel
-import FeedStore
 import Foundation
 
 /// What the responses of one run say about when to come back.

@@ -1,6 +1,5 @@
 import FeedDeclarations
 import FeedModel
-import FeedStore
 
 /// Sends a request and returns the head of the response; one implementation a URL scheme.
 protocol Fetcher: Sendable {

@@ -1,5 +1,4 @@
 import FeedModel
-import FeedStore
 import Foundation
 
 /// Until when a server says that its response needs not be asked for again (RFC 9111, section 4.2): a pure function of

@@ -1,6 +1,5 @@
 import FeedDeclarations
 import FeedModel
-import FeedStore
 import Foundation
 
 /// `file:` URLs. Modification time and size are the validators; a file that has both unchanged answers 304.

@@ -1,4 +1,14 @@
 import Foundation
+import NIOHTTP1
+import XMLStream
+
+/// Dates of header fields (RFC 9110, section 5.6.7).
+enum HTTPDate {
+    static func parse(_ text: String) -> Date? {
+        var text = text.trimmingCharacters(in: .whitespaces)
+        return text.withUTF8 { Lexical.date($0) }
+    }
+}
 
 /// Whole seconds of header fields (RFC 9111, section 1.2.2).
 enum HTTPSeconds {
@@ -12,4 +22,9 @@ enum HTTPSeconds {
     }
 
     private static let longest: Double = 36_525 * 86_400
+}
+
+enum HTTPReason {
+    /// The standard phrase of a status: `Not Found`.
+    static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
 }

@@ -1,6 +1,6 @@
+import AsyncHTTPClient
 import FeedDeclarations
 import FeedModel
-import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
