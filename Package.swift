@@ -18,14 +18,23 @@ let swiftSettings: [SwiftSetting] =
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+
+/// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
+/// each other. `Documentation/Architecture.md` says what each is for.
+let house: [Target.Dependency] = [
+    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore", "FeedFetching",
+    "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine",
+]
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
-let fuzzDependencies: [Target.Dependency] = [
-    "FeedDeclarations", "FeedConfiguration", "FeedFetching", "TributaryEngine", "TributaryParsers", "FeedModel", "FeedStore",
-    "XMLRecords", "XMLStream", "TestSupport", grdb, logging,
-    .product(name: "AsyncHTTPClient", package: "async-http-client"),
-    .product(name: "NIOHTTP1", package: "swift-nio"),
-]
+let fuzzDependencies: [Target.Dependency] =
+    house + [
+        "TributaryParsers", "TestSupport", grdb, logging,
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+    ]
 let fuzzTarget: Target =
     ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
     ? .testTarget(
@@ -34,11 +43,9 @@ let fuzzTarget: Target =
         name: "fuzz", dependencies: fuzzDependencies, path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzTests.swift"],
         swiftSettings: swiftSettings, linkerSettings: [.linkedLibrary("stdc++")])
 
-/// `Tributary` re-exports the other two. They are named besides because a build does not notice a change that reaches a
-/// target through a re-export only.
-let umbrella: [Target.Dependency] = [
-    "Tributary", "TributaryEngine", "FeedConfiguration", "FeedDeclarations", "FeedModel", "FeedStore", grdb,
-]
+/// What users of `Tributary` import. The targets that it re-exports are named besides because a build does not notice a
+/// change that reaches a target through a re-export only.
+let umbrella: [Target.Dependency] = ["Tributary", grdb] + house
 
 let package = Package(
     name: "tributary",
@@ -75,73 +82,67 @@ let package = Package(
         .target(name: "TOML", swiftSettings: swiftSettings),
         // The values that everybody passes on.
         .target(name: "FeedModel", swiftSettings: swiftSettings),
+        // What `sources.toml` can say, as values.
+        .target(
+            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", crypto], swiftSettings: swiftSettings),
+        // TOML to declarations, or every mistake in it.
+        .target(
+            name: "FeedConfiguration", dependencies: ["XMLStream", "TOML", "FeedModel", "FeedDeclarations", nioSSL],
+            swiftSettings: swiftSettings),
+        // Staged rows, and the store that they are merged into.
         .target(
             name: "FeedStore",
             dependencies: ["FeedModel", "CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        // What `sources.toml` can say, as values; and from its text to them, or to every mistake in it.
-        .target(
-            name: "FeedDeclarations",
-            dependencies: ["XMLStream", "FeedModel", .product(name: "Crypto", package: "swift-crypto")],
-            swiftSettings: swiftSettings),
-        .target(
-            name: "FeedConfiguration",
-            dependencies: [
-                "XMLStream", "TOML", "FeedModel", "FeedDeclarations",
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ],
-            swiftSettings: swiftSettings),
-        // Requests to responses.
+        // A request to a response.
         .target(
             name: "FeedFetching",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib",
+                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
+        // A body to staged rows.
+        .target(
+            name: "FeedParsing",
+            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStore", grdb, crypto],
+            swiftSettings: swiftSettings),
+        // A document to a mapping for it.
+        .target(name: "FeedInferring", dependencies: ["XMLStream", "FeedDeclarations"], swiftSettings: swiftSettings),
+        // Rows to a document.
+        .target(
+            name: "FeedExporting",
+            dependencies: ["XMLStream", "FeedModel", "FeedDeclarations", "FeedStore", "FeedParsing", grdb],
+            swiftSettings: swiftSettings),
+        // Runs and their order; due times; events.
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "FeedFetching", "FeedDeclarations", "FeedConfiguration", "XMLStream", "XMLRecords", "TOML", "FeedModel", "FeedStore",
-                "CZlib", grdb, logging, serviceLifecycle,
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOHPACK", package: "swift-nio-http2"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore",
+                "FeedFetching",
+                "FeedParsing", "FeedInferring", grdb, logging, serviceLifecycle, crypto,
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "TributaryCommands",
             dependencies: [
-                "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "FeedModel", "FeedStore", "CSQLite", grdb,
-                logging, serviceLifecycle,
+                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore", "FeedParsing", "FeedInferring",
+                "FeedExporting", "TributaryEngine", "CSQLite", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
-        // What users import: the engine and the commands under one name.
-        .target(
-            name: "Tributary",
-            dependencies: [
-                "FeedDeclarations", "FeedConfiguration", "TributaryEngine", "TributaryCommands", "FeedModel",
-                "FeedStore",
-                "XMLRecords", "XMLStream",
-            ],
-            swiftSettings: swiftSettings),
+        // What users import: the engine, the commands and what parsers use under one name.
+        .target(name: "Tributary", dependencies: house + ["TributaryCommands"], swiftSettings: swiftSettings),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
         .target(name: "TributaryParsers", dependencies: umbrella, swiftSettings: swiftSettings),
         .executableTarget(
@@ -155,10 +156,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "TributaryEngine", grdb,
+                "FeedModel", "TributaryEngine", grdb, nioSSL,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ],
             path: "Tests/TestSupport",
@@ -170,12 +170,7 @@ let package = Package(
             name: "FeedStoreTests", dependencies: ["FeedModel", "FeedStore", "TestSupport", grdb],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryEngineTests",
-            dependencies: [
-                "FeedDeclarations", "FeedConfiguration", "FeedFetching", "TributaryEngine", "FeedModel", "FeedStore",
-                "XMLRecords", "XMLStream", "TOML", "CZlib", "TestSupport",
-                grdb, logging,
-            ],
+            name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",
@@ -187,11 +182,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         fuzzTarget,
         .testTarget(
-            name: "RandomModelTests",
-            dependencies: [
-                "FeedDeclarations", "FeedFetching", "TributaryEngine", "FeedModel", "FeedStore", "TributaryMain", "TestSupport",
-                grdb, logging,
-            ],
+            name: "RandomModelTests", dependencies: house + ["TributaryMain", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
     ]
 )

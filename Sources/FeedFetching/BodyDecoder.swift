@@ -2,7 +2,7 @@ import FeedModel
 
 /// Undoes `gzip` and `deflate`, whether the transport declares them or the body is a `.gz` file, takes the file out of a ZIP
 /// archive, and counts what comes out against the limit: a small body may hold a large one.
-final class BodyDecoder {
+package final class BodyDecoder {
     private enum Coding {
         case undecided([UInt8])
         case identity
@@ -18,10 +18,10 @@ final class BodyDecoder {
     private var passed = 0
 
     /// Bytes that have come out so far.
-    private(set) var count = 0
+    package private(set) var count = 0
 
     /// - Parameter contentEncoding: the header's value, where there is one (RFC 9110, section 8.4).
-    init(contentEncoding: String?, limit: Int) throws {
+    package init(contentEncoding: String?, limit: Int) throws {
         self.limit = limit
         let codings = (contentEncoding ?? "").lowercased().split(separator: ",").map { $0.filter { !$0.isWhitespace } }
             .filter { $0 != "identity" && !$0.isEmpty }
@@ -33,7 +33,7 @@ final class BodyDecoder {
     }
 
     /// Hands on what the bytes decode to, in pieces.
-    func decode(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    package func decode(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch coding {
         case .identity:
             try deliver(bytes, body)
@@ -54,7 +54,7 @@ final class BodyDecoder {
     }
 
     /// - Throws: ``FetchError`` where a compressed body has been cut off.
-    func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    package func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch coding {
         case .undecided(let start):
             coding = try decided(start)

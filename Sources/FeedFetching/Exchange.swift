@@ -1,16 +1,16 @@
 import AsyncHTTPClient
-import FeedModel
+package import FeedModel
 import Foundation
 import NIOCore
 
 /// A response whose body is still to be read.
-struct Exchange: Sendable {
-    var response: FeedResponse
+package struct Exchange: Sendable {
+    package var response: FeedResponse
     fileprivate var body: Body
     /// Where permanent redirects alone have led, if anywhere.
-    var movedTo: String?
+    package var movedTo: String?
     /// Who answered: `scheme://host:port`.
-    var origin = "file:"
+    package var origin = "file:"
 
     fileprivate enum Body: Sendable {
         case none
@@ -19,7 +19,7 @@ struct Exchange: Sendable {
     }
 
     /// Bytes that the server announced, before decompression.
-    var announcedBytes: Int?
+    package var announcedBytes: Int?
 
     static func withoutBody(_ response: FeedResponse) -> Exchange { Exchange(response: response, body: .none) }
 
@@ -36,7 +36,7 @@ struct Exchange: Sendable {
     /// Reads the body piece by piece, on the caller's actor. The next piece is awaited while this one is worked on.
     ///
     /// - Throws: what `consume` throws, and the client's errors.
-    func forEachPiece(
+    package func forEachPiece(
         isolation: isolated (any Actor)? = #isolation, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) async throws {
         switch body {

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import FeedDeclarations
+package import FeedDeclarations
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -8,7 +8,7 @@ import NIOSSL
 
 extension FetchError {
     /// What the HTTP client threw, for the person who must act.
-    init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
+    package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
         let subject = "\(request.method) \(request.url)"
         switch error {
         case let error as FetchError:

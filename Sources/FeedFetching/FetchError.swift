@@ -1,6 +1,6 @@
 /// Why a request gave no usable response.
-struct FetchError: Error, Sendable, CustomStringConvertible {
-    enum Code: Sendable {
+package struct FetchError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable {
         case address, connection, timeout, status, overloaded, truncated, tooLarge, decoding, redirect, file
     }
 
@@ -8,11 +8,11 @@ struct FetchError: Error, Sendable, CustomStringConvertible {
     var message: String
 
     /// Whether the same request may well succeed when it is sent once more.
-    var isWorthRepeating: Bool { code == .connection || code == .truncated || code == .overloaded }
+    package var isWorthRepeating: Bool { code == .connection || code == .truncated || code == .overloaded }
 
-    var description: String { message }
+    package var description: String { message }
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

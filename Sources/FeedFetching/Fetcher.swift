@@ -1,8 +1,8 @@
-import FeedDeclarations
-import FeedModel
+package import FeedDeclarations
+package import FeedModel
 
 /// Sends a request and returns the head of the response; one implementation a URL scheme.
-protocol Fetcher: Sendable {
+package protocol Fetcher: Sendable {
     /// - Parameters:
     ///   - validators: what the store holds for the request; empty for an unconditional one.
     ///   - movedTo: where the server has said, often enough, that the request has moved for good.

@@ -1,12 +1,17 @@
-import FeedDeclarations
-import FeedModel
-import Foundation
+package import FeedDeclarations
+package import FeedModel
+package import Foundation
 
 /// `file:` URLs. Modification time and size are the validators; a file that has both unchanged answers 304.
-struct FileFetcher: Fetcher {
+package struct FileFetcher: Fetcher {
     let now: @Sendable () -> Date
 
-    func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
+    package init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
+    {
         do {
             // Opened before it is described: a file renamed over it in between is another file.
             let file = try RegularFile(opening: FileAddress(request.url.value).path)

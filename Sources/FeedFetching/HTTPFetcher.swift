@@ -1,26 +1,26 @@
 import AsyncHTTPClient
-import FeedDeclarations
-import FeedModel
-import Foundation
+package import FeedDeclarations
+package import FeedModel
+package import Foundation
 import NIOCore
 import NIOHTTP1
 import Synchronization
 
 /// `http:` and `https:` URLs, over one connection pool for each way of connecting that the sources declare.
-final class HTTPFetcher: Fetcher {
+package final class HTTPFetcher: Fetcher {
     static let userAgent = "Tributary/\(TributaryVersion.current) (+\(TributaryVersion.home))"
     /// Redirects followed for one request.
     static let redirectLimit = 5
 
     private let now: @Sendable () -> Date
     private let clients = Mutex<[Transport: HTTPClient]>([:])
-    let tokens = TokenStore()
+    package let tokens = TokenStore()
     private let tickets = SendTickets()
     /// How often a request is sent again for connections that were closed instead of answering. Each of them had served
     /// one before, so there are no more than were kept alive.
     private static let resendLimit = Transport.pooledConnections
 
-    init(now: @escaping @Sendable () -> Date) {
+    package init(now: @escaping @Sendable () -> Date) {
         self.now = now
     }
 
@@ -28,7 +28,7 @@ final class HTTPFetcher: Fetcher {
     ///
     /// A connection that is still being made cannot be called off, and would be waited for until it fails. After three
     /// seconds it is left to that; the client sees to its end by itself.
-    func shutdown() async throws {
+    package func shutdown() async throws {
         let clients = clients.withLock { Array($0.values) }
         let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
         Task {
@@ -49,7 +49,8 @@ final class HTTPFetcher: Fetcher {
         try await waiter.value
     }
 
-    func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange {
+    package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
+    {
         switch request.authentication {
         case nil:
             return try await fetch(request, validators, movedTo, authorization: nil)

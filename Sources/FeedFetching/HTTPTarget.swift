@@ -1,24 +1,24 @@
 import AsyncHTTPClient
-import FeedDeclarations
+package import FeedDeclarations
 import FeedModel
 import Foundation
 import NIOHTTP1
 
 /// Where a request goes next, and what it carries there.
-struct HTTPTarget {
+package struct HTTPTarget {
     var url: URL
     var method: String
     var body: String?
     private var declared: [String: InterpolatedText]
 
     /// `scheme://host:port`, which decides what may be sent along (RFC 6454).
-    var origin: String {
+    package var origin: String {
         let scheme = url.scheme?.lowercased() ?? "http"
         return "\(scheme)://\(url.host?.lowercased() ?? ""):\(url.port ?? (scheme == "https" ? 443 : 80))"
     }
 
     /// Parameters go into the query, or form-encoded into the body of a request that has one and declares none.
-    init(_ request: RequestDeclaration) throws {
+    package init(_ request: RequestDeclaration) throws {
         method = request.method
         declared = request.headers
         body = request.body?.text.value
@@ -112,5 +112,5 @@ struct HTTPTarget {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    static func encoded(_ text: String) -> String { text.percentEncoded }
+    package static func encoded(_ text: String) -> String { text.percentEncoded }
 }

@@ -24,7 +24,7 @@ enum HTTPSeconds {
     private static let longest: Double = 36_525 * 86_400
 }
 
-enum HTTPReason {
+package enum HTTPReason {
     /// The standard phrase of a status: `Not Found`.
-    static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
+    package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
 }

@@ -2,7 +2,7 @@ import DequeModule
 import Synchronization
 
 /// Lets at most so many at a time have a place at one key, such as a host; the others wait in the order in which they came.
-final class HostLimiter: Sendable {
+package final class HostLimiter: Sendable {
     private struct Waiter {
         var id: Int
         var continuation: CheckedContinuation<Bool, Never>
@@ -27,13 +27,13 @@ final class HostLimiter: Sendable {
 
     private let state: Mutex<State>
 
-    init(limit: Int) { state = Mutex(State(limit: limit)) }
+    package init(limit: Int) { state = Mutex(State(limit: limit)) }
 
     /// Calls `action` when a place is free again at a key where ``placeIfFree(at:)`` found none, and nobody waits for it.
-    func onFree(_ action: @escaping @Sendable (String) -> Void) { state.withLock { $0.onFree = action } }
+    package func onFree(_ action: @escaping @Sendable (String) -> Void) { state.withLock { $0.onFree = action } }
 
     /// Lets more or fewer in from now on. Who is in stays in.
-    func setLimit(_ limit: Int) {
+    package func setLimit(_ limit: Int) {
         let (admitted, freed, onFree) = state.withLock { state in
             state.limit = limit
             var admitted: [Waiter] = []
@@ -53,9 +53,9 @@ final class HostLimiter: Sendable {
     }
 
     /// A place at a key, for as long as somebody holds it.
-    final class Place: Sendable {
+    package final class Place: Sendable {
         private let limiter: HostLimiter
-        let key: String
+        package let key: String
 
         fileprivate init(_ limiter: HostLimiter, _ key: String) {
             self.limiter = limiter
@@ -66,13 +66,13 @@ final class HostLimiter: Sendable {
     }
 
     /// - Throws: `CancellationError` where the task is cancelled while it waits.
-    func place(at key: String) async throws -> Place {
+    package func place(at key: String) async throws -> Place {
         try await enter(key)
         return Place(self, key)
     }
 
     /// A place for whoever must not wait; nil where there is none.
-    func placeIfFree(at key: String) -> Place? {
+    package func placeIfFree(at key: String) -> Place? {
         let isFree = state.withLock { state in
             if state.enter(key) { return true }
             state.refused.insert(key)
@@ -82,7 +82,7 @@ final class HostLimiter: Sendable {
     }
 
     /// A place for whoever holds what others wait for, and so must not wait: over the limit where there is none.
-    func placeRegardless(at key: String) -> Place {
+    package func placeRegardless(at key: String) -> Place {
         state.withLock { $0.active[key, default: 0] += 1 }
         return Place(self, key)
     }

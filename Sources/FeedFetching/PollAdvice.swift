@@ -1,25 +1,39 @@
-import FeedModel
-import Foundation
+package import FeedModel
+package import Foundation
 
 /// What the responses of one run say about when to come back.
-struct PollAdvice: Sendable, Equatable {
+package struct PollAdvice: Sendable, Equatable {
     /// The latest end of the freshness that responses claim.
-    var freshUntil: Date?
+    package var freshUntil: Date?
     /// Whether any response came over HTTP, and whether all of those had validators.
-    var isHTTP = false
-    var haveValidators = true
+    package var isHTTP = false
+    package var haveValidators = true
     /// Until when a server asked to be left alone, and what it answered.
-    var retryAt: Date?
-    var retryStatus: Int?
+    package var retryAt: Date?
+    package var retryStatus: Int?
     /// The origin that answered 429: all of it is left alone.
-    var busyOrigin: String?
+    package var busyOrigin: String?
     /// A feed that is no more, by its address.
-    var gone: String?
+    package var gone: String?
     /// Requests that have moved for good, with where to.
-    var moved: [String: String] = [:]
+    package var moved: [String: String] = [:]
+
+    package init(
+        freshUntil: Date? = nil, isHTTP: Bool = false, haveValidators: Bool = true, retryAt: Date? = nil,
+        retryStatus: Int? = nil, busyOrigin: String? = nil, gone: String? = nil, moved: [String: String] = [:]
+    ) {
+        self.freshUntil = freshUntil
+        self.isHTTP = isHTTP
+        self.haveValidators = haveValidators
+        self.retryAt = retryAt
+        self.retryStatus = retryStatus
+        self.busyOrigin = busyOrigin
+        self.gone = gone
+        self.moved = moved
+    }
 
     /// Takes a response's head into account.
-    mutating func note(_ response: FeedResponse, origin: String, at now: Date) {
+    package mutating func note(_ response: FeedResponse, origin: String, at now: Date) {
         isHTTP = isHTTP || !origin.hasPrefix("file:")
         switch response.status {
         case 200..<300, 304:

@@ -4,7 +4,7 @@ extension RequestDeclaration {
     /// What was declared for the source's own hosts does not go to one that a response has named.
     ///
     /// - Throws: ``FetchError`` where the request would be another one without.
-    mutating func dropSecrets() throws {
+    package mutating func dropSecrets() throws {
         guard body == nil, method == "GET" || method == "HEAD" else {
             throw FetchError(
                 .redirect, "\(url) leads to a host that the source does not name; a \(method) is not sent there")

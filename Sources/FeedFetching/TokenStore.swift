@@ -1,9 +1,9 @@
-import FeedDeclarations
+package import FeedDeclarations
 import Foundation
 import Synchronization
 
 /// The tokens that have been issued, each until it expires. One client asks for a token at most once at a time.
-final class TokenStore: Sendable {
+package final class TokenStore: Sendable {
     struct Token: Sendable {
         var value: String
         /// Nil where the server did not say; it then lasts until it is refused.
@@ -20,7 +20,7 @@ final class TokenStore: Sendable {
     private static let remembered = 4
 
     /// Keeps the tokens out of texts.
-    var redactor: Redactor { issued.withLock { $0.redactor } }
+    package var redactor: Redactor { issued.withLock { $0.redactor } }
 
     /// - Returns: the token, and whether it has just been issued.
     func token(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FeedFetching
 import FeedModel
 import Foundation
 import TributaryEngine

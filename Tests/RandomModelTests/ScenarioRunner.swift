@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 @testable import FeedDeclarations
 @testable import FeedFetching
+@testable import FeedParsing
 @testable import FeedStore
 @testable import TributaryEngine
 

@@ -3,6 +3,7 @@ import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// Every overload of `bind`, through a real document.

@@ -3,6 +3,7 @@ import FeedStore
 import Foundation
 import Testing
 import XMLStream
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// JSON is told as if it were XML; see ``JSONReader`` for what becomes of what.

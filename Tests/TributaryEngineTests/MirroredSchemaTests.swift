@@ -3,6 +3,7 @@ import FeedModel
 import FeedStore
 import TestSupport
 import Testing
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// `parser = "mirrored"`: documents whose elements are named as the store's tables and columns are.

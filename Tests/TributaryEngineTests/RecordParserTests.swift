@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import XMLRecords
 import XMLStream
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// A stack's parser that is made of a record's type.

@@ -1,26 +1,28 @@
 import Synchronization
 
 /// How far an exchange has come, so that a timeout can say what was late.
-final class ExchangeProgress: Sendable {
+package final class ExchangeProgress: Sendable {
     private enum Stage {
         case connecting, sent
         case receiving(Int)
     }
 
     /// That of the exchange that the task waits for.
-    @TaskLocal static var current: ExchangeProgress?
+    @TaskLocal package static var current: ExchangeProgress?
 
     private let stage = Mutex(Stage.connecting)
+
+    package init() {}
 
     func isConnecting() { stage.withLock { $0 = .connecting } }
 
     func isSent() { stage.withLock { $0 = .sent } }
 
     /// - Parameter bytes: how much of the body has come.
-    func hasReceived(_ bytes: Int) { stage.withLock { $0 = .receiving(bytes) } }
+    package func hasReceived(_ bytes: Int) { stage.withLock { $0 = .receiving(bytes) } }
 
     /// What has not come in time.
-    func lateness(after limit: Duration) -> String {
+    package func lateness(after limit: Duration) -> String {
         switch stage.withLock({ $0 }) {
         case .connecting: "no connection within \(limit)"
         case .sent: "no response head within \(limit)"

@@ -2,6 +2,7 @@ import ArgumentParser
 import FeedConfiguration
 import FeedDeclarations
 import FeedModel
+import FeedParsing
 import FeedStore
 import Foundation
 import TributaryEngine

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedDeclarations
+import FeedExporting
 import Foundation
 import TributaryEngine
 

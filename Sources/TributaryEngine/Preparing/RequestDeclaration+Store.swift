@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedModel
+package import FeedParsing
 package import FeedStore
 
 /// What `check` asks of a request's mapping.

@@ -1,5 +1,6 @@
 import FeedConfiguration
 public import FeedDeclarations
+public import FeedParsing
 public import Foundation
 
 extension TributaryConfiguration {

@@ -1,6 +1,7 @@
 import FeedConfiguration
 import FeedDeclarations
 import FeedModel
+package import FeedParsing
 package import FeedStore
 package import Logging
 

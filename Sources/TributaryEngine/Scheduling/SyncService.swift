@@ -2,6 +2,7 @@ import FeedConfiguration
 public import FeedDeclarations
 import FeedFetching
 public import FeedModel
+public import FeedParsing
 public import FeedStore
 import Foundation
 public import GRDB

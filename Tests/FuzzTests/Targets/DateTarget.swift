@@ -1,5 +1,6 @@
 import Foundation
 @testable import FeedDeclarations
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream
 

@@ -3,6 +3,7 @@ import FeedStore
 import Foundation
 @testable import FeedDeclarations
 @testable import FeedFetching
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream
 
