@@ -18,13 +18,23 @@ let swiftSettings: [SwiftSetting] =
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+
+/// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
+/// each other. `Documentation/Architecture.md` says what each is for.
+let house: [Target.Dependency] = [
+    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore", "FeedFetching",
+    "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine",
+]
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
-let fuzzDependencies: [Target.Dependency] = [
-    "TributaryEngine", "TributaryParsers", "FeedStore", "XMLStream", "TestSupport", grdb, logging,
-    .product(name: "AsyncHTTPClient", package: "async-http-client"),
-    .product(name: "NIOHTTP1", package: "swift-nio"),
-]
+let fuzzDependencies: [Target.Dependency] =
+    house + [
+        "TributaryParsers", "TestSupport", grdb, logging,
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+    ]
 let fuzzTarget: Target =
     ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
     ? .testTarget(
@@ -33,9 +43,9 @@ let fuzzTarget: Target =
         name: "fuzz", dependencies: fuzzDependencies, path: "Tests/FuzzTests", exclude: ["Corpus", "FuzzTests.swift"],
         swiftSettings: swiftSettings, linkerSettings: [.linkedLibrary("stdc++")])
 
-/// `Tributary` re-exports the other two. They are named besides because a build does not notice a change that reaches a
-/// target through a re-export only.
-let umbrella: [Target.Dependency] = ["Tributary", "TributaryEngine", "FeedStore", grdb]
+/// What users of `Tributary` import. The targets that it re-exports are named besides because a build does not notice a
+/// change that reaches a target through a re-export only.
+let umbrella: [Target.Dependency] = ["Tributary", grdb] + house
 
 let package = Package(
     name: "tributary",
@@ -43,6 +53,8 @@ let package = Package(
     products: [
         .library(name: "Tributary", targets: ["Tributary"]),
         .library(name: "TributaryParsers", targets: ["TributaryParsers"]),
+        // Codable values from XML and back, without the rest.
+        .library(name: "XMLRecords", targets: ["XMLRecords"]),
         // The executable's target cannot share the library's name where file names ignore case.
         .executable(name: "tributary", targets: ["TributaryMain"]),
         .executable(name: "contacts-daemon", targets: ["ContactsDaemon"]),
@@ -66,40 +78,71 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
+        .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
+        // The values that everybody passes on.
+        .target(name: "FeedModel", swiftSettings: swiftSettings),
+        // What `sources.toml` can say, as values.
+        .target(
+            name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", crypto], swiftSettings: swiftSettings),
+        // TOML to declarations, or every mistake in it.
+        .target(
+            name: "FeedConfiguration", dependencies: ["XMLStream", "TOML", "FeedModel", "FeedDeclarations", nioSSL],
+            swiftSettings: swiftSettings),
+        // Staged rows, and the store that they are merged into.
         .target(
             name: "FeedStore",
-            dependencies: ["CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            dependencies: ["FeedModel", "CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
+        // A request to a response.
         .target(
-            name: "TributaryEngine",
+            name: "FeedFetching",
             dependencies: [
-                "XMLStream", "TOML", "FeedStore", "CZlib", grdb, logging, serviceLifecycle,
+                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: swiftSettings),
+        // A body to staged rows.
+        .target(
+            name: "FeedParsing",
+            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStore", grdb, crypto],
+            swiftSettings: swiftSettings),
+        // A document to a mapping for it.
+        .target(name: "FeedInferring", dependencies: ["XMLStream", "FeedDeclarations"], swiftSettings: swiftSettings),
+        // Rows to a document.
+        .target(
+            name: "FeedExporting",
+            dependencies: ["XMLStream", "FeedModel", "FeedDeclarations", "FeedStore", "FeedParsing", grdb],
+            swiftSettings: swiftSettings),
+        // Runs and their order; due times; events.
+        .target(
+            name: "TributaryEngine",
+            dependencies: [
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore",
+                "FeedFetching",
+                "FeedParsing", "FeedInferring", grdb, logging, serviceLifecycle, crypto,
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "TributaryCommands",
             dependencies: [
-                "TributaryEngine", "FeedStore", "CSQLite", grdb, logging, serviceLifecycle,
+                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore", "FeedParsing", "FeedInferring",
+                "FeedExporting", "TributaryEngine", "CSQLite", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
-        // What users import: the engine and the commands under one name.
-        .target(
-            name: "Tributary", dependencies: ["TributaryEngine", "TributaryCommands", "FeedStore"],
-            swiftSettings: swiftSettings),
+        // What users import: the engine, the commands and what parsers use under one name.
+        .target(name: "Tributary", dependencies: house + ["TributaryCommands"], swiftSettings: swiftSettings),
         // Parsers for formats that everybody meets; the reference for authors of parsers.
         .target(name: "TributaryParsers", dependencies: umbrella, swiftSettings: swiftSettings),
         .executableTarget(
@@ -113,21 +156,21 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "TributaryEngine", grdb,
+                "FeedModel", "TributaryEngine", grdb, nioSSL,
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ],
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
+        .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "FeedStoreTests", dependencies: ["FeedStore", "TestSupport", grdb], swiftSettings: swiftSettings),
+            name: "FeedStoreTests", dependencies: ["FeedModel", "FeedStore", "TestSupport", grdb],
+            swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryEngineTests",
-            dependencies: ["TributaryEngine", "FeedStore", "TOML", "CZlib", "TestSupport", grdb, logging],
+            name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",
@@ -139,8 +182,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         fuzzTarget,
         .testTarget(
-            name: "RandomModelTests",
-            dependencies: ["TributaryEngine", "FeedStore", "TributaryMain", "TestSupport", grdb, logging],
+            name: "RandomModelTests", dependencies: house + ["TributaryMain", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
     ]
 )

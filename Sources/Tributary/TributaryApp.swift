@@ -1,6 +1,7 @@
+public import FeedParsing
 public import GRDB
 import TributaryCommands
-public import TributaryEngine
+import TributaryEngine
 
 /// A program with every command of Tributary and parsers of its own.
 ///

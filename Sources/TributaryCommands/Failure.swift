@@ -1,4 +1,6 @@
 import ArgumentParser
+import FeedConfiguration
+import FeedModel
 import FeedStore
 import Foundation
 import TributaryEngine

@@ -1,9 +1,11 @@
 import ArgumentParser
 import CSQLite
+import FeedDeclarations
+package import FeedParsing
 import Foundation
 package import GRDB
 import Logging
-package import TributaryEngine
+import TributaryEngine
 
 /// What a `TributaryApp` brings along, and what commands make of it and of their options.
 package struct Program: Sendable {

@@ -1,8 +1,9 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
 import Synchronization
 import Testing
+@testable import FeedStore
 
 /// What foreign keys change along with the rows of a commit is journalled and counted, and whoever wrote it sends it again.
 @Suite struct CascadeTests {
@@ -204,7 +205,7 @@ import Testing
             let planned = try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _, _ in }, source: "source") {
                 change in
                 func text(_ values: PlannedChange.Values) -> String {
-                    values.map { "\($0.value.isNull ? "NULL" : "\($0.value)")" }.joined(separator: "|")
+                    values.map { "\($0.value)" }.joined(separator: "|")
                 }
                 var line = "\(change.table) \(text(change.row))"
                 if case .update(let old) = change.operation { line += " was \(text(old))" }

@@ -1,6 +1,7 @@
-@testable import FeedStore
+import FeedModel
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Changes of one commit that meet: cascades beside appended rows, unique values and changed row ids.
 @Suite struct CombinedChangesTests {

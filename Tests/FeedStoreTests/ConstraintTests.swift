@@ -1,8 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB
-import Testing
 import TestSupport
+import Testing
 
 /// What the main store refuses: the error names the row, and nothing has changed.
 @Suite struct ConstraintTests {

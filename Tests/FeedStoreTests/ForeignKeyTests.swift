@@ -1,6 +1,7 @@
-@testable import FeedStore
+import FeedModel
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Many rows that refer to few others: whatever SQLite does not check row by row, the store refuses and takes the same.
 @Suite struct ForeignKeyTests {

@@ -1,9 +1,10 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
 import Synchronization
-import Testing
 import TestSupport
+import Testing
+@testable import FeedStore
 
 @Suite struct MainStoreTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"

@@ -1,6 +1,7 @@
-@testable import FeedStore
+import FeedModel
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Random feeds of parents and children against a plain model: unique values change places, children change parents, and
 /// parents that go take along whoever is left. The journal accounts for every row.

@@ -1,8 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct MergeTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"

@@ -1,6 +1,7 @@
-@testable import FeedStore
+import FeedModel
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Rows of several shapes for one table: what came last overrules, column by column, and a row counts once.
 @Suite struct OverlayTests {

@@ -1,8 +1,9 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
 import TestSupport
 import Testing
+@testable import FeedStore
 
 /// A store in a temporary folder, and one-request stacks to commit to it.
 ///

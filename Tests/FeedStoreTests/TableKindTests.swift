@@ -1,7 +1,8 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Tables that are not the plain ones: STRICT, with expression indexes, odd types and names; and what is no table.
 @Suite struct TableKindTests {

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 import Testing
 @testable import FeedStore

@@ -1,7 +1,8 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Values of unique columns that pass from row to row within one commit.
 @Suite struct UniqueValueTests {

@@ -1,6 +1,7 @@
-@testable import FeedStore
+import FeedModel
 import GRDB
 import Testing
+@testable import FeedStore
 
 /// Tables with nearly as many columns as SQLite allows.
 @Suite struct WideTableTests {
@@ -85,7 +86,7 @@ import Testing
 
     @Test func tooManyColumnsAreRefused() async throws {
         try await StoreFixture.with("CREATE TABLE other (id TEXT PRIMARY KEY)") { fixture in
-            let definition = TableDefinition(
+            let definition = TableSchema(
                 name: "wide", columns: names("c", 1991).map { .init(name: $0, type: "TEXT") }, key: ["c0"],
                 place: "here")
             let error = #expect(throws: StoreError.self) { try fixture.store.prepareTables([definition]) }

@@ -1,8 +1,9 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
-import Testing
 import TestSupport
+import Testing
+@testable import FeedStore
 
 @Suite struct WorkerContextTests {
     let schema = "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"

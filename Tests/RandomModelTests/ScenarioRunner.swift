@@ -1,8 +1,13 @@
-@testable import FeedStore
+import FeedConfiguration
+import FeedModel
 import Foundation
 import Logging
 import Synchronization
 import TestSupport
+@testable import FeedDeclarations
+@testable import FeedFetching
+@testable import FeedParsing
+@testable import FeedStore
 @testable import TributaryEngine
 
 /// Plays a scenario over a real server and a real store, and compares the store with a ``PlainStore`` after each run.

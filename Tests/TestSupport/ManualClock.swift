@@ -1,3 +1,4 @@
+import FeedModel
 package import Foundation
 import Synchronization
 import TributaryEngine

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Slots and hosts' places as a scheduler hands them out, without one.

@@ -1,7 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Whatever a server answers, the run is discarded and the process lives.
@@ -38,7 +40,7 @@ import Testing
             let source = EngineFixture.request("/a", "timeout = \"5s\"")
             let report = try #require(try await fixture.sync(source).first)
             #expect(report.outcome == .discarded, "\(report)")
-            #expect(report.requests.first?.outcome == "failed")
+            #expect(report.requests.first?.outcome == .failed)
             #expect(try fixture.rows("SELECT outcome FROM tributary_run") == ["discarded"])
         }
     }

@@ -1,6 +1,8 @@
+import FeedModel
 import FeedStore
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Bodies that are ZIP archives.

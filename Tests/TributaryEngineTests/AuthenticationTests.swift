@@ -1,8 +1,11 @@
+import FeedDeclarations
+import FeedModel
 import FeedStore
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// How requests prove who sends them.

@@ -1,7 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// Every overload of `bind`, through a real document.

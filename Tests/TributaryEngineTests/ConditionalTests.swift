@@ -1,7 +1,10 @@
+import FeedDeclarations
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Validators, and what a stack does with requests of which some have changed.
@@ -56,7 +59,7 @@ import Testing
             fixture.server.document("/items", "<items><item id='2' company='c'/></items>", etag: "\"2\"")
             let report = try #require(try await fixture.sync(stack).first)
             #expect(report.outcome == .committed, "\(report)")
-            #expect(report.requests.map(\.outcome) == ["unchanged", "parsed"])
+            #expect(report.requests.map(\.outcome) == [.unchanged, .parsed])
             #expect(report.counts.inserted == 1 && report.counts.deleted == 1)
             #expect(try fixture.rows("SELECT id, company FROM item") == ["2|c"])
             #expect(try fixture.rows("SELECT key, etag FROM tributary_request ORDER BY key") == ["1|\"1\"", "2|\"2\""])
@@ -170,7 +173,7 @@ import Testing
             try await fixture.sync(stack)
             fixture.server.document("/i", EngineFixture.items(["2"]))
             let report = try #require(try await fixture.sync(stack).first)
-            #expect(report.requests.map(\.outcome) == ["unchanged", "parsed"])
+            #expect(report.requests.map(\.outcome) == [.unchanged, .parsed])
             #expect(report.counts.inserted == 1 && report.counts.deleted == 1, "\(report)")
             #expect(try fixture.rows("SELECT id FROM company") == ["c"])
             #expect(try fixture.rows("SELECT id FROM item") == ["2"])

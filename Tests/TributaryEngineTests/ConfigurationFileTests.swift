@@ -1,6 +1,8 @@
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// What may lie where a configuration's files should be.

@@ -1,7 +1,11 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Numbers of a configuration: each has a range, within which nothing overflows.

@@ -1,7 +1,11 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Configurations that somebody has damaged: each is read, or refused with a reason, and none ends the process.

@@ -1,7 +1,10 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// What a declaration says holds, from the first run on.

@@ -1,9 +1,12 @@
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB
 import Logging
 import TestSupport
 import Testing
+@testable import FeedDeclarations
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// A server, a store in a temporary folder, and syncs of what a `sources.toml` says, each with a service of its own.

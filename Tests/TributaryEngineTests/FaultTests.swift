@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB
@@ -64,7 +65,7 @@ import Testing
             let reports = try await fixture.sync(source)
             try expectDiscarded(reports, fault, fixture, before)
             let isCommitFault = ["foreign", "NOT NULL", "key"].contains { fault.name.contains($0) }
-            if !isCommitFault { #expect(reports[0].requests.map(\.outcome) == ["parsed", "failed", "skipped"]) }
+            if !isCommitFault { #expect(reports[0].requests.map(\.outcome) == [.parsed, .failed, .skipped]) }
         }
     }
 

@@ -1,7 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// The same over HTTP/2.

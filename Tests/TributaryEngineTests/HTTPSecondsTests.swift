@@ -1,6 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import Testing
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Numbers and dates of header fields, however large.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import XMLStream
+@testable import FeedInferring
 @testable import TributaryEngine
 
 /// Proposals for documents that are deep, wide, or full of like names take steps in proportion to their size: these

@@ -2,6 +2,7 @@ import Foundation
 import TOML
 import Testing
 import XMLStream
+@testable import FeedInferring
 @testable import TributaryEngine
 
 /// What `tributary infer` proposes for small documents of each kind.

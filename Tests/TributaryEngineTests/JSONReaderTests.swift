@@ -1,7 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import Testing
 import XMLStream
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// JSON is told as if it were XML; see ``JSONReader`` for what becomes of what.

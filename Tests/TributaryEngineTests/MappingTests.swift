@@ -1,7 +1,10 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedDeclarations
+@testable import FeedExporting
 @testable import TributaryEngine
 
 /// Mappings declared in `sources.toml`, over documents of a real server into a real store.

@@ -1,6 +1,8 @@
+import FeedModel
 import FeedStore
 import TestSupport
 import Testing
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// Elements that a parser class takes as markup.

@@ -1,6 +1,9 @@
+import FeedDeclarations
+import FeedModel
 import FeedStore
 import TestSupport
 import Testing
+@testable import FeedParsing
 @testable import TributaryEngine
 
 /// `parser = "mirrored"`: documents whose elements are named as the store's tables and columns are.

@@ -1,7 +1,10 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// The scorecard of polite polling (`polite-polling.md`), line by line: each test has the number of its line.

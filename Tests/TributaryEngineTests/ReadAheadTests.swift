@@ -1,5 +1,6 @@
 import NIOCore
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 @Suite(.timeLimit(.minutes(1))) struct ReadAheadTests {

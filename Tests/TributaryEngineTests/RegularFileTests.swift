@@ -1,7 +1,10 @@
+import FeedConfiguration
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Only regular files are read, and nothing else is waited for.

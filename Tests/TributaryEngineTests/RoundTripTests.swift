@@ -1,9 +1,13 @@
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB
 import TestSupport
 import Testing
 import XMLStream
+@testable import FeedDeclarations
+@testable import FeedExporting
+@testable import FeedInferring
 @testable import TributaryEngine
 
 /// Documents that are inferred, imported, exported and imported again: the same rows, or an export that says why not.

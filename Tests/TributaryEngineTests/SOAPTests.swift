@@ -1,7 +1,10 @@
+import FeedDeclarations
+import FeedModel
 import FeedStore
 import TOML
 import TestSupport
 import Testing
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Calls of SOAP operations. A server that this project did not write is asked in `Scripts/try-soap`.

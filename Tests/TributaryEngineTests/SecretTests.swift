@@ -1,7 +1,10 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// A secret that a server sends back, in whatever form, is neither shown nor kept.

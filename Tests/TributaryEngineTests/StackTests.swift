@@ -1,7 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
 import TestSupport
 import Testing
+@testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Requests that depend on others of their stack, or repeat themselves; bodies that are not XML.
@@ -36,7 +38,7 @@ import Testing
             let sent = try #require(fixture.server.requests("/items/7").first)
             #expect(sent.headers["x-token"] == "a/b c" && sent.query == "t=a%2Fb%20c")
             fixture.server.document("/login", "<login/>")
-            #expect(report.requests.map(\.outcome) == ["captured", "parsed"])
+            #expect(report.requests.map(\.outcome) == [.captured, .parsed])
             let nothing = try await sync(fixture, requests)
             #expect(
                 nothing.error?.contains("has nothing at '") == true && nothing.error?.contains("/login") == true,

@@ -1,8 +1,10 @@
+import FeedModel
 import FeedStore
 import Foundation
 import GRDB
 import TestSupport
 import Testing
+@testable import FeedDeclarations
 @testable import TributaryEngine
 
 /// Whoever names an address, it is looked at before it is asked.

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Watches a commit for rows that leave the scopes by which requests lay claim to them: whoever wrote such a row still

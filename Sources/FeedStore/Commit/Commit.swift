@@ -1,3 +1,4 @@
+package import FeedModel
 package import Foundation
 
 /// Everything that one transaction writes besides the staged rows.

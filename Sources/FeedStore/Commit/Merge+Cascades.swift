@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// What SQLite changes along with a statement's rows: ON DELETE and ON UPDATE of foreign keys.

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Rows that a stack writes outside the scopes by which requests lay claim to them.

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Rows that the feed no longer has.

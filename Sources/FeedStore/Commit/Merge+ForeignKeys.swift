@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// How rows are inserted whose parents need not be looked for one by one.

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Rows of several shapes with one key: what they have in common comes from the one that came last, by request and then

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Tells what a merge is about to change.
@@ -8,7 +9,7 @@ extension Merge {
         while let row = try rows.next() {
             try onChange(
                 PlannedChange(
-                    table: table.table.name, operation: operation, row: row.map { ($0.0, $0.1) }, key: table.keyColumns)
+                    table: table.table.name, operation: operation, row: row.storedValues, key: table.keyColumns)
             )
         }
     }
@@ -29,9 +30,13 @@ extension Merge {
             try onChange(
                 PlannedChange(
                     table: table.table.name,
-                    operation: .update(old: Array(zip(names, oldRow.databaseValues).map { ($0, $1) })),
-                    row: zip(names, newRow.databaseValues).map { ($0, $1) }, key: table.keyColumns))
+                    operation: .update(old: Self.values(of: names, oldRow)),
+                    row: Self.values(of: names, newRow), key: table.keyColumns))
         }
+    }
+
+    private static func values(of names: [String], _ row: Row) -> PlannedChange.Values {
+        zip(names, row.databaseValues).map { ($0, StoredValue($1)) }
     }
 
     /// Tells of rows that are about to be deleted, and notes those that will be updated along with them.
@@ -55,7 +60,7 @@ extension Merge {
                 while let row = try gone.next() {
                     try onChange(
                         PlannedChange(
-                            table: table.name, operation: .delete, row: row.map { ($0.0, $0.1) }, key: table.primaryKey)
+                            table: table.name, operation: .delete, row: row.storedValues, key: table.primaryKey)
                     )
                 }
                 continue
@@ -75,15 +80,32 @@ extension Merge {
                 let old = try Row.fetchCursor(db, sql: "SELECT * FROM \(before) ORDER BY rowid")
                 let new = try Row.fetchCursor(db, sql: after)
                 while let oldRow = try old.next(), let newRow = try new.next() {
-                    let oldValues = oldRow.map { ($0.0, $0.1) }
+                    let oldValues = oldRow.storedValues
                     // Where its primary key is what was updated, it is not found again.
                     let isFound = newRow.contains { !$0.1.isNull }
                     try onChange(
                         PlannedChange(
                             table: table.name, operation: .update(old: oldValues),
-                            row: isFound ? newRow.map { ($0.0, $0.1) } : oldValues, key: table.primaryKey))
+                            row: isFound ? newRow.storedValues : oldValues, key: table.primaryKey))
                 }
             }
         }
+    }
+}
+
+extension Row {
+    fileprivate var storedValues: PlannedChange.Values { map { ($0.0, StoredValue($0.1)) } }
+}
+
+extension StoredValue {
+    fileprivate init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let number): .integer(number)
+            case .double(let number): .real(number)
+            case .string(let text): .text(text)
+            case .blob(let data): .blob(data)
+            }
     }
 }

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// References: columns that hold the primary key of a row of another table, which the feed knows by another value.

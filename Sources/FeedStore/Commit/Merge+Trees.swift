@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Rows that refer to rows of their own table by the numbers of their records, and that nothing but the whole row, that

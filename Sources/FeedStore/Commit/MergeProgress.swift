@@ -1,3 +1,5 @@
+import FeedModel
+
 /// What a merge has found out and put off on its way.
 ///
 /// A class because the merge's steps share it; one merge uses it, on the writing connection's queue.

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// Which requests have written which tables: asked at each commit that mirrors, so that it must not take longer the more

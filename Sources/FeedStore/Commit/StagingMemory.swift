@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// The staging tables of small stacks: in a database in memory, which stays attached to the store's writing connection.

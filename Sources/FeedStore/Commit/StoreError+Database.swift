@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 extension DatabaseError {
@@ -29,5 +30,11 @@ extension StoreError {
         } else {
             self.init(.database, "the worker context cannot be written: \(error)")
         }
+    }
+
+    /// SQLite stores NaN as NULL, which would be another value.
+    static func notANumber(column: String) -> StoreError {
+        StoreError(
+            .limit, "the value of column '\(column)' is NaN, which SQL does not have; make it nil, or leave it out")
     }
 }

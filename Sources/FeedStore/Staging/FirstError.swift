@@ -1,3 +1,4 @@
+import FeedModel
 import Synchronization
 
 /// The first thing that went wrong on the scratch database's queue; what is queued behind it is not written.

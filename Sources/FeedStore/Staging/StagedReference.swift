@@ -1,3 +1,5 @@
+import FeedModel
+
 /// A column of staged rows that the merge fills with the primary key of a row of another table.
 struct StagedReference: Sendable {
     struct Lookup: Sendable {

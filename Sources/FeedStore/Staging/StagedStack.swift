@@ -1,3 +1,5 @@
+import FeedModel
+
 /// What one run has staged, ready to be merged into the main store.
 package struct StagedStack: Sendable {
     struct Part: Sendable {

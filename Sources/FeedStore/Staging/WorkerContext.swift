@@ -1,3 +1,4 @@
+package import FeedModel
 import Foundation
 public import GRDB
 

@@ -1,3 +1,4 @@
+public import FeedModel
 package import Foundation
 import GRDB
 

@@ -1,3 +1,4 @@
+package import FeedModel
 import GRDB
 
 /// Tables that mappings declare.
@@ -5,7 +6,7 @@ extension MainStore {
     /// Creates the tables that do not exist, adds the columns that are new, and compares the others.
     ///
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
-    package func prepareTables(_ definitions: [TableDefinition]) throws {
+    package func prepareTables(_ definitions: [TableSchema]) throws {
         guard !definitions.isEmpty else { return }
         let wide = definitions.filter { $0.columns.count > TableInfo.maximumColumns }.map {
             "\($0.place): the mapping gives table '\($0.name)' \($0.columns.count) columns, and at most "
@@ -29,7 +30,7 @@ extension MainStore {
     }
 
     /// Whether every table is there, with every column.
-    package func isPrepared(for definitions: [TableDefinition]) throws -> Bool {
+    package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
         try pool.read { db in
             try definitions.allSatisfy { definition in
                 guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return false }
@@ -141,7 +142,7 @@ extension MainStore {
     }
 
     /// Where existing tables are not as declared.
-    package func differences(from definitions: [TableDefinition]) throws -> [String] {
+    package func differences(from definitions: [TableSchema]) throws -> [String] {
         try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
     }
 
@@ -184,7 +185,7 @@ extension Database {
         return nil
     }
 
-    fileprivate func prepare(_ definition: TableDefinition, among all: [TableDefinition]) throws {
+    fileprivate func prepare(_ definition: TableSchema, among all: [TableSchema]) throws {
         let name = definition.name.sqlIdentifier
         guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
             var parts = try definition.columns.map { column in
@@ -230,7 +231,7 @@ extension Database {
         }
     }
 
-    private func sql(_ column: TableDefinition.Column, isNotNull: Bool, among all: [TableDefinition]) throws -> String {
+    private func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [TableSchema]) throws -> String {
         var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references, among: all))"
         if isNotNull { sql += " NOT NULL" }
         if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }
@@ -238,7 +239,7 @@ extension Database {
     }
 
     /// The type of a table's primary key, as it is or as it will be created.
-    private func keyType(of table: String?, among all: [TableDefinition]) throws -> String {
+    private func keyType(of table: String?, among all: [TableSchema]) throws -> String {
         if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
             try !tableExists(definition.name, in: "main")
         {
@@ -256,7 +257,7 @@ extension Database {
         return info.column(info.primaryKey[0])?.declaredType ?? "TEXT"
     }
 
-    fileprivate func differences(from definition: TableDefinition) throws -> [String] {
+    fileprivate func differences(from definition: TableSchema) throws -> [String] {
         guard let info = try TableInfo(self, table: definition.name, schema: "main") else { return [] }
         if let problem = info.problem(ofWriting: definition.columns.count) {
             return ["\(definition.place): \(problem)"]

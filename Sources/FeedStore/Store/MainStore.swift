@@ -1,4 +1,5 @@
 import CSQLite
+import FeedModel
 import Foundation
 public import GRDB
 

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 
 /// The files that a store was opened with. What is written once another file, or none, is in the place of one of them

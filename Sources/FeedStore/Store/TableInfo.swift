@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 
 /// A table of the main store, as far as staging and merging need to know it.

@@ -1,3 +1,4 @@
+import FeedModel
 import GRDB
 import Synchronization
 
@@ -19,7 +20,7 @@ final class TableInfoCache: Sendable {
 
     /// What a mapping or a parser asks of the schema.
     enum Requirement: Hashable {
-        case tables([TableDefinition])
+        case tables([TableSchema])
         case references([ReferenceDefinition])
         case sql(String)
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedDeclarations
 import FeedStore
 import Foundation
 import TributaryEngine

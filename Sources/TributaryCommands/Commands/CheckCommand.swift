@@ -1,4 +1,8 @@
 import ArgumentParser
+import FeedConfiguration
+import FeedDeclarations
+import FeedModel
+import FeedParsing
 import FeedStore
 import Foundation
 import TributaryEngine

@@ -1,4 +1,6 @@
 import ArgumentParser
+import FeedDeclarations
+import FeedExporting
 import Foundation
 import TributaryEngine
 

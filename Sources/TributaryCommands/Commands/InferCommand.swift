@@ -1,4 +1,7 @@
 import ArgumentParser
+import FeedDeclarations
+import FeedInferring
+import FeedParsing
 import Foundation
 import TributaryEngine
 

@@ -1,3 +1,5 @@
+import FeedDeclarations
+import FeedModel
 import FeedStore
 import Foundation
 import TributaryEngine

@@ -1,4 +1,6 @@
 import ArgumentParser
+import FeedDeclarations
+import FeedModel
 import FeedStore
 import Foundation
 import Logging

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import Foundation
 import TributaryEngine
 

@@ -1,4 +1,5 @@
 import Dispatch
+import FeedDeclarations
 import Foundation
 import Logging
 import ServiceLifecycle

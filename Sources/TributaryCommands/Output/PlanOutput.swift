@@ -1,6 +1,6 @@
+import FeedModel
 import FeedStore
 import Foundation
-import GRDB
 import TributaryEngine
 
 /// A plan for programs.
@@ -62,19 +62,19 @@ struct PlanOutput: Encodable {
     }
 }
 
-/// A database value in JSON; a blob as base 64.
+/// A stored value in JSON; a blob as base 64.
 struct JSONValue: Encodable {
-    private let value: DatabaseValue
+    private let value: StoredValue
 
-    init(_ value: DatabaseValue) { self.value = value }
+    init(_ value: StoredValue) { self.value = value }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        switch value.storage {
+        switch value {
         case .null: try container.encodeNil()
-        case .int64(let number): try container.encode(number)
-        case .double(let number): try container.encode(number)
-        case .string(let text): try container.encode(text)
+        case .integer(let number): try container.encode(number)
+        case .real(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
         case .blob(let data): try container.encode(data.base64EncodedString())
         }
     }

@@ -1,5 +1,5 @@
+import FeedModel
 import FeedStore
-import GRDB
 import TributaryEngine
 
 /// Changes that a plan has found, as far as they are shown.
@@ -54,7 +54,7 @@ struct PlanReport: Sendable {
         }
         if !plan.differs {
             lines.append(
-                plan.requests.allSatisfy { $0.outcome == "unchanged" }
+                plan.requests.allSatisfy { $0.outcome == .unchanged }
                     ? "no difference: every request answered 304"
                     : "no difference: \(plan.counts.unchanged) rows are as they are")
         }
@@ -83,24 +83,24 @@ struct PlanReport: Sendable {
     }
 
     /// How much of two long texts is the same, and need not be shown.
-    private static func commonStart(_ old: DatabaseValue, _ new: DatabaseValue) -> Int {
-        guard case .string(let old) = old.storage, case .string(let new) = new.storage else { return 0 }
+    private static func commonStart(_ old: StoredValue, _ new: StoredValue) -> Int {
+        guard case .text(let old) = old, case .text(let new) = new else { return 0 }
         let common = zip(old, new).prefix { $0 == $1 }.count
         return common > 60 ? common - 20 : 0
     }
 
     static func differences(
         _ old: PlannedChange.Values, _ new: PlannedChange.Values
-    ) -> [(column: String, old: DatabaseValue, new: DatabaseValue)] {
+    ) -> [(column: String, old: StoredValue, new: StoredValue)] {
         zip(old, new).filter { $0.value != $1.value }.map { ($0.column, $0.value, $1.value) }
     }
 
-    private static func literal(_ value: DatabaseValue, from start: Int = 0) -> String {
-        switch value.storage {
+    private static func literal(_ value: StoredValue, from start: Int = 0) -> String {
+        switch value {
         case .null: "NULL"
-        case .int64(let number): String(number)
-        case .double(let number): String(number)
-        case .string(let text):
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .text(let text):
             "\"" + (start > 0 ? "…" : "") + text.dropFirst(start).prefix(80) + (text.count > start + 80 ? "…" : "")
                 + "\""
         case .blob(let data): "\(data.count) bytes"

@@ -1,25 +1,29 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
 import FeedStore
 import XMLStream
 
 /// Makes what parses a response's body: a registered class, a mapping, or the mirrored schema.
 struct BodyParserFactory {
-    var request: RequestDeclaration
+    package var request: RequestDeclaration
     let environment: RunEnvironment
     /// Whether what nothing takes is noted.
     var notesUnused = false
 
     /// Part of the request's fingerprint: the parser's own version.
-    func version() throws -> Int {
+    package func version() throws -> Int {
         guard case .parser(let name) = request.content else { return 1 }
         return try parser(name).version
     }
 
     /// Makes sure of the tables that a mapping declares, or a parser brings along.
-    func prepareStore() throws {
+    package func prepareStore() throws {
         try request.prepare(environment.store, file: environment.configuration.file, parsers: environment.registry)
     }
 
-    func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {
+    package func makeParser(_ response: FeedResponse, context: WorkerContext, index: Int) throws -> any BodyParser {
         switch request.content {
         case .parser(let name):
             let parser = try parser(name)

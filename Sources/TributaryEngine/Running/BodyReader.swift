@@ -1,4 +1,7 @@
 import Crypto
+import FeedFetching
+import FeedModel
+import FeedParsing
 import FeedStore
 import Foundation
 
@@ -18,7 +21,7 @@ final class BodyReader {
     /// Bytes received, before decompression.
     private(set) var received = 0
     /// Bytes after decompression.
-    var count: Int { decoder.count }
+    package var count: Int { decoder.count }
 
     /// - Parameter digests: whether the body's digest will be asked for.
     init(_ response: FeedResponse, parser: any BodyParser, limit: Int, digests: Bool = false) throws {
@@ -30,7 +33,7 @@ final class BodyReader {
     }
 
     /// - Throws: `CancellationError` where the task has been cancelled, however much of the piece is left.
-    func read(_ piece: UnsafeRawBufferPointer) throws {
+    package func read(_ piece: UnsafeRawBufferPointer) throws {
         received += piece.count
         try decoder.decode(piece) { try parse($0) }
     }

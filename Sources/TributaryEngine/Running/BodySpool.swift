@@ -1,4 +1,6 @@
 import Crypto
+import FeedFetching
+import FeedModel
 import FeedStore
 import Foundation
 
@@ -16,7 +18,7 @@ final class BodySpool {
     /// Bytes received, before decompression.
     private(set) var received = 0
     /// Bytes after decompression.
-    var count: Int { decoder.count }
+    package var count: Int { decoder.count }
 
     /// - Parameters:
     ///   - folder: where the file is made, if one is.

@@ -1,8 +1,10 @@
+package import FeedDeclarations
+import FeedFetching
 import Foundation
 
 extension PagingDeclaration {
     /// The request for the first page.
-    func firstPage(of request: RequestDeclaration) -> RequestDeclaration { counted(1, request) }
+    package func firstPage(of request: RequestDeclaration) -> RequestDeclaration { counted(1, request) }
 
     /// The request for the page after the one that has been read; nil where that was the last.
     ///

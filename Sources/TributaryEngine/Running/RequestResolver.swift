@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedFetching
+import FeedParsing
 import FeedStore
 import Foundation
 

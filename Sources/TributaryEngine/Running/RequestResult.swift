@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStore
 
 /// What is known of one request while its run goes on.
@@ -6,5 +7,5 @@ struct RequestResult: Sendable {
     /// What will be stored of the request if the run is good.
     var state: RequestState?
 
-    init(key: String) { report = RequestReport(key: key, outcome: "skipped") }
+    init(key: String) { report = RequestReport(key: key, outcome: .skipped) }
 }

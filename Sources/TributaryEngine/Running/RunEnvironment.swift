@@ -1,3 +1,7 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
 import FeedStore
 import Foundation
 import Logging
@@ -16,7 +20,7 @@ struct RunEnvironment: Sendable {
     /// number; whoever finds no place here waits with its slot.
     var absences = HostLimiter(limit: 64)
     var busyHosts: BusyHosts
-    var clock: any RunClock
+    package var clock: any RunClock
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
     /// The attempts that this process has begun.

@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
 import FeedStore
 import Foundation
 
@@ -12,9 +15,9 @@ enum StackDecision {
         _ requests: [RequestDeclaration], _ results: [RequestResult],
         comparison: (_ table: String, _ scope: [String: String]) throws -> TableComparison
     ) rethrows -> Int? {
-        let parsed = requests.indices.filter { results[$0].report.outcome == "parsed" && requests[$0].deletesRows }
+        let parsed = requests.indices.filter { results[$0].report.outcome == .parsed && requests[$0].deletesRows }
         return try requests.indices.first { index in
-            guard results[index].report.outcome == "unchanged", let state = results[index].state else { return false }
+            guard results[index].report.outcome == .unchanged, let state = results[index].state else { return false }
             let tables = Set(state.tables.map { $0.lowercased() })
             return try parsed.contains { other in
                 let scope = requests[other].scope

@@ -1,13 +1,9 @@
-package import FeedStore
+package import FeedModel
+import FeedStore
 
 /// What a run would change, and what its documents hold that nothing takes.
 package struct StackPlan: Sendable {
-    /// A path of elements, or an attribute, that no mapping takes, or a column that found nothing.
-    package struct Unmatched: Sendable, Encodable {
-        package var request: String
-        package var path: String
-        package var count: Int
-    }
+    package typealias Unmatched = UnmatchedPath
 
     package var counts = MergeCounts()
     package var skipped = 0

@@ -1,3 +1,7 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
 import FeedStore
 import Foundation
 import XMLStream
@@ -6,14 +10,14 @@ import XMLStream
 extension StackRun {
     /// What bodies have brought.
     struct ParsedBody: Sendable {
-        var tables: Set<String> = []
+        package var tables: Set<String> = []
         var records = 0
-        var digest: String?
+        package var digest: String?
         var nextPage: String?
     }
 
     /// Takes a response's head into account, whatever becomes of it.
-    func note(_ exchange: Exchange, _ index: Int) {
+    package func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
         advice.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
         if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
@@ -60,13 +64,13 @@ extension StackRun {
             "\(request.method) \(request.url): \(StackDecision.refusal(status))")
     }
 
-    private func fault(in exchange: Exchange) async throws -> FetchError? {
+    private func fault(in exchange: Exchange) async throws -> SOAPFault? {
         let parser = StreamBodyParser(XMLStreamHandler(), exchange.response)
         do {
             let reader = try BodyReader(exchange.response, parser: parser, limit: 1 << 20)
             try await exchange.forEachPiece { try reader.read($0) }
             try reader.finish()
-        } catch let error as FetchError where error.code == .fault {
+        } catch let error as SOAPFault {
             return error
         } catch {
             // The body says nothing of use; the status does.

@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
 import FeedStore
 import Foundation
 import Logging
@@ -7,7 +10,7 @@ import Synchronization
 extension StackRun {
     func finish() async throws -> RunReport {
         try Task.checkCancellation()
-        guard let context, results.contains(where: { $0.report.outcome == "parsed" }) else {
+        guard let context, results.contains(where: { $0.report.outcome == .parsed }) else {
             self.context?.remove()
             self.context = nil
             return await record(Ending(outcome: .unchanged))
@@ -28,7 +31,7 @@ extension StackRun {
 
     /// The tables that the stack's changed requests mirror, rows or none.
     var mirrors: [MirroredRows] {
-        let parsed = source.requests.indices.filter { results[$0].report.outcome == "parsed" }
+        let parsed = source.requests.indices.filter { results[$0].report.outcome == .parsed }
         return parsed.flatMap { index in
             let request = source.requests[index]
             return (results[index].state?.tables ?? []).sorted().filter(request.mirrors)
@@ -89,7 +92,7 @@ extension StackRun {
         // What is as it was need not be written, unless the rows are new: the commit sees what they claim.
         let states =
             isGood
-            ? results.filter { $0.report.outcome == "parsed" || $0.state != known[$0.report.key] }.compactMap(\.state)
+            ? results.filter { $0.report.outcome == .parsed || $0.state != known[$0.report.key] }.compactMap(\.state)
             : []
         let keys = Set(source.requests.map(\.key))
         let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
@@ -99,7 +102,7 @@ extension StackRun {
             report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)
         for result in results
-        where result.report.outcome == "unchanged" && states.contains(where: { $0.key == result.report.key }) {
+        where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {
             commit.revalidated[result.report.key] = known[result.report.key]
         }
         if let origin = advice.busyOrigin, let until = advice.retryAt {

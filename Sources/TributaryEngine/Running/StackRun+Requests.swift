@@ -1,3 +1,7 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
 import FeedStore
 import Foundation
 
@@ -41,7 +45,7 @@ extension StackRun {
             }
             withExtendedLifetime(place) {}
         } catch {
-            results[index].report.outcome = "failed"
+            results[index].report.outcome = .failed
             if Task.isCancelled { throw CancellationError() }
             throw RunError(error, in: request)
         }
@@ -111,7 +115,7 @@ extension StackRun {
         if exchange.response.status == 304, !validators.isEmpty {
             results[index].state = stored?.updated(by: exchange.response.validators)
             results[index].state?.note(movedTo: exchange.movedTo, former: former)
-            results[index].report.outcome = "unchanged"
+            results[index].report.outcome = .unchanged
             return
         }
         let body = try await takePages(exchange, of: request, index, known: isConditional ? stored?.digest : nil)
@@ -128,7 +132,7 @@ extension StackRun {
             results[index].state?.tables = stored.tables
             results[index].state?.scope = stored.scope
             results[index].state?.schema = stored.schema
-            results[index].report.outcome = "unchanged"
+            results[index].report.outcome = .unchanged
             return
         }
         try finish(index, records: body.records)
@@ -156,7 +160,7 @@ extension StackRun {
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
-        results[index].report.outcome = request.content == .captures ? "captured" : "parsed"
+        results[index].report.outcome = request.content == .captures ? .captured : .parsed
     }
 
     // MARK: - A request for each row

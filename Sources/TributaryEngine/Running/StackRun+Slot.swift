@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedFetching
+
 /// What a run shares with others: its slot, which it lends to them while it waits, and the places at hosts.
 extension StackRun {
     /// A run that has worked for less than a quarter of this long, this long, waits for the network.

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 
 /// Notices that the clock was set back: it says less than it did, and the time that has passed.

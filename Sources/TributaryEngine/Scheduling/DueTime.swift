@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
 import FeedStore
 import Foundation
 import XMLStream

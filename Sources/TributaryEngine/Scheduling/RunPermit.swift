@@ -1,3 +1,5 @@
+import FeedFetching
+
 /// What a run needs to begin: one of the slots for runs at the same time, and a place at the host of its first request.
 struct RunPermit: Sendable {
     /// The one key of the limiter of runs.

@@ -1,4 +1,7 @@
 import AsyncAlgorithms
+import FeedDeclarations
+import FeedFetching
+import FeedModel
 import FeedStore
 import Foundation
 import Logging
@@ -30,7 +33,7 @@ final class Scheduler: Sendable {
     func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
 
     /// Returns when the loop has come round; at once when it has ended.
-    func answer() async {
+    package func answer() async {
         await questions.ask { continuation.yield(.question) }
     }
 

@@ -1,3 +1,8 @@
+import FeedConfiguration
+public import FeedDeclarations
+import FeedFetching
+public import FeedModel
+public import FeedParsing
 public import FeedStore
 import Foundation
 public import GRDB

@@ -2,6 +2,8 @@ import AsyncHTTPClient
 import FeedStore
 import Foundation
 import NIOHTTP1
+@testable import FeedDeclarations
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Addresses that responses name. The first line of an input is the request's own, the second where it is sent instead.

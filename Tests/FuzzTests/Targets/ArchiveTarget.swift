@@ -1,3 +1,4 @@
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Compressed bodies and archives: within the limit, and the same for any pieces. The first byte says what the server

@@ -1,6 +1,8 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import GRDB
+@testable import FeedDeclarations
+@testable import FeedStore
 @testable import TributaryEngine
 
 /// Documents through a mapping and into a store, twice: the second commit of the same bytes must change nothing.

@@ -1,4 +1,7 @@
+import FeedDeclarations
 import Foundation
+@testable import FeedConfiguration
+@testable import FeedFetching
 @testable import TributaryEngine
 
 /// Texts as a `sources.toml`: a configuration, or every mistake with its line.

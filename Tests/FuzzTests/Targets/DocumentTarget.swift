@@ -1,3 +1,5 @@
+@testable import FeedDeclarations
+
 @testable import FeedStore
 @testable import TributaryEngine
 

@@ -1,6 +1,8 @@
 import Foundation
 import TributaryEngine
 import TributaryParsers
+@testable import FeedDeclarations
+@testable import FeedParsing
 
 /// A folder for one target, removed with it.
 final class FuzzFolder {

@@ -1,3 +1,5 @@
+@testable import FeedDeclarations
+
 @testable import TributaryEngine
 
 /// The requests through which documents go.

@@ -1,6 +1,9 @@
-@testable import FeedStore
+import FeedModel
 import Foundation
 import Logging
+@testable import FeedDeclarations
+@testable import FeedFetching
+@testable import FeedStore
 @testable import TributaryEngine
 
 /// A store in a folder of its own, and requests that are answered with the bytes of inputs. Nothing is sent.

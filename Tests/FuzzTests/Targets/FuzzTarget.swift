@@ -1,5 +1,12 @@
+import FeedModel
 import FeedStore
 import Foundation
+import XMLRecords
+@testable import FeedConfiguration
+@testable import FeedDeclarations
+@testable import FeedFetching
+@testable import FeedInferring
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import TributaryParsers
 @testable import XMLStream
@@ -42,7 +49,8 @@ extension FuzzTarget {
 private func isOurs(_ error: any Error) -> Bool {
     switch error {
     case let error as ParserError: isOurs(error.underlying)
-    case is FetchError, is XMLStreamError, is BindingError, is MappingError, is XMLRecordError, is StoreError,
+    case is FetchError, is DocumentError, is SOAPFault, is UnwritableValue, is XMLStreamError, is BindingError,
+        is MappingError, is XMLRecordError, is StoreError,
         is ConfigurationError, is InferenceError, is UnexpectedRoot, is XMLPathParser.Problem:
         true
     default: false

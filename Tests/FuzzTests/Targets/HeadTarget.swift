@@ -1,5 +1,9 @@
+import FeedModel
 import FeedStore
 import Foundation
+@testable import FeedDeclarations
+@testable import FeedFetching
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream
 

@@ -1,4 +1,6 @@
 import Foundation
+@testable import FeedInferring
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream
 

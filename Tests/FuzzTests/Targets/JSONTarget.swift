@@ -1,3 +1,4 @@
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream
 

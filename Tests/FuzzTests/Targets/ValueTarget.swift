@@ -1,4 +1,6 @@
 import Foundation
+@testable import FeedDeclarations
+@testable import FeedParsing
 @testable import TributaryEngine
 @testable import XMLStream
 

@@ -1,0 +1,70 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+
+/// Reads a file that is the configuration, or that it names: all of it, but no more than the limit, and without waiting for
+/// a pipe to which nobody writes. What it names must be a regular file.
+enum ConfigurationFile {
+    /// In bytes.
+    static let limit = 16 << 20
+    struct Failure: Error {
+        /// Follows the file's name in a sentence.
+        var message: String
+    }
+
+    /// - Parameter patience: how long a pipe may be silent, in milliseconds.
+    static func read(_ path: String, patience: Int32 = 5_000) throws(Failure) -> [UInt8] {
+        // Opening a pipe waits for its writer otherwise.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure(errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFIFO: break
+        case S_IFDIR: throw Failure(message: "is a folder")
+        default: throw Failure(message: "is neither a regular file nor a pipe")
+        }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count <= limit, status.st_size <= limit {
+            let count = Foundation.read(descriptor, &piece, piece.count)
+            if count == 0 { return bytes }
+            if count > 0 {
+                bytes += piece[..<count]
+            } else if errno == EAGAIN {
+                try wait(for: descriptor, patience)
+            } else if errno != EINTR {
+                throw failure(errno)
+            }
+        }
+        throw Failure(message: "is larger than \(ByteSize.text(limit)), the most that is read of it")
+    }
+
+    /// The bytes of a file that the configuration names.
+    static func read(named path: String) throws(Failure) -> [UInt8] {
+        do {
+            try RegularFile.check(path)
+        } catch {
+            throw Failure(message: error.description)
+        }
+        return try read(path)
+    }
+
+    /// The text of a file that the configuration names; nil where it is not UTF-8.
+    static func text(named path: String) throws(Failure) -> String? {
+        String(validating: try read(named: path), as: UTF8.self)
+    }
+
+    private static func wait(for descriptor: Int32, _ patience: Int32) throws(Failure) {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, patience) != 0 else {
+            throw Failure(message: "is a pipe to which nothing was written for \(patience) ms")
+        }
+    }
+
+    private static func failure(_ code: Int32) -> Failure {
+        if code == ENOENT { return Failure(message: "does not exist") }
+        return Failure(message: "cannot be read: \(String(cString: strerror(code)))")
+    }
+}

@@ -1,0 +1,274 @@
+package import FeedDeclarations
+import FeedModel
+import Foundation
+import TOML
+
+/// Turns the document of `sources.toml` into a ``TributaryConfiguration``, or into every mistake that is in it.
+package struct ConfigurationReader {
+    let file: String
+    private let document: TOMLTable
+    package let parsers: any BodyParsing
+    private let folder: String
+    private let interpolation: Interpolation
+    private let problems: ProblemCollector
+    private let hasEncryptionKey: Bool
+
+    /// - Parameter bytes: the file's.
+    /// - Throws: ``ConfigurationError`` where they are not TOML.
+    init(file: String, bytes: [UInt8], parsers: any BodyParsing, environment: [String: String]) throws {
+        do throws(TOMLError) {
+            document = try TOMLParser.parse(bytes)
+        } catch {
+            let message = "this is not TOML: \(error.message), at column \(error.column)"
+            throw ConfigurationError(problems: [.init(file: file, line: error.line, message: message)])
+        }
+        self.file = file
+        self.parsers = parsers
+        folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+        interpolation = Interpolation(environment: environment, folder: folder)
+        problems = ProblemCollector(document) { [interpolation] in interpolation.secrets }
+        hasEncryptionKey = false
+    }
+
+    /// The reader of the sources, once `[store]` has been read.
+    private init(_ reader: ConfigurationReader, encryptionKey: EncryptionKey?) {
+        file = reader.file
+        document = reader.document
+        parsers = reader.parsers
+        folder = reader.folder
+        interpolation = reader.interpolation
+        problems = reader.problems
+        hasEncryptionKey = encryptionKey != nil
+    }
+
+    private func encryptionKey(_ store: TableReader) -> EncryptionKey? {
+        guard let text = store.string("encryption_key") else { return nil }
+        let key = EncryptionKey(hexadecimal: text)
+        if key == nil {
+            store.report("encryption_key", "the key is not 32 bytes in hex; `openssl rand -hex 32` makes one")
+        }
+        return key
+    }
+
+    func read() throws -> TributaryConfiguration {
+        // Half written, most likely: it would switch every source off.
+        guard !document.isEmpty else {
+            throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
+        }
+        document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+        try problems.check(file: file)
+        let root = reader(document)
+        let store = root.table("store") ?? reader(TOMLTable())
+        let daemon = root.table("daemon") ?? reader(TOMLTable())
+        let defaultTable = root.table("defaults") ?? reader(TOMLTable())
+        let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
+        let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
+        let sources = root.table("sources")
+        let encryptionKey = self.encryptionKey(store)
+        let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
+
+        let configuration = TributaryConfiguration(
+            file: file, storePath: absolute(path(store) ?? "tributary.sqlite"),
+            schemaPath: store.string("schema").map(absolute),
+            schemaAfterPath: store.string("schema_after").map(absolute),
+            history: store.duration("history") ?? .seconds(90 * 86_400),
+            concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
+            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2,
+            sources: sources.map { sources in
+                sources.keys.compactMap { name in
+                    sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
+                }
+            } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
+        store.finish()
+        daemon.finish()
+        root.finish()
+        checkMirrors(configuration)
+        try problems.check(file: file)
+        var finished = configuration
+        let requests = configuration.sources.flatMap(\.requests)
+        finished.redactor = Redactor(
+            secrets: interpolation.secrets.union(requests.compactMap { $0.transport.proxy?.password?.value }),
+            authentications: Set(requests.compactMap(\.authentication)))
+        return finished
+    }
+
+    private func reader(_ nodes: TOMLTable) -> TableReader {
+        TableReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
+    }
+
+    private func absolute(_ path: String) -> String {
+        URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
+    }
+
+    private func path(_ store: TableReader) -> String? {
+        guard let path = store.string("path") else { return nil }
+        // It may have a password in it, and is not shown.
+        if let scheme = path.range(of: "://"), path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber }) {
+            store.report(
+                "path",
+                "this is an address, and 'path' is the name of a file; the store of a server would be its 'url', and this "
+                    + "version stores in SQLite files only")
+        }
+        return path
+    }
+
+    private func source(
+        _ name: String, _ table: TableReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
+    ) -> SourceDeclaration? {
+        let options = SourceDefaults(table, over: sourceDefaults)
+        let isEnabled = table.boolean("enabled")
+        let requests = table.tables("requests")
+        let inherited = RequestDefaults(table, over: defaults)
+        if requests?.isEmpty ?? true {
+            if !table.has("requests") || requests != nil {
+                problems.report(table.path, "the source has no requests; add a [[sources.\(name).requests]]")
+            }
+            return nil
+        }
+        var keys: Set<String> = []
+        let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
+            let request = request(index, table, inherited)
+            if let key = request?.key, !keys.insert(key).inserted {
+                table.report("key", "two requests of the source have the key '\(key)'")
+            }
+            return request
+        }
+        if let requests, let declarations, requests.count == declarations.count {
+            checkReferences(declarations, requests)
+        }
+        return SourceDeclaration(
+            name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
+            honorsMaxAge: options.honorsMaxAge ?? true,
+            isEnabled: isEnabled ?? true, requests: declarations ?? [])
+    }
+
+    private func request(_ index: Int, _ table: TableReader, _ inherited: RequestDefaults) -> RequestDeclaration? {
+        let key = table.string("key") ?? String(index + 1)
+        let url = table.text("url")
+        let hasTables = table.has("tables")
+        let scope = Set((inherited.scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
+        let mapping = MappingReader(table, scope: scope, hasEncryptionKey: hasEncryptionKey, parsers: parsers).read()
+        let optionsReader = RequestOptionsReader(table: table)
+        let captures = optionsReader.captures()
+        let paging = optionsReader.paging()
+        let forEach = optionsReader.forEach()
+        let options = RequestDefaults(table, over: inherited)
+        if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
+        if let url, !url.isReference, let problem = problem(with: url.probe) {
+            let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
+            table.report("url", "'\(shown)' cannot be asked: \(problem)")
+        }
+        if hasTables, table.has("parser") {
+            table.report("parser", "a request has 'tables' or a 'parser', not both")
+        }
+        let hasParser = options.parser != nil || options.triedParser
+        if mapping == nil, !hasParser, !hasTables, !table.has("capture") {
+            problems.report(
+                table.path,
+                "nothing parses the request; declare 'tables', name a registered 'parser', or 'capture' what others need"
+            )
+        }
+        if !hasTables, let parser = options.parser, parser != BodyContent.mirroredName, !parsers.names.contains(parser)
+        {
+            let nearest = nearestName(to: parser, among: parsers.names)
+            let hint = nearest.map { "did you mean '\($0)'?" } ?? "registered: \(parsers.names.joined(separator: ", "))"
+            let place = table.has("parser") ? table.path.appending("parser") : table.path
+            problems.report(place, "the parser '\(parser)' is not registered; \(hint)")
+        }
+        let content: BodyContent
+        if let mapping {
+            content = .mapping(mapping)
+        } else if !hasTables, let parser = options.parser {
+            content = parser == BodyContent.mirroredName ? .mirrored : .parser(parser)
+        } else if !hasTables, !hasParser, !captures.isEmpty {
+            content = .captures
+        } else {
+            return nil
+        }
+        guard let url else { return nil }
+        var request = RequestDeclaration(
+            key: key, url: url, method: options.method ?? (options.body == nil ? "GET" : "POST"),
+            headers: options.headers, parameters: options.parameters, body: options.body,
+            timeout: options.timeout ?? .seconds(30),
+            transport: Transport(
+                connectTimeout: options.connectTimeout ?? .seconds(10), tls: options.tls, proxy: options.proxy),
+            authentication: options.authentication, maxBody: options.maxBody ?? 256 << 20, content: content,
+            contentFingerprint: table.fingerprint(of: content.declaringKeys) + content.name,
+            sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
+            allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
+            retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
+        request.captures = captures
+        request.window = options.window
+        request.paging = paging
+        request.forEach = forEach
+        if let soap = options.soap {
+            if let method = options.method, method != "POST" {
+                table.report(
+                    table.has("method") ? "method" : "soap", "a SOAP operation is called by POST, not \(method)")
+            }
+            request.call(soap)
+        } else if let type = request.body?.contentType, !request.hasHeader("Content-Type") {
+            request.headers["Content-Type"] = InterpolatedText(type)
+        }
+        if request.authentication != nil, request.hasHeader("Authorization") {
+            problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
+        }
+        return request
+    }
+
+    /// A request may use what an earlier one captures, or has staged.
+    private func checkReferences(_ requests: [RequestDeclaration], _ tables: [TableReader]) {
+        var known: Set<String> = []
+        for (request, table) in zip(requests, tables) {
+            for reference in request.references where reference.hasPrefix("capture:") {
+                let name = String(reference.dropFirst("capture:".count))
+                guard !known.contains(name) else { continue }
+                let nearest = nearestName(to: name, among: known)
+                problems.report(
+                    table.path,
+                    "no earlier request of the source captures '\(name)'"
+                        + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+            }
+            known.formUnion(request.captures.map(\.name))
+            let rowReferences = request.sentReferences.filter { $0.hasPrefix("row:") }
+            if request.forEach == nil, let reference = request.mappedReferences.first(where: { $0.hasPrefix("row:") }) {
+                let name = reference.dropFirst("row:".count)
+                problems.report(table.path, "{ row = \"\(name)\" } has a meaning only beside 'for_each'")
+            }
+            if let reference = rowReferences.first, request.forEach == nil {
+                problems.report(table.path, "${\(reference)} has a meaning only beside 'for_each'")
+            }
+            guard request.forEach != nil else { continue }
+            if rowReferences.isEmpty {
+                table.report("for_each", "the request would be the same for each row; use a column as ${row:COLUMN}")
+            }
+            if request.key == requests.first?.key {
+                table.report("for_each", "no earlier request of the source could have staged a row")
+            }
+            if !request.captures.isEmpty {
+                table.report("capture", "a request that is sent for each row has no one response to capture from")
+            }
+        }
+    }
+
+    /// Two sources that mirror the same rows would delete each other's. How a table compares values is not known here:
+    /// `check` and each commit look again.
+    private func checkMirrors(_ configuration: TributaryConfiguration) {
+        let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
+        for conflict in conflicts { problems.report(conflict.place, conflict.message) }
+    }
+
+    /// Why an address cannot be asked; nil where it can.
+    private func problem(with address: String) -> WebAddress.Problem? {
+        do throws(WebAddress.Problem) {
+            if FileAddress.isFile(address) {
+                _ = try FileAddress(address)
+            } else {
+                _ = try WebAddress(address, others: ["file"])
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import FeedDeclarations
+import Foundation
+
+/// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.
+///
+/// Every value is handed to the redactor, so that it can be kept out of what others print.
+final class Interpolation {
+    struct Failure: Error {
+        var message: String
+    }
+
+    private let environment: [String: String]
+    private let folder: String
+    private(set) var secrets: Set<String> = []
+
+    /// - Parameter folder: where relative paths are looked up, after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
+    init(environment: [String: String], folder: String) {
+        self.environment = environment
+        self.folder = folder
+    }
+
+    /// - Parameter escape: what is done to each value; nil where it cannot be.
+    func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
+        guard !template.utf8.contains(0) else {
+            throw Failure(message: "there is a NUL character, U+0000, which no text may hold")
+        }
+        let bytes = Array(template.utf8)
+        var value = ""
+        // What comes before is done.
+        var start = 0
+        while let sign = Self.reference(in: bytes, from: start) {
+            if sign > start, bytes[sign - 1] == UInt8(ascii: "$") {
+                value += String(decoding: bytes[start..<sign - 1], as: UTF8.self) + "${"
+                start = sign + 2
+                continue
+            }
+            guard let end = bytes[(sign + 2)...].firstIndex(of: UInt8(ascii: "}")) else {
+                throw Failure(message: "'${' is never closed; write '$${' for the characters themselves")
+            }
+            value += String(decoding: bytes[start..<sign], as: UTF8.self)
+            let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)
+            guard let replacement = Self.isDynamic(reference) ? mark(reference) : escape(try resolve(reference)) else {
+                throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
+            }
+            value += replacement
+            start = end + 1
+        }
+        guard start > 0 else { return InterpolatedText(template) }
+        return InterpolatedText(
+            value: value + String(decoding: bytes[start...], as: UTF8.self), template: template)
+    }
+
+    /// Where the next `${` stands.
+    private static func reference(in bytes: [UInt8], from start: Int) -> Int? {
+        bytes[start...].indices.first {
+            bytes[$0] == UInt8(ascii: "$") && $0 + 1 < bytes.count && bytes[$0 + 1] == UInt8(ascii: "{")
+        }
+    }
+
+    /// Whether it is known only when a request is sent.
+    private static func isDynamic(_ reference: String) -> Bool {
+        ["capture:", "last:", "row:"].contains(where: reference.hasPrefix)
+    }
+
+    private func mark(_ reference: String) -> String { "\(InterpolatedText.mark)\(reference)\(InterpolatedText.mark)" }
+
+    private func resolve(_ reference: String) throws(Failure) -> String {
+        let value: String
+        if reference.hasPrefix("file:") {
+            value = try read(String(reference.dropFirst("file:".count)))
+        } else if let variable = environment[reference] {
+            value = variable
+        } else {
+            throw Failure(message: "the environment variable '\(reference)' is not set")
+        }
+        if !value.isEmpty { secrets.insert(value) }
+        return value
+    }
+
+    /// The file's text, without the line feed at its end.
+    private func read(_ path: String) throws(Failure) -> String {
+        let file = try locate(path)
+        let contents: String?
+        do {
+            contents = try ConfigurationFile.text(named: file)
+        } catch {
+            throw Failure(message: "the file \(file) \(error.message)")
+        }
+        guard var text = contents, !text.utf8.contains(0) else {
+            throw Failure(message: "the file \(file) is not UTF-8 text")
+        }
+        while let last = text.unicodeScalars.last, last == "\n" || last == "\r" { text.unicodeScalars.removeLast() }
+        return text
+    }
+
+    /// Where a file is that the configuration names.
+    func locate(_ path: String) throws(Failure) -> String {
+        var candidates = [URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).path]
+        if !path.hasPrefix("/"), let credentials = environment["CREDENTIALS_DIRECTORY"] {
+            candidates.insert(credentials + "/" + path, at: 0)
+        }
+        for candidate in candidates where FileManager.default.fileExists(atPath: candidate) { return candidate }
+        throw Failure(message: "there is no file \(candidates.joined(separator: " or "))")
+    }
+}

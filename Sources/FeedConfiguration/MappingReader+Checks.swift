@@ -1,0 +1,134 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import XMLStream
+
+/// What must hang together in a mapping.
+extension MappingReader {
+    func checkOptions(_ column: ColumnMapping, _ reader: TableReader) {
+        let hasPath = reader.has("path")
+        let isSent = reader.has("row") || reader.has("capture")
+        for key in ["repeat", "values", "default", "references", "format"] where reader.has(key) && !hasPath {
+            if isSent, key != "repeat" { continue }
+            reader.report(key, "has a meaning only with a 'path'")
+        }
+        if let format = column.format {
+            switch column.type {
+            case .date, .datetime:
+                if DateFormat(format) == nil {
+                    reader.report(
+                        "format",
+                        "'\(format)' is not a date's format; write \"%d.%m.%Y %H:%M\" or \"dd.MM.yyyy HH:mm\"")
+                }
+            case .blob:
+                if !["hex", "base64"].contains(format) {
+                    reader.report("format", "'\(format)' is none of hex, base64")
+                }
+            default:
+                reader.report("format", "has a meaning only with type = \"date\", \"datetime\" or \"blob\"")
+            }
+        }
+        if column.type == .xml, case .path(let path, _) = column.origin, case .attribute = path.target {
+            reader.report("type", "an attribute has no markup; 'xml' takes the path of an element")
+        }
+        if let fallback = column.fallback,
+            !parsers.converts(fallback.text, in: column, isConstant: true),
+            !fallback.isText || !parsers.converts(fallback.text, in: column, isConstant: false)
+        {
+            reader.report("default", "'\(fallback.text)' is not \(parsers.expectation(of: column))")
+        }
+        if case .constant(let constant) = column.origin, column.type != nil,
+            !parsers.converts(constant.text, in: column, isConstant: false)
+        {
+            reader.report("value", "'\(constant.text)' is not \(parsers.expectation(of: column))")
+        }
+        if let type = column.type {
+            var plain = ColumnMapping(name: column.name, origin: .name)
+            plain.type = type
+            let expected = parsers.expectation(of: plain)
+            plain.format = column.format
+            for value in column.values where !parsers.converts(value.value.text, in: plain, isConstant: false) {
+                reader.report("values", "'\(value.value.text)', for '\(value.text)', is not \(expected)")
+            }
+        }
+        if column.isEncrypted, !hasEncryptionKey {
+            reader.report("encrypted", "needs 'encryption_key' in [store]: 32 bytes in hex")
+        }
+    }
+
+    // MARK: - What hangs together
+
+    static func unknown(column name: String, of table: TableMapping) -> String {
+        let nearest = nearestName(to: name, among: table.columns.lazy.map(\.name))
+        return "'\(name)' is not a column" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+    }
+
+    /// - Parameter tables: the request's, by their names in lower case.
+    func check(_ table: TableMapping, among tables: [String: [TableMapping]], _ reader: TableReader) {
+        let names = Set(table.columns.map { $0.name.lowercased() })
+        for key in ["key", "order"] where !table.matchesNames {
+            for name in key == "key" ? table.key : table.order where !names.contains(name.lowercased()) {
+                if key == "key", scope.contains(name.lowercased()) { continue }
+                reader.report(key, Self.unknown(column: name, of: table))
+            }
+        }
+        if let window = table.window {
+            if let column = table.column(window) {
+                if column.isEncrypted { reader.report("window", "'\(window)' is encrypted, and has no order") }
+                if column.type == .decimal {
+                    reader.report(
+                        "window",
+                        "'\(window)' is a decimal, of which long ones are texts and have no order beside numbers; use an "
+                            + "integer, a real or a date")
+                }
+            } else if !table.matchesNames {
+                reader.report("window", Self.unknown(column: window, of: table))
+            }
+            if let sync = table.sync, sync != .mirror {
+                reader.report("window", "has a meaning only with sync = \"mirror\"")
+            }
+        }
+        if let within = table.within, table.parentOfMirror == nil {
+            reader.report(
+                "within", "'\(within)' is not a column with a 'parent'; a mirror is limited to the children of parents")
+        }
+        if table.within != nil, (table.sync ?? .mirror) != .mirror {
+            reader.report("within", "has a meaning only with sync = \"mirror\"")
+        }
+        for column in table.columns {
+            guard case .parent(let parent) = column.origin else { continue }
+            let columns = TableReader.place(reader, "columns", column.name)
+            guard let enclosing = tables[parent.lowercased()]?.first else {
+                let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
+                reader.problems.report(
+                    columns,
+                    "no table '\(parent)' is mapped by this request" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+                )
+                continue
+            }
+            if table.element.isAbsolute, enclosing.element.isAbsolute,
+                !(enclosing.element.steps.count < table.element.steps.count
+                    && zip(enclosing.element.steps, table.element.steps).allSatisfy { $0.test == $1.test })
+            {
+                reader.problems.report(
+                    columns,
+                    "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
+            }
+        }
+        for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
+            reader.problems.report(
+                TableReader.place(reader, "columns", column.name),
+                "'scope' names this column, and a scope is no decimal; make it text or an integer")
+        }
+        let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
+        if let twin, twin.key != table.key {
+            reader.report("key", "the table '\(table.table)' is mapped twice, with different keys")
+        }
+    }
+}
+
+extension TableReader {
+    fileprivate static func place(_ reader: TableReader, _ key: String, _ name: String) -> TOMLKeyPath {
+        reader.path.appending(key).appending(name)
+    }
+}

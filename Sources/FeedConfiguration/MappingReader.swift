@@ -1,0 +1,235 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import XMLStream
+
+/// Reads the `tables` of a request, and reports what is wrong with them.
+struct MappingReader {
+    let request: TableReader
+    let namespaces: [String: String]
+    package let hasEncryptionKey: Bool
+    let parsers: any BodyParsing
+    /// The columns that the request's scope names, in lower case: rows have them, mapped or not.
+    let scope: Set<String>
+
+    /// - Parameter request: the request's table; its keys `tables`, `namespaces`, `root` and `expand` are read.
+    init(_ request: TableReader, scope: Set<String>, hasEncryptionKey: Bool, parsers: any BodyParsing) {
+        self.parsers = parsers
+        self.scope = scope
+        self.request = request
+        self.hasEncryptionKey = hasEncryptionKey
+        namespaces = (request.texts("namespaces") ?? [:]).mapValues(\.value)
+    }
+
+    /// Nil where the request declares no tables.
+    func read() -> RequestMapping? {
+        let root = request.string("root")
+        let expands = request.boolean("expand") ?? false
+        guard let readers = request.tables("tables") else {
+            for key in ["namespaces", "root", "expand"] where request.has(key) && !request.has("tables") {
+                request.report(key, "has a meaning only beside 'tables'")
+            }
+            return nil
+        }
+        if readers.isEmpty { request.report("tables", "a mapping needs at least one table") }
+        let tables = readers.compactMap(table)
+        let named = Dictionary(grouping: tables) { $0.table.lowercased() }
+        for (reader, table) in zip(readers, tables) where tables.count == readers.count {
+            check(table, among: named, reader)
+        }
+        var mapping = RequestMapping(
+            tables: tables,
+            namespaces: namespaces.sorted { $0.key < $1.key }.map { .init(prefix: $0.key, uri: $0.value) },
+            root: root)
+        mapping.sentReferences = tables.flatMap(\.columns).compactMap { column in
+            if case .sent(let reference) = column.origin { reference } else { nil }
+        }
+        mapping.expandsReferences = expands
+        return mapping
+    }
+
+    // MARK: - Tables
+
+    func table(_ reader: TableReader) -> TableMapping? {
+        let name = reader.string("table")
+        if !reader.has("table") { reader.problems.report(reader.path, "the mapping has no 'table'") }
+        if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
+        let written = reader.string("element")
+        if !reader.has("element") {
+            reader.problems.report(
+                reader.path,
+                "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
+        }
+        let element = written.flatMap { elementPath($0, reader) }
+        let key = reader.strings("key") ?? []
+        let order = reader.strings("order") ?? []
+        for (name, list) in [("key", key), ("order", order)] where Set(list.map { $0.lowercased() }).count < list.count
+        {
+            reader.report(name, "a column is named twice")
+        }
+        let sync = reader.choice("sync", SyncMode.self)
+        let window = reader.string("window")
+        let within = reader.string("within")
+        let columns = reader.table("columns").map(columns)
+        if columns?.isEmpty ?? false { reader.report("columns", "a table needs at least one column") }
+        reader.finish()
+        guard let name, let written, let element else { return nil }
+        var mapping = TableMapping(
+            table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
+            within: within,
+            columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
+        mapping.columns = sorted(mapping)
+        return mapping
+    }
+
+    /// Those that `order` names, then the others as they stand in the file.
+    func sorted(_ mapping: TableMapping) -> [ColumnMapping] {
+        let names = mapping.order
+        let places = Dictionary(names.enumerated().map { ($1.lowercased(), $0) }) { first, _ in first }
+        return mapping.columns.enumerated().map { offset, column in
+            (place: places[column.name.lowercased()] ?? names.count, offset: offset, column: column)
+        }.sorted { ($0.place, $0.offset) < ($1.place, $1.offset) }.map(\.column)
+    }
+
+    func elementPath(_ written: String, _ reader: TableReader) -> XMLPath? {
+        guard let path = path(written, reader, "element") else { return nil }
+        guard path.target == .text, path.ups == 0, !path.steps.isEmpty else {
+            reader.report("element", "'\(written)' is not the path of an element")
+            return nil
+        }
+        return path
+    }
+
+    func path(_ written: String, _ reader: TableReader, _ key: String) -> XMLPath? {
+        do {
+            return try XMLPathParser.parse(written, namespaces: namespaces)
+        } catch {
+            reader.report(key, error.description)
+            return nil
+        }
+    }
+
+    static func problem(ofName name: String) -> String? {
+        if name.isEmpty { return "a name must not be empty" }
+        let reserved = ["tributary_", "sqlite_"].first { name.lowercased().hasPrefix($0) }
+        return reserved.map { "a name that begins with '\($0)' is reserved" }
+    }
+
+    // MARK: - Columns
+
+    func columns(_ reader: TableReader) -> [ColumnMapping] {
+        var names: Set<String> = []
+        return reader.keysInOrder.compactMap { name in
+            if !names.insert(name.lowercased()).inserted {
+                reader.report(name, "two columns are named '\(name)'; letter case does not tell columns apart")
+            }
+            if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
+            return reader.table(name, orTextFor: "path").flatMap { column(name, $0) }
+        }
+    }
+
+    func column(_ name: String, _ reader: TableReader) -> ColumnMapping? {
+        let origin = origin(reader)
+        var column = ColumnMapping(name: name, origin: origin ?? .name)
+        column.type = reader.choice("type", ValueType.self)
+        column.format = reader.string("format")
+        column.separators = separators(reader, column.type)
+        column.fallback = reader.scalar("default")
+        column.isRequired = reader.boolean("required") ?? false
+        column.repetition = reader.choice("repeat", ColumnMapping.Repeat.self) ?? .first
+        if let separator = reader.string("separator") {
+            column.separator = separator
+            if column.repetition != .join { reader.report("separator", "has a meaning only with repeat = \"join\"") }
+        }
+        column.values = (reader.scalars("values") ?? []).map { .init(text: $0.name, value: $0.value) }
+        column.overwrites = reader.boolean("overwrite") ?? true
+        column.isEncrypted = reader.boolean("encrypted") ?? false
+        column.isExported = reader.boolean("export") ?? true
+        column.onError = reader.choice("on_error", ColumnMapping.OnError.self) ?? .discard
+        column.reference = reference(reader)
+        checkOptions(column, reader)
+        reader.finish()
+        return origin == nil ? nil : column
+    }
+
+    func separators(_ reader: TableReader, _ type: ValueType?) -> NumberSeparators? {
+        let decimal = reader.string("decimal_separator")
+        let group = reader.string("group_separator")
+        guard decimal != nil || group != nil else { return nil }
+        let key = decimal == nil ? "group_separator" : "decimal_separator"
+        switch type {
+        case .integer, .real, .decimal: break
+        default: reader.report(key, "has a meaning only with type = \"integer\", \"real\" or \"decimal\"")
+        }
+        guard let separators = NumberSeparators(decimal: decimal, group: group) else {
+            reader.report(
+                key,
+                "separators are one character each that stands in no number, and two different ones; write "
+                    + "decimal_separator = \",\" and group_separator = \".\", for instance")
+            return nil
+        }
+        return separators
+    }
+
+    func origin(_ reader: TableReader) -> ColumnMapping.Origin? {
+        let given = ["path", "value", "ordinal", "response", "parent", "row", "capture"].filter(reader.has)
+        let written = reader.string("path")
+        let constant = reader.scalar("value")
+        let ordinal = reader.boolean("ordinal")
+        let fact = reader.choice("response", ColumnMapping.Fact.self)
+        let parent = reader.string("parent")
+        let row = reader.string("row")
+        let capture = reader.string("capture")
+        guard given.count == 1 else {
+            reader.problems.report(
+                reader.path,
+                given.isEmpty
+                    ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture"
+                    : "the column has several values: \(given.joined(separator: ", ")); one of them must do")
+            return nil
+        }
+        if let written { return path(written, reader, "path").map { .path($0, written: written) } }
+        if let constant { return .constant(constant) }
+        if let fact { return .response(fact) }
+        if let parent { return .parent(parent) }
+        if let row { return .sent("row:" + row) }
+        if let capture { return .sent("capture:" + capture) }
+        if ordinal == false { reader.report("ordinal", "can only be true") }
+        return ordinal == true ? .ordinal : nil
+    }
+
+    func reference(_ reader: TableReader) -> ColumnMapping.Reference? {
+        let missing = reader.choice("missing", RowShape.Missing.self)
+        let updates = reader.boolean("update")
+        let set = reader.table("set").map { set in
+            set.keys.compactMap { name -> ColumnMapping.SetColumn? in
+                guard let column = set.table(name, orTextFor: "path") else { return nil }
+                let written = column.string("path")
+                let type = column.choice("type", ValueType.self) ?? .text
+                column.finish()
+                guard let written else {
+                    column.problems.report(column.path, "the column has no 'path'")
+                    return nil
+                }
+                return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }
+            }
+        }
+        guard let text = reader.string("references") else {
+            for key in ["missing", "set", "update"] where reader.has(key) {
+                reader.report(key, "has a meaning only beside 'references'")
+            }
+            return nil
+        }
+        let parts = text.split(separator: "(", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+        guard parts.count == 2, parts[1].hasSuffix(")"), parts[1].count > 1, !parts[0].isEmpty else {
+            reader.report("references", "'\(text)' does not name a table and its column; write \"company(name)\"")
+            return nil
+        }
+        for key in ["set", "update"] where reader.has(key) && missing != .create {
+            reader.report(key, "has a meaning only with missing = \"create\"")
+        }
+        return ColumnMapping.Reference(
+            table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),
+            missing: missing ?? .discard, set: set ?? [], updates: updates ?? false)
+    }
+}

@@ -1,0 +1,60 @@
+package import FeedDeclarations
+package import FeedModel
+
+/// Two requests of different sources that mirror the same rows of a table: each would delete the other's.
+package struct MirrorConflict: Sendable {
+    let place: TOMLKeyPath
+    let message: String
+
+    /// As an error of the file says it, `FILE: KEY: …`.
+    package func description(file: String) -> String { "\(file): \(place): \(message)" }
+
+    /// Every conflict between the enabled sources, as far as what they write is declared. What a parser does not declare
+    /// to write is known only after its first commit, and looked at again at each one.
+    ///
+    /// - Parameter comparison: how a table compares the columns, in lower case, that scopes name.
+    package static func all(
+        in configuration: TributaryConfiguration, parsers: any BodyParsing,
+        comparison: (_ table: String, _ columns: Set<String>) throws -> TableComparison
+    ) rethrows -> [MirrorConflict] {
+        let mirrors = configuration.enabledSources.flatMap { source in
+            source.requests.enumerated().flatMap { index, request -> [Mirror] in
+                guard request.mirrors else { return [] }
+                let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(
+                    index)
+                return parsers.tables(of: request.content).filter(request.mirrors).map {
+                    Mirror(source: source.name, place: place, table: $0, scope: request.scope)
+                }
+            }
+        }
+        var columns: [String: Set<String>] = [:]
+        for mirror in mirrors {
+            columns[mirror.table.lowercased(), default: []].formUnion(mirror.scope.keys.map { $0.lowercased() })
+        }
+        var comparisons: [String: TableComparison] = [:]
+        for (table, names) in columns where !names.isEmpty { comparisons[table] = try comparison(table, names) }
+        var claims = ScopeIndex<Int>()
+        var conflicts: [MirrorConflict] = []
+        for (number, mirror) in mirrors.enumerated() {
+            let rivals = claims.claimants(
+                of: mirror.table, within: mirror.scope,
+                comparedBy: comparisons[mirror.table.lowercased()] ?? TableComparison())
+            if let rival = rivals.filter({ mirrors[$0].source != mirror.source }).min() {
+                conflicts.append(
+                    MirrorConflict(
+                        place: mirror.place,
+                        message: "mirrors table '\(mirror.table)', as \(mirrors[rival].place) does, and each would "
+                            + "delete the other's rows; give both a scope of their own"))
+            }
+            claims.insert(number, table: mirror.table, scope: mirror.scope)
+        }
+        return conflicts
+    }
+
+    private struct Mirror {
+        var source: String
+        var place: TOMLKeyPath
+        var table: String
+        var scope: [String: String]
+    }
+}

@@ -1,0 +1,89 @@
+import FeedDeclarations
+import FeedModel
+
+/// The keys of a request that `[defaults]` and a source may give for all of theirs; the nearest one counts, and
+/// headers and parameters are merged name by name.
+struct RequestDefaults {
+    var method: String?
+    var headers = RequestDeclaration.defaultHeaders
+    var parameters: [String: InterpolatedText] = [:]
+    var body: RequestBody?
+    var soap: SOAPDeclaration?
+    var authentication: Authentication?
+    var tls: Transport.TLS?
+    var proxy: Transport.Proxy?
+    var timeout: Duration?
+    var connectTimeout: Duration?
+    var maxBody: Int?
+    var parser: String?
+    var sync: SyncMode?
+    var scope: [String: InterpolatedText] = [:]
+    var window: String?
+    var allowsEmpty: Bool?
+    var acceptStatus: [Int]?
+    var retries: Int?
+    var retriesUnsafe: Bool?
+    /// Whether a parser was given, though perhaps not as it must be.
+    var triedParser = false
+
+    init() {}
+
+    /// Reads the keys from a table, takes what it does not give from `outer`, and reports what nobody knows.
+    init(_ table: TableReader, over outer: RequestDefaults) {
+        method = table.string("method")?.uppercased() ?? outer.method
+        headers = outer.headers
+        for (name, value) in table.texts("headers") ?? [:] {
+            if let known = headers.keys.first(where: { $0.lowercased() == name.lowercased() }) { headers[known] = nil }
+            if !Self.isToken(name) {
+                table.report("headers", "'\(name)' is not a header's name (RFC 9110, section 5.1)")
+            }
+            if value.probe.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 }) {
+                table.report("headers", "the value of '\(name)' has a line feed in it")
+            }
+            headers[name] = value
+        }
+        parameters = outer.parameters.merging(table.texts("parameters") ?? [:]) { $1 }
+        // Each takes the place of the other, too.
+        body = RequestBodyReader(table: table).read() ?? (table.has("soap") ? nil : outer.body)
+        soap = table.table("soap").map { SOAPReader(table: $0).read() } ?? (table.has("body") ? nil : outer.soap)
+        if table.has("body"), table.has("soap") {
+            table.report("soap", "a request has a 'body' or calls 'soap', not both")
+        }
+        let transport = TransportReader(table: table)
+        authentication = transport.authentication() ?? outer.authentication
+        tls = transport.tls() ?? outer.tls
+        proxy = transport.proxy() ?? outer.proxy
+        timeout = table.duration("timeout") ?? outer.timeout
+        connectTimeout = table.duration("connect_timeout") ?? outer.connectTimeout
+        maxBody = table.byteSize("max_body") ?? outer.maxBody
+        parser = table.string("parser") ?? outer.parser
+        sync = table.choice("sync", SyncMode.self) ?? outer.sync
+        scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
+        window = table.string("window") ?? outer.window
+        if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
+        allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
+        acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
+        for status in acceptStatus ?? [] where !(200..<300).contains(status) {
+            table.report("accept_status", "\(status) is not a status of success (200 to 299)")
+        }
+        retries = table.nonNegativeInteger("retries", upTo: ConfigurationLimits.retries) ?? outer.retries
+        retriesUnsafe = table.boolean("retry_unsafe") ?? outer.retriesUnsafe
+        triedParser = table.has("parser") || outer.triedParser
+        if let method, !Self.isToken(method) {
+            table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")
+        }
+        table.finish()
+    }
+
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

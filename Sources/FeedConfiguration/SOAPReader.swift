@@ -1,0 +1,48 @@
+import FeedDeclarations
+import XMLStream
+
+/// Reads a request's `soap`.
+struct SOAPReader {
+    let table: TableReader
+
+    /// Nil where it has no operation.
+    func read() -> SOAPDeclaration? {
+        let version = table.choice("version", SOAPDeclaration.Version.self) ?? .v1_1
+        let action = table.text("action")
+        let namespace = table.text("namespace")
+        let isQualified = table.boolean("qualified") ?? true
+        let name = table.string("name")
+        let parameters = table.table("parameters").map { XMLTableReader(table: $0).content() }
+        let header = table.table("header").map { XMLTableReader(table: $0).content() }
+        table.finish()
+        guard let name else {
+            if !table.has("name") {
+                table.problems.report(table.path, "the call has no 'name', the operation's element")
+            }
+            return nil
+        }
+        guard XMLText.isName(name), !name.contains(":") else {
+            table.report("name", "'\(name)' is not the name of an element without a prefix")
+            return nil
+        }
+        var envelope = InterpolatedText(
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<soap:Envelope xmlns:soap=\"\(version.namespace)\">")
+        if let header {
+            envelope.append(InterpolatedText("<soap:Header>"))
+            envelope.append(header)
+            envelope.append(InterpolatedText("</soap:Header>"))
+        }
+        // Unqualified parameters (elementFormDefault="unqualified", and RPC style) must not be in the operation's namespace.
+        let tag = namespace != nil && !isQualified ? "m:\(name)" : name
+        envelope.append(InterpolatedText("<soap:Body><\(tag)"))
+        if let namespace {
+            envelope.append(InterpolatedText(isQualified ? " xmlns=\"" : " xmlns:m=\""))
+            envelope.append(namespace.mappingLiterals { XMLText.escaped($0) ?? "" })
+            envelope.append(InterpolatedText("\""))
+        }
+        envelope.append(InterpolatedText(">"))
+        if let parameters { envelope.append(parameters) }
+        envelope.append(InterpolatedText("</\(tag)></soap:Body></soap:Envelope>\n"))
+        return SOAPDeclaration(version: version, action: action, envelope: envelope)
+    }
+}

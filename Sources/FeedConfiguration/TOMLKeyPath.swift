@@ -1,0 +1,84 @@
+import FeedDeclarations
+
+/// The place of a value in a TOML document: `sources.directory.requests[1].timeout`.
+struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
+    enum Component: Sendable, Hashable {
+        case key(String)
+        case index(Int)
+    }
+
+    var components: [Component] = []
+
+    func appending(_ key: String) -> TOMLKeyPath { TOMLKeyPath(components: components + [.key(key)]) }
+    func appending(_ index: Int) -> TOMLKeyPath { TOMLKeyPath(components: components + [.index(index)]) }
+
+    var description: String {
+        components.reduce(into: "") { text, component in
+            switch component {
+            case .key(let key):
+                let key = key.shortened(to: ConfigurationLimits.shownKey)
+                if !text.isEmpty { text += "." }
+                text += !key.isEmpty && key.allSatisfy(Self.isBare) ? key : Self.quoted(key)
+            case .index(let index):
+                text += "[\(index)]"
+            }
+        }
+    }
+
+    private static func isBare(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_" || character == "-"
+    }
+
+    private static func quoted(_ key: String) -> String {
+        key.reduce(into: "\"") { text, character in
+            switch character {
+            case "\"", "\\": text += "\\\(character)"
+            case "\n": text += "\\n"
+            default: text.append(character)
+            }
+        } + "\""
+    }
+
+    // MARK: - Reading
+
+    /// The path that a text begins with, as ``description`` writes it, and what follows.
+    static func read(from text: Substring) -> (path: TOMLKeyPath, rest: Substring) {
+        var path = TOMLKeyPath()
+        var rest = text
+        while let key = key(&rest) {
+            path = path.appending(key)
+            while let index = index(&rest) { path = path.appending(index) }
+            guard rest.first == "." else { break }
+            rest.removeFirst()
+        }
+        return (path, rest)
+    }
+
+    private static func key(_ rest: inout Substring) -> String? {
+        guard rest.first == "\"" else {
+            let key = rest.prefix(while: isBare)
+            rest = rest.dropFirst(key.count)
+            return key.isEmpty ? nil : String(key)
+        }
+        var key = ""
+        var inner = rest.dropFirst()
+        while let character = inner.popFirst(), character != "\"" {
+            guard character == "\\" else {
+                key.append(character)
+                continue
+            }
+            guard let escaped = inner.popFirst() else { return nil }
+            key.append(escaped == "n" ? "\n" : escaped)
+        }
+        rest = inner
+        return key
+    }
+
+    private static func index(_ rest: inout Substring) -> Int? {
+        guard rest.first == "[", let end = rest.firstIndex(of: "]"),
+            let index = Int(rest[rest.index(after: rest.startIndex)..<end])
+        else { return nil }
+        rest = rest[rest.index(after: end)...]
+        return index
+    }
+}

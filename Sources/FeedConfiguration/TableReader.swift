@@ -1,0 +1,297 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import TOML
+
+/// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
+/// by ``finish()``, with the nearest name that somebody did.
+final class TableReader {
+    let path: TOMLKeyPath
+    let problems: ProblemCollector
+    private let interpolation: Interpolation
+    let nodes: TOMLTable
+    /// What was asked for, some of it more than once: looked through only where a key may be unknown.
+    private var known: [String] = []
+
+    init(_ nodes: TOMLTable, at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation) {
+        self.nodes = nodes
+        self.path = path
+        self.problems = problems
+        self.interpolation = interpolation
+    }
+
+    var keys: [String] { nodes.keys.sorted() }
+
+    /// As they stand in the file.
+    var keysInOrder: [String] { nodes.keys }
+
+    /// The keys of a table within this one, whether or not it will be read.
+    func keys(of key: String) -> [String] {
+        if case .table(let nodes)? = nodes[key] { nodes.keys } else { [] }
+    }
+
+    func has(_ key: String) -> Bool { nodes[key] != nil }
+
+    func report(_ key: String, _ message: @autoclosure () -> String) {
+        problems.report(path.appending(key), message())
+    }
+
+    /// Every key with its value and place, in the order of the file. All of them are known.
+    func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
+        known += nodes.keys
+        return nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
+    }
+
+    /// Reports every key that was never asked for.
+    func finish() {
+        for key in keys where !known.contains(key) {
+            report(key, unknown(key))
+        }
+    }
+
+    private func unknown(_ key: String) -> String {
+        let names = Set(known)
+        let hint =
+            nearestName(to: key, among: names).map { "did you mean '\($0)'?" }
+            ?? "known here: \(names.sorted().joined(separator: ", "))"
+        return "unknown key; " + hint
+    }
+
+    // MARK: - Values
+
+    private func node(_ key: String) -> TOMLValue? {
+        known.append(key)
+        return nodes[key]
+    }
+
+    func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLValue) -> Value?) -> Value? {
+        guard let node = node(key) else { return nil }
+        guard let value = convert(node) else {
+            report(key, "expected \(expected), found \(node.typeName)")
+            return nil
+        }
+        return value
+    }
+
+    /// A string in which `${NAME}` and `${file:PATH}` have been replaced.
+    func text(_ key: String) -> InterpolatedText? {
+        guard case .string(let template)? = value(key, "a string", { if case .string = $0 { $0 } else { nil } }) else {
+            return nil
+        }
+        return interpolate(template, at: path.appending(key))
+    }
+
+    func string(_ key: String) -> String? { text(key)?.value }
+
+    /// A scalar as text, in which `${…}` is replaced.
+    func text(of node: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {
+        switch node {
+        case .string(let template): return interpolate(template, at: path)
+        case .integer(let number): return InterpolatedText(String(number))
+        case .float(let number): return InterpolatedText(String(number))
+        case .boolean(let flag): return InterpolatedText(String(flag))
+        default:
+            problems.report(path, "expected a string, a number or a boolean, found \(node.typeName)")
+            return nil
+        }
+    }
+
+    /// The path of a file that exists.
+    func file(_ key: String) -> String? {
+        guard let written = string(key) else { return nil }
+        do {
+            return try interpolation.locate(written)
+        } catch {
+            report(key, error.message)
+            return nil
+        }
+    }
+
+    func boolean(_ key: String) -> Bool? {
+        value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
+    }
+
+    func positiveInteger(_ key: String, upTo most: Int) -> Int? {
+        integer(key, from: 1, or: "an integer above 0", upTo: most)
+    }
+
+    func nonNegativeInteger(_ key: String, upTo most: Int) -> Int? {
+        integer(key, from: 0, or: "0 or more", upTo: most)
+    }
+
+    private func integer(_ key: String, from least: Int, or expected: String, upTo most: Int) -> Int? {
+        guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
+            return nil
+        }
+        guard number >= least, number <= most else {
+            report(key, "expected \(number < least ? expected : "at most \(most)"), found \(number)")
+            return nil
+        }
+        return number
+    }
+
+    /// An array of integers.
+    func integers(_ key: String) -> [Int]? {
+        guard let nodes = value(key, "an array of integers", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else { return nil }
+        return nodes.enumerated().compactMap { index, node in
+            if case .integer(let number) = node.value { return number }
+            problems.report(path.appending(key).appending(index), "expected an integer, found \(node.value.typeName)")
+            return nil
+        }
+    }
+
+    func duration(_ key: String) -> Duration? {
+        guard let text = string(key) else { return nil }
+        guard let duration = Duration(configuration: text) else {
+            report(
+                key,
+                "'\(text)' is not a duration; write \"500ms\", \"5s\", \"15m\", \"6h\" or \"1d\"; "
+                    + "\"\(Duration.longestConfigured)\" is the longest")
+            return nil
+        }
+        return duration
+    }
+
+    func byteSize(_ key: String) -> Int? {
+        guard let text = string(key) else { return nil }
+        guard let size = ByteSize.parse(text) else {
+            report(
+                key,
+                "'\(text)' is not a size; write \"512B\", \"64KiB\", \"256MiB\" or \"1GiB\"; "
+                    + "\"\(ByteSize.largestConfigured)\" is the largest")
+            return nil
+        }
+        return size
+    }
+
+    func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, _ type: Choice.Type) -> Choice?
+    where Choice.RawValue == String {
+        guard let text = string(key) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let names = Choice.allCases.map(\.rawValue)
+        let nearest = nearestName(to: text, among: names)
+        report(
+            key,
+            "'\(text)' is none of \(names.joined(separator: ", "))" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+        return nil
+    }
+
+    /// A table of strings, such as headers: numbers and booleans are taken as they are written.
+    func texts(_ key: String) -> [String: InterpolatedText]? {
+        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
+        var texts: [String: InterpolatedText] = [:]
+        for entry in table.entries {
+            let (name, value) = (entry.key, entry.node.value)
+            let place = path.appending(key).appending(name)
+            switch value {
+            case .string(let template): texts[name] = interpolate(template, at: place)
+            case .integer(let number): texts[name] = InterpolatedText(String(number))
+            case .boolean(let flag): texts[name] = InterpolatedText(String(flag))
+            default: problems.report(place, "expected a string, found \(value.typeName)")
+            }
+        }
+        return texts
+    }
+
+    /// An array of strings.
+    func strings(_ key: String) -> [String]? {
+        guard let nodes = value(key, "an array of strings", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else { return nil }
+        return nodes.enumerated().compactMap { index, node in
+            if case .string(let text) = node.value { return text }
+            problems.report(path.appending(key).appending(index), "expected a string, found \(node.value.typeName)")
+            return nil
+        }
+    }
+
+    /// A constant: a string, in which nothing is replaced, a number or a boolean.
+    func scalar(_ key: String) -> Constant? {
+        value(key, "a string, a number or a boolean") { scalar($0, at: path.appending(key)) }
+    }
+
+    /// A table of constants, in alphabetical order.
+    func scalars(_ key: String) -> [(name: String, value: Constant)]? {
+        guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
+        return table.entries.sorted { $0.key < $1.key }.compactMap { entry in
+            let place = path.appending(key).appending(entry.key)
+            if let value = scalar(entry.node.value, at: place) { return (entry.key, value) }
+            problems.report(
+                place,
+                "expected a string, a number or a boolean, found \(entry.node.value.typeName)")
+            return nil
+        }
+    }
+
+    private func scalar(_ value: TOMLValue, at path: @autoclosure () -> TOMLKeyPath) -> Constant? {
+        switch value {
+        case .string(let text):
+            let plain = text.replacingOccurrences(of: "$${", with: "")
+            if plain.contains("${") {
+                problems.report(
+                    path(),
+                    "nothing is replaced in a constant: a column has what the request was sent for by { row = \"id\" } or "
+                        + "{ capture = \"name\" }; write '$${' for the characters themselves")
+            }
+            return .text(text.replacingOccurrences(of: "$${", with: "${"))
+        case .integer(let number): return .integer(number)
+        case .float(let number): return .real(number)
+        case .boolean(let flag): return .boolean(flag)
+        default: return nil
+        }
+    }
+
+    // MARK: - Tables
+
+    /// A table, or a string that is short for a table with this one key.
+    func table(_ key: String, orTextFor short: String) -> TableReader? {
+        guard let node = nodes.node(key), case .string = node.value else { return table(key) }
+        known.append(key)
+        return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(key))
+    }
+
+    func table(_ key: String) -> TableReader? {
+        guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+            return nil
+        }
+        return reader(nodes, at: path.appending(key))
+    }
+
+    func tables(_ key: String) -> [TableReader]? {
+        guard let elements = value(key, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else {
+            return nil
+        }
+        return elements.enumerated().compactMap { index, node in
+            guard case .table(let nodes) = node.value else {
+                problems.report(path.appending(key).appending(index), "expected a table, found \(node.value.typeName)")
+                return nil
+            }
+            return reader(nodes, at: path.appending(key).appending(index))
+        }
+    }
+
+    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath) -> TableReader {
+        TableReader(nodes, at: path, problems: problems, interpolation: interpolation)
+    }
+
+    func interpolate(
+        _ template: String, at path: @autoclosure () -> TOMLKeyPath, escape: (String) -> String? = { $0 }
+    ) -> InterpolatedText? {
+        do {
+            return try interpolation.interpolate(template, escape: escape)
+        } catch {
+            problems.report(path(), error.message)
+            return nil
+        }
+    }
+
+    /// A text with `${…}` replaced, or as it is written where that cannot be: whoever reads the key reports it.
+    func interpolated(_ template: String) -> String {
+        (try? interpolation.interpolate(template).value) ?? template
+    }
+}

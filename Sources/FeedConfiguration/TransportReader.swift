@@ -1,0 +1,140 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import NIOSSL
+
+/// Reads `auth`, `tls` and `proxy`.
+struct TransportReader {
+    let table: TableReader
+
+    func authentication() -> Authentication? {
+        guard let auth = table.table("auth") else { return nil }
+        defer { auth.finish() }
+        let kinds = ["basic", "bearer", "oauth2"].filter(auth.has)
+        let basic = auth.table("basic")
+        let bearer = auth.text("bearer")
+        let oauth2 = auth.table("oauth2")
+        guard kinds.count == 1 else {
+            auth.problems.report(auth.path, "give one of 'basic', 'bearer' and 'oauth2'")
+            return nil
+        }
+        if let basic {
+            defer { basic.finish() }
+            guard let user = required("user", basic), let password = required("password", basic) else { return nil }
+            if user.value.contains(":") {
+                basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
+            }
+            return usable(.basic(user: user, password: password), auth)
+        }
+        if let bearer { return usable(.bearer(bearer), auth) }
+        return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
+    }
+
+    private func usable(_ authentication: Authentication, _ table: TableReader) -> Authentication? {
+        guard let problem = authentication.problem else { return authentication }
+        table.problems.report(table.path, problem)
+        return nil
+    }
+
+    private func credentials(_ oauth2: TableReader) -> ClientCredentials? {
+        defer { oauth2.finish() }
+        let scope = oauth2.text("scope")
+        let parameters = oauth2.texts("parameters") ?? [:]
+        let place = oauth2.choice("credentials_in", ClientCredentials.Place.self) ?? .header
+        let url = required("token_url", oauth2)
+        let id = required("client_id", oauth2)
+        let secret = required("client_secret", oauth2)
+        guard let url, let id, let secret else { return nil }
+        do {
+            _ = try WebAddress(url.value)
+        } catch {
+            let shown = "\(url)".shortened(to: ConfigurationLimits.shownAddress)
+            oauth2.report("token_url", "'\(shown)' cannot be asked: \(error)")
+            return nil
+        }
+        return ClientCredentials(
+            tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
+    }
+
+    private func required(_ key: String, _ table: TableReader) -> InterpolatedText? {
+        if !table.has(key) { table.problems.report(table.path, "'\(key)' is missing") }
+        return table.text(key)
+    }
+
+    // MARK: - Connections
+
+    func tls() -> Transport.TLS? {
+        guard let tls = table.table("tls") else { return nil }
+        let trusted = tls.file("ca")
+        let certificates = tls.file("certificate")
+        let key = tls.file("key")
+        let password = tls.text("key_password")
+        tls.finish()
+        if tls.has("certificate") != tls.has("key") {
+            tls.problems.report(tls.path, "a client certificate needs both 'certificate' and 'key'")
+        }
+        let contents = [
+            check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
+            check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
+            check("key", key, tls) { _ = try NIOSSLPrivateKey(pemFile: $0, password: password?.value) },
+        ]
+        return Transport.TLS(
+            trustedCertificates: trusted, certificates: certificates, key: key, keyPassword: password,
+            fingerprint: Fingerprint.hexadecimal(contents.joined(separator: " ")))
+    }
+
+    /// - Returns: what the file holds, in base 64.
+    private func check(_ key: String, _ path: String?, _ table: TableReader, _ load: (String) throws -> Void) -> String
+    {
+        guard let path else { return "" }
+        do {
+            // Before anybody opens it who would wait for a pipe.
+            let bytes = try ConfigurationFile.read(named: path)
+            try load(path)
+            return Data(bytes).base64EncodedString()
+        } catch let error as ConfigurationFile.Failure {
+            table.report(key, "the file \(path) \(error.message)")
+        } catch {
+            table.report(key, "the file \(path) holds no usable PEM: \(error)")
+        }
+        return ""
+    }
+
+    func proxy() -> Transport.Proxy? {
+        guard let text = table.text("proxy") else { return nil }
+        let url: URL
+        do {
+            url = try WebAddress(text.value, schemes: ["http", "socks5"], allowsUser: true).url
+        } catch {
+            table.report(
+                "proxy",
+                "'\(text)' is not a proxy: \(error); write \"http://host:3128\" or \"socks5://host:1080\"")
+            return nil
+        }
+        guard let components = URLComponents(url: url, resolvingAgainstBaseURL: true), let host = url.host,
+            let kind = components.scheme.flatMap({ Transport.Proxy.Kind(rawValue: $0.lowercased()) }),
+            ["", "/"].contains(components.path)
+        else {
+            table.report("proxy", "'\(text)' is not a proxy; write \"http://host:3128\" or \"socks5://host:1080\"")
+            return nil
+        }
+        func secret(_ value: String?) -> InterpolatedText? { value.map { InterpolatedText(value: $0, template: "…") } }
+        if kind == .socks5, components.user != nil {
+            table.report("proxy", "user and password are sent to http: proxies only")
+        }
+        return Transport.Proxy(
+            kind: kind, host: host, port: components.port ?? (kind == .http ? 3128 : 1080),
+            user: secret(components.user), password: secret(components.password))
+    }
+}
+
+extension NIOSSLPrivateKey {
+    /// - Parameter password: where the key is encrypted.
+    fileprivate convenience init(pemFile: String, password: String?) throws {
+        if let password {
+            try self.init(file: pemFile, format: .pem) { $0(password.utf8) }
+        } else {
+            try self.init(file: pemFile, format: .pem)
+        }
+    }
+}

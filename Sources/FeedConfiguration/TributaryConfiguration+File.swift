@@ -1,0 +1,58 @@
+package import FeedDeclarations
+import TOML
+
+extension TributaryConfiguration {
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - parsers: the registered parsers, any of which a request may name.
+    ///   - environment: what `${NAME}` is replaced from.
+    /// - Throws: ``ConfigurationError`` with every mistake in the file.
+    package init(
+        file: String, parsers: any BodyParsing, environment: [String: String]
+    ) throws {
+        let bytes: [UInt8]
+        do {
+            bytes = try ConfigurationFile.read(file)
+        } catch {
+            throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
+        }
+        self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read()
+    }
+
+    /// Messages about the file's keys, `FILE: KEY: …`, with the lines on which the keys stand.
+    package func locating(_ messages: [String]) -> [String] {
+        let start = file + ": "
+        guard messages.contains(where: { $0.hasPrefix(start) }), let bytes = try? ConfigurationFile.read(file),
+            let document = try? TOMLParser.parse(bytes)
+        else { return messages }
+        return messages.map { message in
+            guard message.hasPrefix(start) else { return message }
+            let message = message.dropFirst(start.count)
+            guard let line = document.line(of: TOMLKeyPath.read(from: message).path) else { return start + message }
+            return "\(file):\(line): " + message
+        }
+    }
+
+    /// The SQL of the schema file.
+    ///
+    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    package func schema() throws -> String? { try sql(of: schemaPath, "store.schema") }
+
+    /// The SQL that follows when the tables of all mappings are there.
+    ///
+    /// - Throws: ``ConfigurationError`` where it cannot be read.
+    package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "store.schema_after") }
+
+    private func sql(of path: String?, _ keyPath: String) throws -> String? {
+        guard let path else { return nil }
+        let why: String
+        do {
+            if let sql = try ConfigurationFile.text(named: path) { return sql }
+            why = "is not UTF-8 text"
+        } catch {
+            why = error.message
+        }
+        throw ConfigurationError(problems: [.init(file: file, keyPath: keyPath, message: "the file \(path) \(why)")])
+    }
+}

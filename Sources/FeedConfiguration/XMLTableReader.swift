@@ -1,0 +1,73 @@
+import FeedDeclarations
+import TOML
+import XMLStream
+
+/// Writes a table of the configuration as XML: a key is an element, `"@key"` an attribute, `"."` the element's own text, and
+/// an array the same element several times; in the order in which they stand in the file.
+struct XMLTableReader {
+    let table: TableReader
+
+    /// The elements and text that the table's keys are.
+    func content() -> InterpolatedText {
+        table.entries().reduce(into: InterpolatedText("")) { xml, entry in
+            if entry.key.hasPrefix("@") { return }
+            switch entry.value {
+            case .array(let nodes) where entry.key != ".":
+                for (index, node) in nodes.enumerated() {
+                    xml.append(element(entry.key, node.value, at: entry.path.appending(index)))
+                }
+            default: xml.append(element(entry.key, entry.value, at: entry.path))
+            }
+        }
+    }
+
+    /// The attributes that the table's keys are.
+    private func attributes() -> InterpolatedText {
+        table.entries().filter { $0.key.hasPrefix("@") }.reduce(into: InterpolatedText("")) { xml, entry in
+            let name = String(entry.key.dropFirst())
+            check(name, at: entry.path)
+            xml.append(InterpolatedText(" \(name)=\""))
+            xml.append(text(entry.value, at: entry.path))
+            xml.append(InterpolatedText("\""))
+        }
+    }
+
+    private func element(_ name: String, _ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText {
+        if name == "." { return text(value, at: path) }
+        check(name, at: path)
+        var xml = InterpolatedText("<\(name)")
+        if case .table(let nodes) = value {
+            let inner = XMLTableReader(table: table.reader(nodes, at: path))
+            xml.append(inner.attributes())
+            xml.append(InterpolatedText(">"))
+            xml.append(inner.content())
+        } else {
+            xml.append(InterpolatedText(">"))
+            xml.append(text(value, at: path))
+        }
+        xml.append(InterpolatedText("</\(name)>"))
+        return xml
+    }
+
+    private func text(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText {
+        guard let text = table.text(of: value, at: path) else { return InterpolatedText("") }
+        var isAllowed = true
+        let escaped = text.mappingLiterals { literal in
+            XMLText.escaped(literal)
+                ?? {
+                    isAllowed = false
+                    return ""
+                }()
+        }
+        if !isAllowed {
+            table.problems.report(path, "the text has a character that XML cannot hold (XML 1.0, section 2.2)")
+        }
+        return escaped
+    }
+
+    private func check(_ name: String, at path: TOMLKeyPath) {
+        guard !XMLText.isName(name) else { return }
+        table.problems.report(
+            path, "'\(name)' is not the name of an element; attributes are written \"@name\", an element's text \".\"")
+    }
+}

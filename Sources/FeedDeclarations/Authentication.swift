@@ -1,0 +1,71 @@
+/// How a request proves who sends it.
+public enum Authentication: Sendable, Hashable {
+    /// User and password (RFC 7617).
+    case basic(user: InterpolatedText, password: InterpolatedText)
+    /// A token that is known (RFC 6750).
+    case bearer(InterpolatedText)
+    /// A token that a server issues (RFC 6749, section 4.4).
+    case oauth2(ClientCredentials)
+}
+
+extension Authentication {
+    /// Whose feed it is that is asked for; without the secrets, which may be renewed.
+    var identity: String {
+        switch self {
+        case .basic(let user, _): "basic \(user)"
+        case .bearer(let token): "bearer \(token)"
+        case .oauth2(let client):
+            "oauth2 \(client.tokenURL) \(client.clientID) \(client.scope.map { "\($0)" } ?? "") "
+                + client.parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+        }
+    }
+
+    fileprivate var texts: [InterpolatedText] {
+        switch self {
+        case .basic(let user, let password): [user, password]
+        case .bearer(let token): [token]
+        case .oauth2(let client):
+            [client.tokenURL, client.clientID, client.clientSecret] + [client.scope].compactMap(\.self)
+                + client.parameters.values
+        }
+    }
+
+    /// Why it cannot be used; nil where it can.
+    package var problem: String? {
+        if texts.contains(where: \.isDynamic) {
+            return "what a response or a row says cannot stand here; write the header 'Authorization' instead"
+        }
+        if case .bearer(let token) = self, !token.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) {
+            return "the token has characters that no header can hold, such as a line feed"
+        }
+        return nil
+    }
+}
+
+/// The client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4).
+public struct ClientCredentials: Sendable, Hashable {
+    /// Where the client's identifier and secret go (section 2.3.1).
+    package enum Place: String, Sendable, CaseIterable {
+        case header, body
+    }
+
+    package var tokenURL: InterpolatedText
+    package var clientID: InterpolatedText
+    package var clientSecret: InterpolatedText
+    package var scope: InterpolatedText?
+    /// What a server asks for besides, such as `audience`.
+    package var parameters: [String: InterpolatedText]
+    package var place: Place
+
+    package init(
+        tokenURL: InterpolatedText, clientID: InterpolatedText, clientSecret: InterpolatedText,
+        scope: InterpolatedText? = nil, parameters: [String: InterpolatedText], place: Place
+    ) {
+        self.tokenURL = tokenURL
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.scope = scope
+        self.parameters = parameters
+        self.place = place
+    }
+}

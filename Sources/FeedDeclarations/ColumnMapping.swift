@@ -1,0 +1,136 @@
+package import FeedModel
+package import XMLStream
+
+/// One column of a mapping: where its value comes from, and what becomes of it.
+public struct ColumnMapping: Sendable, Hashable {
+    package enum Origin: Sendable, Hashable {
+        case path(XMLPath, written: String)
+        /// A child element or an attribute named like the column, in whatever case.
+        case name
+        case constant(Constant)
+        /// Its position, from 1, among the sibling elements that are records of the same table.
+        case ordinal
+        case response(Fact)
+        /// What the request was sent for: `row:id`, a column of the row of `for_each`, or `capture:token`.
+        case sent(String)
+        /// The key of the enclosing record of this table.
+        case parent(String)
+    }
+
+    /// A fact of the response that the record came with.
+    package enum Fact: String, Sendable, CaseIterable {
+        case url, fetchedAt = "fetched_at", lastModified = "last_modified"
+    }
+
+    /// Which of several matches counts.
+    package enum Repeat: String, Sendable, CaseIterable {
+        case first, last, join
+    }
+
+    /// What becomes of a record whose value does not convert, or is missing where it must not.
+    package enum OnError: String, Sendable, CaseIterable {
+        case discard, null, skip
+    }
+
+    /// The row of another table that the value stands for.
+    package struct Reference: Sendable, Hashable {
+        package var table: String
+        package var column: String
+        package var missing: RowShape.Missing
+        /// Further columns of a row that is created, in alphabetical order.
+        package var set: [SetColumn]
+        /// Whether an existing row gets them, too.
+        package var updates: Bool
+
+        package init(table: String, column: String, missing: RowShape.Missing, set: [SetColumn], updates: Bool) {
+            self.table = table
+            self.column = column
+            self.missing = missing
+            self.set = set
+            self.updates = updates
+        }
+    }
+
+    package struct SetColumn: Sendable, Hashable {
+        package var column: String
+        package var path: XMLPath
+        package var written: String
+        package var type: ValueType
+
+        package init(column: String, path: XMLPath, written: String, type: ValueType) {
+            self.column = column
+            self.path = path
+            self.written = written
+            self.type = type
+        }
+    }
+
+    public package(set) var name: String
+    package var origin: Origin
+    /// Nil: text, or what the store's column holds.
+    package var type: ValueType?
+    /// Of numbers that are not written with a point and without groups.
+    package var separators: NumberSeparators?
+    /// Of dates; `hex` for a blob that is not base 64.
+    package var format: String?
+    package var fallback: Constant?
+    package var isRequired = false
+    package var repetition = Repeat.first
+    package var separator = " "
+    /// What texts stand for, in alphabetical order.
+    package var values: [EnumeratedValue] = []
+    package var overwrites = true
+    package var isEncrypted = false
+    package var isExported = true
+    package var reference: Reference?
+    package var onError = OnError.discard
+
+    package init(
+        name: String, origin: Origin, type: ValueType? = nil, separators: NumberSeparators? = nil,
+        format: String? = nil, fallback: Constant? = nil, isRequired: Bool = false, repetition: Repeat = Repeat.first,
+        separator: String = " ", values: [EnumeratedValue] = [], overwrites: Bool = true, isEncrypted: Bool = false,
+        isExported: Bool = true, reference: Reference? = nil, onError: OnError = OnError.discard
+    ) {
+        self.name = name
+        self.origin = origin
+        self.type = type
+        self.separators = separators
+        self.format = format
+        self.fallback = fallback
+        self.isRequired = isRequired
+        self.repetition = repetition
+        self.separator = separator
+        self.values = values
+        self.overwrites = overwrites
+        self.isEncrypted = isEncrypted
+        self.isExported = isExported
+        self.reference = reference
+        self.onError = onError
+    }
+
+    package struct EnumeratedValue: Sendable, Hashable {
+        package var text: String
+        package var value: Constant
+
+        package init(text: String, value: Constant) {
+            self.text = text
+            self.value = value
+        }
+    }
+
+    /// Whether it is a constant that is written as a feed writes it.
+    package var isConverted: Bool {
+        guard case .constant(.text) = origin, let type else { return false }
+        return type != .text
+    }
+
+    /// The path as it was written, for messages.
+    package var writtenPath: String {
+        switch origin {
+        case .path(_, let written): written
+        case .name: name
+        case .constant, .ordinal, .response, .sent: ""
+        case .parent(let table): "key of \(table)"
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// A string of the configuration, with what `${…}` stood for. It describes itself by the template, never by the value.
+public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
+    /// What is sent. It may be secret.
+    package var value: String
+    /// What is shown.
+    package var template: String
+
+    package init(value: String, template: String) {
+        self.value = value
+        self.template = template
+    }
+
+    package init(_ text: String) { self.init(value: text, template: text) }
+
+    /// What stands between two of these is known only when the request is sent: `capture:token`, `last:max(updated)`.
+    package static let mark: Character = "\u{0}"
+
+    /// Whether part of it is known only when the request is sent.
+    package var isDynamic: Bool { value.utf8.contains(0) }
+
+    /// Whether it is nothing but one reference.
+    package var isReference: Bool { value.first == Self.mark && value.last == Self.mark && references.count == 1 }
+
+    /// The references that are resolved when the request is sent.
+    package var references: [String] {
+        guard isDynamic else { return [] }
+        let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+    }
+
+    /// Itself with each reference replaced.
+    package func resolved(_ replacement: (String) throws -> String) rethrows -> InterpolatedText {
+        guard isDynamic else { return self }
+        let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+        let texts = try parts.enumerated().map { try $0 % 2 == 1 ? replacement(String($1)) : String($1) }
+        return InterpolatedText(value: texts.joined(), template: template)
+    }
+
+    /// Itself with everything but the references replaced.
+    package func mappingLiterals(_ transform: (String) -> String) -> InterpolatedText {
+        guard isDynamic else {
+            let text = transform(value)
+            return InterpolatedText(value: text, template: value == template ? text : template)
+        }
+        let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
+        let texts = parts.enumerated().map {
+            $0 % 2 == 1 ? "\(Self.mark)\($1)\(Self.mark)" : transform(String($1))
+        }
+        return InterpolatedText(value: texts.joined(), template: value == template ? texts.joined() : template)
+    }
+
+    package mutating func append(_ other: InterpolatedText) {
+        value += other.value
+        template += other.template
+    }
+
+    /// Itself with a letter for each reference, to look at its form.
+    package var probe: String { resolved { _ in "x" }.value }
+
+    public var description: String { template }
+}

@@ -1,0 +1,146 @@
+import Foundation
+
+/// Keeps secrets out of texts that others have written: errors of libraries, faults and addresses of servers. Secrets are
+/// the values that came from the environment or from files, what requests authenticate with, and tokens that servers
+/// have issued; in each form that they take on the way.
+///
+/// Our own messages show templates and need no redaction. Values of fewer than four characters are left alone: they
+/// occur by chance, and hiding them would say more than showing them.
+public struct Redactor: Sendable, Equatable {
+    private static let shortest = 4
+
+    /// The forms, in UTF-8, by the four bytes that they begin with; longer ones first, as one may hold another.
+    private let forms: [UInt32: [[UInt8]]]
+
+    package init(secrets: some Sequence<String> = [], authentications: some Sequence<Authentication> = []) {
+        let authentications = Array(authentications)
+        let all = Set(secrets).union(authentications.flatMap(\.secrets))
+        // A pair is secret as a whole: what it is in base64 holds neither of its parts.
+        let pairs = authentications.flatMap(\.pairs).flatMap { Self.base64(Array($0.utf8)) }
+        let texts = Set(all.filter { $0.count >= Self.shortest }.flatMap(Self.forms) + pairs)
+        forms = Dictionary(grouping: texts.map { Array($0.utf8) }.filter { $0.count >= Self.shortest }) {
+            Self.start(of: $0[...])
+        }.mapValues { $0.sorted { $0.count > $1.count } }
+    }
+
+    public func redact(_ text: String) -> String {
+        guard !forms.isEmpty, text.utf8.count >= Self.shortest else { return text }
+        let bytes = Array(text.utf8)
+        var kept: [UInt8] = []
+        var position = 0
+        var copied = 0
+        while position + Self.shortest <= bytes.count {
+            let rest = bytes[position...]
+            guard let form = forms[Self.start(of: rest)]?.first(where: { rest.starts(with: $0) }) else {
+                position += 1
+                continue
+            }
+            kept += bytes[copied..<position] + Array("[secret]".utf8)
+            position += form.count
+            copied = position
+        }
+        return copied == 0 ? text : String(decoding: kept + bytes[copied...], as: UTF8.self)
+    }
+
+    /// Whether a text holds a secret, and must not be kept.
+    package func finds(in text: String) -> Bool { redact(text) != text }
+
+    private static func start(of bytes: ArraySlice<UInt8>) -> UInt32 {
+        bytes.prefix(shortest).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    // MARK: - Forms
+
+    private static func forms(_ secret: String) -> [String] {
+        let bytes = Array(secret.utf8)
+        let encoded = [
+            secret.percentEncoded,
+            secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? secret,
+            secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? secret,
+            secret.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? secret,
+        ]
+        // A form writes a space as a plus sign.
+        let percent = encoded + encoded.map { $0.replacingOccurrences(of: "%20", with: "+") }
+        return [secret] + percent + percent.map(lowerCaseEscapes) + json(secret) + xml(secret) + base64(bytes)
+            // UTF-8 that was taken for Latin-1, as header fields are.
+            + [String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))]
+    }
+
+    /// With `%2f` in place of `%2F`.
+    private static func lowerCaseEscapes(_ text: String) -> String {
+        text.split(separator: "%", omittingEmptySubsequences: false).enumerated().map {
+            $0 == 0 ? String($1) : $1.prefix(2).lowercased() + $1.dropFirst(2)
+        }.joined(separator: "%")
+    }
+
+    /// In a JSON string (RFC 8259, section 7): as little escaped as must be, and as much as some writers do.
+    private static func json(_ text: String) -> [String] {
+        func escaped(_ others: (Unicode.Scalar) -> String?) -> String {
+            text.unicodeScalars.map { scalar in
+                switch scalar {
+                case "\"": "\\\""
+                case "\\": "\\\\"
+                case "\n": "\\n"
+                case "\r": "\\r"
+                case "\t": "\\t"
+                default: others(scalar) ?? String(scalar)
+                }
+            }.joined()
+        }
+        func unicode(_ scalar: Unicode.Scalar, _ format: String) -> String {
+            String(scalar).utf16.map { String(format: format, $0) }.joined()
+        }
+        func isPrintable(_ scalar: Unicode.Scalar) -> Bool { (0x20...0x7E).contains(scalar.value) }
+        return ["\\u%04x", "\\u%04X"].flatMap { format in
+            [
+                escaped { $0.value < 0x20 ? unicode($0, format) : nil },
+                escaped { $0 == "/" ? "\\/" : isPrintable($0) ? nil : unicode($0, format) },
+                escaped { isPrintable($0) ? nil : unicode($0, format) },
+                escaped { isPrintable($0) && !"<>&'".unicodeScalars.contains($0) ? nil : unicode($0, format) },
+            ]
+        }
+    }
+
+    private static func xml(_ text: String) -> [String] {
+        let escaped = text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+        let all = escaped.replacingOccurrences(of: ">", with: "&gt;")
+        let quoted = all.replacingOccurrences(of: "\"", with: "&quot;")
+        return [
+            escaped, all, quoted, quoted.replacingOccurrences(of: "'", with: "&apos;"),
+            quoted.replacingOccurrences(of: "'", with: "&#39;"),
+            all.replacingOccurrences(of: "\"", with: "&#34;").replacingOccurrences(of: "'", with: "&#39;"),
+        ]
+    }
+
+    /// Both alphabets (RFC 4648, sections 4 and 5), without what only pads.
+    private static func base64(_ bytes: [UInt8]) -> [String] {
+        let text = Data(bytes).base64EncodedString().replacingOccurrences(of: "=", with: "")
+        let safe = text.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+        // In an address, or a form.
+        return [text, safe, text.percentEncoded, lowerCaseEscapes(text.percentEncoded)]
+    }
+}
+
+extension Authentication {
+    /// What nobody else may know, written out or not.
+    fileprivate var secrets: [String] {
+        switch self {
+        case .basic(_, let password): [password.value]
+        case .bearer(let token): [token.value]
+        case .oauth2(let client): [client.clientSecret.value]
+        }
+    }
+
+    /// User and password as they are sent.
+    fileprivate var pairs: [String] {
+        switch self {
+        case .basic(let user, let password): ["\(user.value):\(password.value)"]
+        case .bearer: []
+        case .oauth2(let client):
+            [
+                "\(client.clientID.value):\(client.clientSecret.value)",
+                client.clientID.value.percentEncoded + ":" + client.clientSecret.value.percentEncoded,
+            ]
+        }
+    }
+}

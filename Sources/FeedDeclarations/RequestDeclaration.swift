@@ -1,0 +1,230 @@
+public import FeedModel
+package import Foundation
+package import XMLStream
+
+/// One request of a source's stack, as `sources.toml` declares it, with every default filled in.
+public struct RequestDeclaration: Sendable, Equatable {
+    public var key: String
+    public var url: InterpolatedText { didSet { derived = nil } }
+    public var method: String
+    public var headers: [String: InterpolatedText]
+    public var parameters: [String: InterpolatedText]
+    public var body: RequestBody?
+    /// Of the whole exchange, from connecting to the last byte.
+    public var timeout: Duration
+    public var transport: Transport
+    public var authentication: Authentication?
+    /// Bytes of the body, after decompression.
+    public var maxBody: Int
+    public var content: BodyContent
+    /// Stands for `content`, `captures` and `paging` in the request's fingerprint: describing them anew for each run would
+    /// take longer than the run.
+    var contentFingerprint: String
+    public var sync: SyncMode
+    public var scope: [String: String]
+    /// The column of a window that moves: of the tables that have it, a mirror deletes only rows whose value in it is not
+    /// below the smallest in the feed.
+    public package(set) var window: String?
+    /// Whether a mirroring request may delete every row because its feed has none.
+    public var allowsEmpty: Bool
+    /// Statuses whose bodies are parsed.
+    public var acceptStatus: Set<Int> = [200]
+    /// How often a request that broke off is sent again within its timeout.
+    public var retries = 0
+    /// Whether one that is not idempotent is, too (RFC 9110, section 9.2.2).
+    public var retriesUnsafe = false
+
+    /// The operation that the request calls; its headers and body are the request's own.
+    public package(set) var soap: SOAPDeclaration?
+    /// Values that later requests may use.
+    public package(set) var captures: [CaptureDeclaration] = []
+    public package(set) var paging: PagingDeclaration?
+    public package(set) var forEach: ForEachDeclaration?
+
+    /// What follows from the declaration, worked out once and not for each run; nil where it is not yet.
+    private var derived: Derived?
+
+    private struct Derived: Sendable, Equatable {
+        var fingerprint: String
+        /// Nil where a response or a row decides who is asked.
+        var origin: String?
+    }
+
+    /// Of a request that is sent: the values of ``mappedReferences``, nil for NULL.
+    package var given: [String: String?] = [:]
+
+    package init(
+        key: String, url: InterpolatedText, method: String, headers: [String: InterpolatedText],
+        parameters: [String: InterpolatedText], body: RequestBody? = nil, timeout: Duration, transport: Transport,
+        authentication: Authentication? = nil, maxBody: Int, content: BodyContent, contentFingerprint: String,
+        sync: SyncMode, scope: [String: String], window: String? = nil, allowsEmpty: Bool,
+        acceptStatus: Set<Int> = [200], retries: Int = 0, retriesUnsafe: Bool = false, soap: SOAPDeclaration? = nil,
+        captures: [CaptureDeclaration] = [], paging: PagingDeclaration? = nil, forEach: ForEachDeclaration? = nil,
+        given: [String: String?] = [:]
+    ) {
+        self.key = key
+        self.url = url
+        self.method = method
+        self.headers = headers
+        self.parameters = parameters
+        self.body = body
+        self.timeout = timeout
+        self.transport = transport
+        self.authentication = authentication
+        self.maxBody = maxBody
+        self.content = content
+        self.contentFingerprint = contentFingerprint
+        self.sync = sync
+        self.scope = scope
+        self.window = window
+        self.allowsEmpty = allowsEmpty
+        self.acceptStatus = acceptStatus
+        self.retries = retries
+        self.retriesUnsafe = retriesUnsafe
+        self.soap = soap
+        self.captures = captures
+        self.paging = paging
+        self.forEach = forEach
+        self.given = given
+    }
+
+    /// The paths at which a response has something for the run: what is captured, then the next page's address.
+    package var capturedPaths: [XMLPath] {
+        var paths = captures.map(\.path)
+        if case .path(let path, _)? = paging?.next { paths.append(path) }
+        return paths
+    }
+
+    /// What is known only when the request is sent.
+    package var references: [String] { sentReferences + mappedReferences }
+
+    /// That of it which its columns hold.
+    package var mappedReferences: [String] {
+        if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
+    }
+
+    /// That of it which is sent.
+    package var sentReferences: [String] {
+        ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
+    }
+
+    /// Whether each of its responses stands for itself: a 304 would say nothing of another question, and has nothing to capture.
+    package var isUnconditional: Bool { !captures.isEmpty || paging != nil || forEach != nil || !references.isEmpty }
+
+    /// How often this request may be sent again.
+    package var safeRetries: Int {
+        retriesUnsafe || ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) ? retries : 0
+    }
+
+    package func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
+
+    /// Makes the request a call of a SOAP operation.
+    package mutating func call(_ operation: SOAPDeclaration) {
+        soap = operation
+        method = "POST"
+        body = operation.body
+        for (name, value) in operation.headers where !hasHeader(name) { headers[name] = value }
+    }
+
+    /// How a mapped table's rows are merged.
+    package func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
+
+    /// The window of a mirrored table: its own, or that of the parents whose children its rows are.
+    package func window(of table: TableMapping) -> MirrorWindow? { window(of: table, below: []) }
+
+    private func window(of table: TableMapping, below children: Set<String>) -> MirrorWindow? {
+        guard sync(of: table) == .mirror else { return nil }
+        if let own = table.window ?? window.flatMap({ table.column($0)?.name }) { return MirrorWindow(column: own) }
+        guard case .mapping(let mapping) = content else { return nil }
+        let known = children.union([table.table.lowercased()])
+        for column in table.columns {
+            guard case .parent(let name) = column.origin, !known.contains(name.lowercased()),
+                let parent = mapping.tables.first(where: { $0.table.lowercased() == name.lowercased() }),
+                var found = window(of: parent, below: known)
+            else { continue }
+            found.parents.insert(.init(column: column.name, table: parent.table), at: 0)
+            return found
+        }
+        return nil
+    }
+
+    /// As ``window(of:)-swift.method``, of whatever writes the table.
+    package func window(of table: String) -> MirrorWindow? {
+        guard case .mapping(let mapping) = content else { return window.map { MirrorWindow(column: $0) } }
+        return mapping.tables.first { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
+            .flatMap { window(of: $0) }
+    }
+
+    /// Whether the request deletes a table's rows that its feed does not have; within a parent's rows it decides nothing
+    /// about those of others.
+    package func mirrors(_ table: String) -> Bool {
+        guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
+        return mapping.tables.contains {
+            $0.table.lowercased() == table.lowercased() && $0.within == nil && sync(of: $0) == .mirror
+        }
+    }
+
+    /// Whether it mirrors any table.
+    package var mirrors: Bool {
+        guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
+        return mapping.tables.contains { mirrors($0.table) }
+    }
+
+    /// Whether the request deletes any of a table's rows, perhaps only among the children of the parents that it sends.
+    package func deletesRows(of table: String) -> Bool {
+        guard case .mapping(let mapping) = content else { return mirrors(table) }
+        return mapping.tables.contains { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
+    }
+
+    /// Whether it deletes rows of any table.
+    package var deletesRows: Bool {
+        guard case .mapping(let mapping) = content else { return mirrors }
+        return mapping.tables.contains { sync(of: $0) == .mirror }
+    }
+
+    /// Headers of a request that declares none.
+    package static let defaultHeaders = [
+        "Accept": InterpolatedText("application/xml, text/xml;q=0.9, */*;q=0.1")
+    ]
+
+    /// Changes whenever the same document might now give other rows, or another document be asked for.
+    ///
+    /// - Parameter encryptionKey: of encrypted columns; counts for requests that have any.
+    package func fingerprint(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
+        var parts = [derived?.fingerprint ?? declaredFingerprint, String(parserVersion)]
+        if let encryptionKey, case .mapping(let mapping) = content, mapping.encrypts {
+            parts.append(encryptionKey.name)
+        }
+        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+    }
+
+    /// The part of the fingerprint that the declaration alone decides.
+    private var declaredFingerprint: String {
+        func list(_ values: [String: InterpolatedText]) -> String {
+            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
+        }
+        let parts = [
+            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
+            authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint,
+            sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
+            scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
+        ]
+        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+    }
+
+    /// Where it is sent, without its parameters.
+    ///
+    /// - Throws: ``WebAddress/Problem`` where that is no address, as before a response has said what stands in it.
+    package func address() throws(WebAddress.Problem) -> URL {
+        FileAddress.isFile(url.value)
+            ? URL(fileURLWithPath: try FileAddress(url.value).path) : try WebAddress(url.value).url
+    }
+
+    /// The origin of its address, `scheme://host:port`; nil where a response or a row decides who is asked.
+    package var declaredOrigin: String? { derived?.origin }
+
+    /// Works out what follows from the declaration.
+    mutating func derive() {
+        derived = Derived(fingerprint: declaredFingerprint, origin: url.isDynamic ? nil : try? address().origin)
+    }
+}

@@ -1,0 +1,47 @@
+import FeedModel
+
+/// A named stack of requests, as `sources.toml` declares it.
+public struct SourceDeclaration: Sendable, Equatable {
+    public var name: String
+    /// How long the rows of a good run are fresh.
+    public var cache: Duration
+    /// Whether `cache` is declared: otherwise what servers say decides besides.
+    public var hasOwnCache = true
+    /// Whether a server's max-age or Expires puts the next poll off.
+    public var honorsMaxAge = true
+    public var isEnabled: Bool
+    public var requests: [RequestDeclaration]
+    /// Changes when anything in the declaration does; set once the whole of it has been read.
+    package var identity = ""
+
+    package init(
+        name: String, cache: Duration, hasOwnCache: Bool = true, honorsMaxAge: Bool = true, isEnabled: Bool,
+        requests: [RequestDeclaration], identity: String = ""
+    ) {
+        self.name = name
+        self.cache = cache
+        self.hasOwnCache = hasOwnCache
+        self.honorsMaxAge = honorsMaxAge
+        self.isEnabled = isEnabled
+        self.requests = requests
+        self.identity = identity
+    }
+
+    /// Changes when anything that is sent does.
+    package var fingerprint: String {
+        Fingerprint.hexadecimal(requests.map { $0.fingerprint(parserVersion: 0) }.joined(separator: "\u{0}"))
+    }
+
+    /// Itself with its identity.
+    var identified: SourceDeclaration {
+        var source = self
+        for index in source.requests.indices { source.requests[index].derive() }
+        let options = requests.map { request in
+            "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
+                + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
+        }
+        source.identity = Fingerprint.hexadecimal(
+            ([source.fingerprint, "\(cache) \(hasOwnCache) \(honorsMaxAge)"] + options).joined(separator: "\u{0}"))
+        return source
+    }
+}

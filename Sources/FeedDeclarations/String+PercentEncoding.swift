@@ -1,0 +1,10 @@
+import Foundation
+
+extension String {
+    /// With everything percent-encoded but the unreserved characters (RFC 3986, section 2.3).
+    package var percentEncoded: String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        return addingPercentEncoding(withAllowedCharacters: unreserved) ?? self
+    }
+}

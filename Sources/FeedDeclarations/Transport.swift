@@ -1,0 +1,74 @@
+/// How connections to a server are made.
+public struct Transport: Sendable, Hashable {
+    /// Certificates and keys, each a PEM file.
+    package struct TLS: Sendable, Hashable {
+        /// Certificates to trust besides the system's.
+        package var trustedCertificates: String?
+        /// The certificate chain by which the client shows who it is, and its key.
+        package var certificates: String?
+        package var key: String?
+        package var keyPassword: InterpolatedText?
+        /// Of what is in the files: a renewed certificate is another one.
+        var fingerprint: String
+
+        package init(
+            trustedCertificates: String? = nil, certificates: String? = nil, key: String? = nil,
+            keyPassword: InterpolatedText? = nil, fingerprint: String
+        ) {
+            self.trustedCertificates = trustedCertificates
+            self.certificates = certificates
+            self.key = key
+            self.keyPassword = keyPassword
+            self.fingerprint = fingerprint
+        }
+    }
+
+    package struct Proxy: Sendable, Hashable {
+        package enum Kind: String, Sendable {
+            case http, socks5
+        }
+
+        package var kind: Kind
+        package var host: String
+        package var port: Int
+        package var user: InterpolatedText?
+        package var password: InterpolatedText?
+
+        package init(
+            kind: Kind, host: String, port: Int, user: InterpolatedText? = nil, password: InterpolatedText? = nil
+        ) {
+            self.kind = kind
+            self.host = host
+            self.port = port
+            self.user = user
+            self.password = password
+        }
+    }
+
+    public package(set) var connectTimeout: Duration
+    package var tls: TLS?
+    package var proxy: Proxy?
+
+    package init(connectTimeout: Duration, tls: TLS? = nil, proxy: Proxy? = nil) {
+        self.connectTimeout = connectTimeout
+        self.tls = tls
+        self.proxy = proxy
+    }
+
+    /// Changes when anything in it does.
+    var identity: String {
+        var parts = ["\(connectTimeout)"]
+        if let tls {
+            parts.append("tls")
+            parts += [tls.trustedCertificates, tls.certificates, tls.key, tls.keyPassword?.value].map { $0 ?? "" }
+            parts.append(tls.fingerprint)
+        }
+        if let proxy {
+            parts.append("proxy")
+            parts += [proxy.kind.rawValue, proxy.host, "\(proxy.port)", proxy.user?.value, proxy.password?.value].map {
+                $0 ?? ""
+            }
+        }
+        return parts.joined(separator: "\u{1}")
+    }
+}

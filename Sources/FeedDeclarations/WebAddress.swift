@@ -1,0 +1,107 @@
+package import Foundation
+
+/// An `http:` or `https:` address that can be asked. Every address that somebody else has named goes through here before
+/// it is used: a `url`, a `Location`, a captured one, the next page's, a token server's, a proxy's.
+package struct WebAddress: Sendable, Hashable {
+    /// Why an address cannot be asked. It holds nothing of the address, which may be secret.
+    package struct Problem: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    /// A longer address is refused, in bytes. Servers commonly take 8,192.
+    static let lengthLimit = 16_384
+    /// Of a name in the DNS, in bytes (RFC 1035, section 2.3.4).
+    private static let hostLimit = 253
+
+    package let url: URL
+
+    /// - Parameters:
+    ///   - text: an absolute address, or one that is relative to `base`.
+    ///   - schemes: those that are allowed.
+    ///   - others: what else would have been possible, for the message.
+    ///   - allowsUser: whether user and password may stand in it.
+    /// - Throws: ``Problem``.
+    package init(
+        _ text: String, relativeTo base: URL? = nil, schemes: [String] = ["http", "https"], others: [String] = [],
+        allowsUser: Bool = false
+    ) throws(Problem) {
+        try Self.check(text)
+        guard let url = URL(string: text, relativeTo: base)?.absoluteURL else {
+            throw Problem(description: "it is not a URL (RFC 3986)")
+        }
+        guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
+            throw Problem(description: "it is not an \(Self.list(schemes + others)) URL")
+        }
+        // Taken apart by hand: Foundation drops a port that it cannot hold, and takes one that no socket can.
+        let authority = Self.authority(of: url.absoluteString)
+        let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+        guard allowsUser || place.count == authority.count else {
+            throw Problem(description: "it has a user or password in it; declare 'auth = { basic = … }' instead")
+        }
+        try Self.checkHost(Self.host(in: place), Self.port(in: place))
+        guard let host = url.host, !host.isEmpty else { throw Problem(description: "it names no host") }
+        // A base may have made it longer.
+        guard url.absoluteString.utf8.count <= Self.lengthLimit else { throw Self.tooLong }
+        self.url = url
+    }
+
+    /// What is true of every address, a file's, too: no control character, and not too long.
+    package static func check(_ text: String) throws(Problem) {
+        guard text.utf8.count <= lengthLimit else { throw tooLong }
+        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
+            throw Problem(description: "it has a control character in it, such as a line feed")
+        }
+    }
+
+    private static var tooLong: Problem {
+        Problem(description: "it is longer than \(lengthLimit) bytes")
+    }
+
+    /// What stands between `//` and the path (RFC 3986, section 3.2).
+    private static func authority(of text: String) -> Substring {
+        guard let start = text.range(of: "//")?.upperBound else { return "" }
+        return text[start...].prefix { !"/?#".contains($0) }
+    }
+
+    private static func host(in place: Substring) -> Substring {
+        if place.first == "[", let end = place.firstIndex(of: "]") { return place[...end] }
+        return place.prefix { $0 != ":" }
+    }
+
+    private static func port(in place: Substring) -> Substring {
+        let rest = place[host(in: place).endIndex...]
+        return rest.first == ":" ? rest.dropFirst() : rest
+    }
+
+    private static func checkHost(_ host: Substring, _ port: Substring) throws(Problem) {
+        guard !host.isEmpty else { throw Problem(description: "it names no host") }
+        let isLiteral = host.first == "["
+        let allowed: (UInt8) -> Bool = { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                true
+            default: isLiteral && "[]:%".utf8.contains(byte)
+            }
+        }
+        guard host.utf8.count <= hostLimit, host.utf8.allSatisfy(allowed), host.contains(where: { !".[]".contains($0) })
+        else { throw Problem(description: "its host is neither a name nor an address") }
+        // An empty one is the scheme's own (RFC 3986, section 3.2.3).
+        guard port.isEmpty || (port.utf8.allSatisfy { (48...57).contains($0) } && UInt16(port) ?? 0 > 0) else {
+            throw Problem(description: "its port is not a number from 1 to 65535")
+        }
+    }
+
+    private static func list(_ schemes: [String]) -> String {
+        let names = schemes.map { $0 + ":" }
+        return names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1] : names[0]
+    }
+}
+
+extension URL {
+    /// `scheme://host:port`, which decides what may be sent along (RFC 6454).
+    package var origin: String {
+        let scheme = scheme?.lowercased() ?? "http"
+        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+}

@@ -1,0 +1,220 @@
+import FeedDeclarations
+import FeedStore
+import GRDB
+import XMLStream
+
+/// Whether importing an export gives the rows that were exported, table by table: each row is told by a number made of its
+/// values, and where the store made a key for the row that it belongs to, of that row's.
+///
+/// Set-wise, in temporary tables: what it costs grows with the rows as sorting does.
+struct ExportComparison {
+    let db: Database
+    /// With names in place of what matches names.
+    let mapping: RequestMapping
+    let scope: [String: String]
+
+    /// One table of the store, as all of the mapping's tables together write it.
+    private struct Table {
+        var name: String
+        var mappings: [TableMapping]
+        /// Those that come back: not facts of a response, nor what is left out of exports.
+        var columns: [ColumnMapping]
+        var primaryKey: [String]
+        /// Nil for a table without row ids.
+        var rowID: String?
+        var number: Int
+
+        /// Whether the store gives its rows their key, which is another in another store.
+        var isKeyGenerated: Bool {
+            primaryKey.count == 1 && !mappings.contains { $0.column(primaryKey[0]) != nil }
+        }
+    }
+
+    /// - Throws: ``ExportError`` naming the first table, row and column that would come back different.
+    func check() throws {
+        try db.addRowHash()
+        let tables = try self.tables()
+        var told: Set<String> = []
+        for table in inOrder(tables) {
+            for schema in ["store", ExportTrial.schema] { try tell(table, schema, tables, told) }
+            try compare(table, tables, told)
+            told.insert(table.name.lowercased())
+        }
+    }
+
+    private func tables() throws -> [String: Table] {
+        var tables: [String: Table] = [:]
+        for mapping in mapping.tables {
+            let id = mapping.table.lowercased()
+            if tables[id] == nil {
+                let columns = try Row.fetchAll(
+                    db, sql: "SELECT name, pk FROM pragma_table_info(?, 'store') ORDER BY pk",
+                    arguments: [mapping.table])
+                let names = Set(columns.map { ($0["name"] as String).lowercased() })
+                let hasRowID =
+                    try Bool.fetchOne(
+                        db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'",
+                        arguments: [mapping.table]) ?? true
+                tables[id] = Table(
+                    name: mapping.table, mappings: [], columns: [],
+                    primaryKey: columns.filter { ($0["pk"] as Int) > 0 }.map { $0["name"] },
+                    rowID: hasRowID ? ["rowid", "_rowid_", "oid"].first { !names.contains($0) } : nil,
+                    number: tables.count)
+            }
+            for column in mapping.columns {
+                switch column.origin {
+                // The document does not have them.
+                case .response, .sent: continue
+                default: break
+                }
+                let isKnown = tables[id]?.columns.contains { $0.name.lowercased() == column.name.lowercased() } ?? true
+                if column.isExported, !isKnown { tables[id]?.columns.append(column) }
+            }
+            tables[id]?.mappings.append(mapping)
+        }
+        return tables
+    }
+
+    /// Those that others refer to before those that refer to them.
+    private func inOrder(_ tables: [String: Table]) -> [Table] {
+        var ordered: [Table] = []
+        var visited: Set<String> = []
+        func visit(_ name: String) {
+            guard let table = tables[name], visited.insert(name).inserted else { return }
+            for column in table.columns {
+                if case .parent(let parent) = column.origin { visit(parent.lowercased()) }
+            }
+            ordered.append(table)
+        }
+        for table in tables.values.sorted(by: { $0.number < $1.number }) { visit(table.name.lowercased()) }
+        return ordered
+    }
+
+    // MARK: - Telling rows
+
+    private func work(_ table: Table, _ schema: String) -> String { "temp.told_\(table.number)_\(schema)" }
+
+    private func tell(_ table: Table, _ schema: String, _ tables: [String: Table], _ told: Set<String>) throws {
+        let values = table.columns.map { value(of: $0, in: table, schema, tables, told) }
+        let key = table.mappings[0].key.compactMap { name in
+            table.columns.first { $0.name.lowercased() == name.lowercased() }
+        }.map { value(of: $0, in: table, schema, tables, told) }
+        let condition = schema == "store" ? Self.condition(for: table.mappings, scope: scope) : nil
+        try db.execute(
+            sql: """
+                CREATE TABLE \(work(table, schema)) (id INTEGER PRIMARY KEY, told INTEGER NOT NULL, key INTEGER);
+                INSERT INTO \(work(table, schema))
+                SELECT \(table.rowID.map { "m." + $0 } ?? "NULL"), \(hash(values)), \(key.isEmpty ? "NULL" : hash(key))
+                FROM \(schema).\(table.name.sqlIdentifier) m\(condition.map { " WHERE " + $0 } ?? "")
+                """)
+    }
+
+    /// The rows that an export writes, as `m`; nil where it writes all.
+    static func condition(for mappings: [TableMapping], scope: [String: String]) -> String? {
+        let each = mappings.map { mapping in
+            ExportSession.conditions(for: mapping, scope: scope).joined(separator: " AND ")
+        }
+        return each.contains("") ? nil : each.map { "(\($0))" }.joined(separator: " OR ")
+    }
+
+    /// SQLite's functions take a hundred arguments or so.
+    private func hash(_ values: [String]) -> String {
+        var values = values.isEmpty ? ["NULL"] : values
+        repeat {
+            values = stride(from: 0, to: values.count, by: 90).map { start in
+                "row_hash(\(values[start..<min(start + 90, values.count)].joined(separator: ", ")))"
+            }
+        } while values.count > 1
+        return values[0]
+    }
+
+    /// What stands for a column's value in both stores, the row being `m`.
+    private func value(
+        of column: ColumnMapping, in table: Table, _ schema: String, _ tables: [String: Table], _ told: Set<String>
+    ) -> String {
+        let own = "m.\(column.name.sqlIdentifier)"
+        if let reference = column.reference, let other = tables[reference.table.lowercased()], other.isKeyGenerated {
+            let key = other.primaryKey[0].sqlIdentifier
+            return """
+                (SELECT r.\(reference.column.sqlIdentifier) FROM \(schema).\(other.name.sqlIdentifier) r
+                WHERE r.\(key) = \(own))
+                """
+        }
+        guard case .parent(let parent) = column.origin, let other = tables[parent.lowercased()], other.isKeyGenerated
+        else { return own }
+        let key = other.primaryKey[0].sqlIdentifier
+        if told.contains(parent.lowercased()), let rowID = other.rowID {
+            return """
+                (SELECT t.told FROM \(schema).\(other.name.sqlIdentifier) p
+                CROSS JOIN \(work(other, schema)) t ON t.id = p.\(rowID) WHERE p.\(key) = \(own))
+                """
+        }
+        // A row of the same table, or around a circle: told by its values, but not by the row that it belongs to itself.
+        let values = other.columns.filter { if case .parent = $0.origin { false } else { $0.reference == nil } }
+        return """
+            (SELECT \(hash(values.map { "p." + $0.name.sqlIdentifier })) FROM \(schema).\(other.name.sqlIdentifier) p
+            WHERE p.\(key) = \(own))
+            """
+    }
+
+    // MARK: - Comparing
+
+    private func compare(_ table: Table, _ tables: [String: Table], _ told: Set<String>) throws {
+        func differing(_ order: String, _ limit: Int) throws -> [Int64] {
+            try Int64.fetchAll(
+                db,
+                sql: """
+                    SELECT told FROM (
+                        SELECT told, 1 AS n FROM \(work(table, "store"))
+                        UNION ALL SELECT told, -1 FROM \(work(table, ExportTrial.schema)))
+                    GROUP BY told HAVING sum(n) \(order) 0 LIMIT \(limit)
+                    """)
+        }
+        func row(_ number: Int64, _ schema: String) throws -> [ExportDifference.Value] {
+            let values = table.columns.map { value(of: $0, in: table, schema, tables, told) }
+            let place =
+                table.rowID.map { "m.\($0) = (SELECT id FROM \(work(table, schema)) WHERE told = ? LIMIT 1)" }
+                ?? "\(hash(values)) = ? LIMIT 1"
+            // SQLite selects 2,000 columns at most.
+            return try stride(from: 0, to: values.count, by: 900).flatMap { start -> [ExportDifference.Value] in
+                let columns = table.columns[start..<min(start + 900, values.count)]
+                let selected = columns.indices.flatMap { ["m." + columns[$0].name.sqlIdentifier, values[$0]] }
+                let found = try Row.fetchOne(
+                    db,
+                    sql: """
+                        SELECT \(selected.joined(separator: ", ")) FROM \(schema).\(table.name.sqlIdentifier) m WHERE \(place)
+                        """, arguments: [number]
+                ).map { Array($0.databaseValues) }
+                guard let found else { return [] }
+                return zip(columns, 0...).map { column, index in
+                    .init(column: column, stored: found[2 * index], told: found[2 * index + 1])
+                }
+            }
+        }
+        let difference = ExportDifference(table: table.name, key: table.mappings[0].key, mappings: mapping.tables)
+        guard let lost = try differing(">", 1).first else {
+            guard let new = try differing("<", 1).first else { return }
+            throw ExportError(description: difference.more(try row(new, ExportTrial.schema)))
+        }
+        let values = try row(lost, "store")
+        for value in values {
+            guard case .parent(let parent) = value.column.origin, let other = tables[parent.lowercased()],
+                let key = other.primaryKey.first, other.name != table.name || !value.stored.isNull
+            else { continue }
+            let isThere = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM store.\(other.name.sqlIdentifier) WHERE \(key.sqlIdentifier) = ?)
+                    """, arguments: [value.stored])
+            if isThere != true { throw ExportError(description: difference.orphan(values, value, of: other.name)) }
+        }
+        let twins = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT told FROM \(work(table, ExportTrial.schema))
+                WHERE key = (SELECT key FROM \(work(table, "store")) WHERE told = ? LIMIT 1) LIMIT 1
+                """, arguments: [lost])
+        let candidates = try (twins.isEmpty ? differing("<", 10) : twins).map { try row($0, ExportTrial.schema) }
+        throw ExportError(description: difference.changed(values, into: candidates, isSameRow: !twins.isEmpty))
+    }
+}

@@ -1,0 +1,118 @@
+import FeedDeclarations
+import FeedParsing
+import Foundation
+import GRDB
+import XMLStream
+
+/// A value of a row on its way back into XML.
+struct ExportField {
+    /// The SQL expression that gives it, `m` being the row.
+    var sql: String
+    /// Its position among the values that are selected.
+    var index = -1
+    var column: ColumnMapping
+    var table: String
+    fileprivate var cipher: ColumnCipher?
+
+    init(sql: String, column: ColumnMapping, table: String, encryptionKey: EncryptionKey? = nil) {
+        self.sql = sql
+        self.column = column
+        self.table = table
+        if column.isEncrypted, let encryptionKey {
+            cipher = ColumnCipher(key: encryptionKey, table: table, column: column.name)
+        }
+    }
+
+    /// The value's text as a feed has it; nil where there is none.
+    ///
+    /// - Throws: ``ExportError`` for what XML cannot hold, or what cannot be decrypted.
+    func text(_ row: Row) throws -> [UInt8]? {
+        let value: DatabaseValue = row.databaseValues[
+            row.databaseValues.index(row.databaseValues.startIndex, offsetBy: index)]
+        if value.isNull {
+            // Where a missing element stands for a default, an empty one stands for nothing.
+            return column.fallback == nil ? nil : []
+        }
+        let bytes = try bytes(value)
+        try check(bytes)
+        return bytes
+    }
+
+    private func bytes(_ value: DatabaseValue) throws -> [UInt8] {
+        if let cipher {
+            guard case .blob(let sealed) = value.storage, let opened = try? cipher.open(sealed) else {
+                throw ExportError(
+                    description:
+                        "column '\(column.name)' of table '\(table)' cannot be decrypted with this encryption_key")
+            }
+            return format(String(decoding: opened, as: UTF8.self))
+        }
+        if let enumerated = enumerated(value) { return Array(enumerated.utf8) }
+        switch value.storage {
+        case .null: return []
+        case .int64(let number):
+            return Array((column.type == .boolean ? (number == 0 ? "false" : "true") : String(number)).utf8)
+        case .double(let number): return format(text(number))
+        case .string(let text): return format(text)
+        case .blob(let data):
+            if column.format == "hex" { return Array(data.map { String(format: "%02x", $0) }.joined().utf8) }
+            return Array(data.base64EncodedString().utf8)
+        }
+    }
+
+    /// As XML Schema writes it.
+    private func text(_ number: Double) -> String {
+        if column.type == .decimal, number.isFinite { return Lexical.plainText(number) }
+        return number.isInfinite
+            ? (number < 0 ? "-INF" : "INF")
+            : number.isNaN
+                ? "NaN"
+                : Int64(exactly: number).map { String($0) } ?? String(number)
+    }
+
+    private func enumerated(_ value: DatabaseValue) -> String? {
+        column.values.first { candidate in
+            switch (candidate.value, value.storage) {
+            case (.text(let text), .string(let stored)): text == stored
+            case (.integer(let number), .int64(let stored)): Int64(number) == stored
+            case (.boolean(let flag), .int64(let stored)): (flag ? 1 : 0) == stored
+            case (.real(let number), .double(let stored)): number == stored
+            default: false
+            }
+        }?.text
+    }
+
+    /// A date in the mapping's format, a number with its separator; any other text as it is.
+    private func format(_ text: String) -> [UInt8] {
+        if let separators = column.separators { return Array(separators.written(text).utf8) }
+        guard let pattern = column.format, column.type == .date || column.type == .datetime,
+            let format = DateFormat(pattern)
+        else { return Array(text.utf8) }
+        var stored = text
+        return Array((stored.withUTF8 { Lexical.date($0) }.map(format.text) ?? text).utf8)
+    }
+
+    /// XML 1.0 has no way to write most control characters, U+FFFE and U+FFFF (section 2.2).
+    private func check(_ bytes: [UInt8]) throws {
+        let index = bytes.indices.first { index in
+            let byte = bytes[index]
+            if byte < 0x20 { return byte != 0x09 && byte != 0x0A && byte != 0x0D }
+            return byte == 0xEF && index + 2 < bytes.count && bytes[index + 1] == 0xBF && bytes[index + 2] >= 0xBE
+        }
+        guard let index else { return }
+        let code =
+            bytes[index] == 0xEF
+            ? "FFF" + (bytes[index + 2] == 0xBE ? "E" : "F")
+            : "00" + (bytes[index] < 0x10 ? "0" : "") + String(bytes[index], radix: 16, uppercase: true)
+        let text = column.isEncrypted ? "" : ": " + String(decoding: bytes.prefix(60), as: UTF8.self).debugDescription
+        throw ExportError(
+            description:
+                "column '\(column.name)' of table '\(table)' holds the character U+\(code), which XML 1.0 cannot hold\(text); "
+                + "set export = false on the column, or mend the row")
+    }
+}
+
+/// Why rows cannot be written as XML.
+package struct ExportError: Error, CustomStringConvertible {
+    package var description: String
+}

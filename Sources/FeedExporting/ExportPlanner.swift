@@ -1,0 +1,283 @@
+import FeedDeclarations
+import FeedStore
+import Foundation
+import GRDB
+import XMLStream
+
+/// Turns a mapping round: which elements its rows are written as.
+struct ExportPlanner {
+    let mapping: RequestMapping
+    package let encryptionKey: EncryptionKey?
+    /// The primary key of a table of the store.
+    let primaryKey: (String) throws -> [String]
+
+    /// The root, the table whose one record it is, if any, and the tables whose records are not within another's, each with
+    /// those that are within its own.
+    func plan() throws -> (root: ExportElement, document: ExportTable?, tables: [ExportTable]) {
+        let tables = mapping.tables.map(ExportTable.init)
+        for table in tables { table.levels = levels(of: table.mapping) }
+        // A record that is the document itself.
+        let document = tables.first {
+            $0.levels.count == 1 && ($0.mapping.element.isAbsolute || $0.levels[0].name == mapping.root)
+        }
+        let root = document?.record ?? ExportElement(rootName(tables))
+        var outermost: [ExportTable] = []
+        for table in tables {
+            if let outer = try enclosing(table, among: tables) {
+                if outer === table { table.isRecursive = true } else { outer.nested.append(table) }
+                if outer === table { outermost.append(table) }
+            } else if table !== document {
+                outermost.append(table)
+            }
+        }
+        if let document {
+            try place(document, below: [], isOutermost: true)
+            number(document)
+        }
+        for table in outermost { try place(table, below: [root], isOutermost: true) }
+        for table in outermost { number(table) }
+        return (root, document, outermost)
+    }
+
+    // MARK: - Elements
+
+    private func levels(of table: TableMapping) -> [ExportElement] {
+        table.element.steps.map { ExportElement(name($0.test), fixed: fixed($0.predicates)) }
+    }
+
+    private func name(_ test: XMLPath.NameTest) -> String { test == .any ? "any" : test.description }
+
+    private func fixed(_ predicates: [XMLPath.Predicate]) -> [(name: String, value: String)] {
+        predicates.compactMap { predicate in
+            switch predicate.condition {
+            case .equals(let value): (name(predicate.attribute), value)
+            case .differs: (name(predicate.attribute), "")
+            case .exists: nil
+            }
+        }
+    }
+
+    private func rootName(_ tables: [ExportTable]) -> String {
+        if let root = mapping.root { return root }
+        let absolute = tables.first { $0.mapping.element.isAbsolute }
+        let path = tables.lazy.flatMap(\.mapping.columns).compactMap { column -> String? in
+            if case .path(let path, _) = column.origin, path.isAbsolute {
+                path.steps.first.map { name($0.test) }
+            } else {
+                nil
+            }
+        }.first
+        return absolute?.levels.first?.name ?? path ?? "data"
+    }
+
+    // MARK: - Which records are within which
+
+    private func enclosing(_ table: ExportTable, among tables: [ExportTable]) throws -> ExportTable? {
+        for column in table.mapping.columns {
+            guard case .parent(let parent) = column.origin,
+                let outer = tables.first(where: { $0.mapping.table.lowercased() == parent.lowercased() }),
+                let key = try primaryKey(parent).first
+            else { continue }
+            table.join = [(column.name, "m.\(key.sqlIdentifier)")]
+            if outer !== table { shorten(table, within: outer) }
+            return outer
+        }
+        for outer in tables where outer !== table {
+            let below = table.levels.count - overlap(table, outer)
+            guard below > 0 else { continue }
+            // Of two records at one depth, neither is within the other.
+            let pairs = table.mapping.columns.compactMap { column -> (column: String, outer: String)? in
+                guard case .path(var path, _) = column.origin, path.ups >= max(below, 1) else { return nil }
+                path.ups -= below
+                return outer.mapping.columns.first { candidate in
+                    if case .path(path, _) = candidate.origin { true } else { false }
+                }.map { (column.name, "m.\($0.name.sqlIdentifier)") }
+            }
+            let key = outer.mapping.key.map { "m.\($0.sqlIdentifier)" }
+            guard !key.isEmpty, key.allSatisfy({ column in pairs.contains { $0.outer == column } }) else { continue }
+            table.join = pairs
+            shorten(table, within: outer)
+            return outer
+        }
+        return nil
+    }
+
+    /// How many of the first steps to the inner record lead to the outer one.
+    private func overlap(_ inner: ExportTable, _ outer: ExportTable) -> Int {
+        let innerSteps = inner.mapping.element.steps
+        let outerSteps = outer.mapping.element.steps
+        let isAbsolute = inner.mapping.element.isAbsolute && outer.mapping.element.isAbsolute
+        return (1..<max(innerSteps.count, 1)).last { count in
+            // What both say of the way to the outer record must be the same.
+            let shared = min(count, outerSteps.count)
+            return innerSteps.prefix(count).suffix(shared).elementsEqual(outerSteps.suffix(shared))
+                && (!isAbsolute || count == outerSteps.count)
+        } ?? 0
+    }
+
+    private func shorten(_ table: ExportTable, within outer: ExportTable) {
+        table.levels.removeFirst(overlap(table, outer))
+    }
+
+    // MARK: - Which field is where
+
+    /// - Parameters:
+    ///   - around: the elements around the table's own, from the root to the record that it is within.
+    ///   - owners: for each of them, the tables that the way leads through from there: the first is the one whose rows the
+    ///     element belongs to, the last the one around the table.
+    private func place(
+        _ table: ExportTable, below around: [ExportElement], owners: [[ExportTable]] = [[]], isOutermost: Bool
+    ) throws {
+        if isOutermost, let root = around.first, table.levels.first?.name == root.name {
+            if table.mapping.element.isAbsolute || mapping.root != nil, table.levels.count > 1 {
+                table.levels.removeFirst()
+            }
+        }
+        let ups =
+            table.mapping.columns.compactMap { column -> Int? in
+                if case .path(let path, _) = column.origin, !path.isAbsolute { path.ups } else { nil }
+            }.max() ?? 0
+        // The steps say nothing of elements further up: any will do.
+        while isOutermost, table.levels.count <= ups, !table.mapping.element.isAbsolute {
+            table.levels.insert(ExportElement("group"), at: 0)
+        }
+        let chain = around + table.levels
+        for column in sorted(table.mapping) where column.isExported && !isToldBelow(column, table) {
+            for (path, field) in try fields(of: column, table.mapping) {
+                let place = path.isAbsolute ? 0 : chain.count - 1 - path.ups
+                guard place >= 0 else { continue }
+                if place < around.count {
+                    borrow(field, path, at: around[place], from: table, through: owners[place])
+                    continue
+                }
+                put(field, path, in: chain[place])
+            }
+        }
+        let within = owners.map { $0.isEmpty ? [] : $0 + [table] } + table.levels.map { _ in [table] }
+        for inner in table.nested { try place(inner, below: chain, owners: within, isOutermost: false) }
+    }
+
+    /// Whether the path leads into a record of an inner table, which has the value itself.
+    private func isToldBelow(_ column: ColumnMapping, _ table: ExportTable) -> Bool {
+        guard case .path(let path, _) = column.origin, path.ups == 0, !path.isAbsolute else { return false }
+        return table.nested.contains { inner in
+            let steps = inner.levels.map(\.name)
+            guard path.steps.count >= steps.count, zip(path.steps, steps).allSatisfy({ name($0.test) == $1 }) else {
+                return false
+            }
+            var rest = path
+            rest.steps.removeFirst(steps.count)
+            return inner.mapping.columns.contains { if case .path(rest, _) = $0.origin { true } else { false } }
+        }
+    }
+
+    /// A value of an element further out: any of the rows within it tells it, where its own row does not.
+    private func borrow(
+        _ field: ExportField, _ path: XMLPath, at element: ExportElement, from table: ExportTable,
+        through owners: [ExportTable]
+    ) {
+        var path = path
+        if path.isAbsolute { path.steps.removeFirst() }
+        let value = field.sql.replacingOccurrences(of: "m.", with: "c0.")
+        var source = "store.\(table.mapping.table.sqlIdentifier) c0"
+        var conditions = ["\(value) IS NOT NULL"]
+        // From the inner table outwards, each joined to the one around it.
+        let way = [table] + owners.dropFirst().reversed()
+        for (index, inner) in way.enumerated() where !owners.isEmpty {
+            let isLast = index == way.count - 1
+            let outer = isLast ? "m." : "c\(index + 1)."
+            if !isLast { source += ", store.\(way[index + 1].mapping.table.sqlIdentifier) c\(index + 1)" }
+            conditions += inner.join.map {
+                "c\(index).\($0.column.sqlIdentifier) = \(outer + $0.outer.dropFirst(2))"
+            }
+        }
+        var field = field
+        field.sql = "(SELECT \(value) FROM \(source) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1)"
+        put(field, path, in: element)
+    }
+
+    private func put(_ field: ExportField, _ path: XMLPath, in start: ExportElement) {
+        var element = start
+        var outer = start
+        for (index, step) in path.steps.enumerated() {
+            outer = element
+            // Each markup is an element of its own.
+            if index == path.steps.count - 1, field.column.type == .xml {
+                let own = ExportElement(name(step.test))
+                own.markup = field
+                return element.children.append(own)
+            }
+            if element.children.contains(where: { $0.name == name(step.test) && $0.markup != nil }) { return }
+            element = element.child(name(step.test), fixed: fixed(step.predicates))
+        }
+        if path.steps.isEmpty, field.column.type == .xml, start.markup == nil {
+            start.markup = field
+            return
+        }
+        switch path.target {
+        case .attribute(let test):
+            if element.attributes.contains(where: { $0.name == name(test) }) {
+                // The last of several stands behind the first.
+                guard field.column.repetition == .last, element !== start else { return }
+                element = ExportElement(element.name, fixed: element.fixed)
+                outer.children.append(element)
+            }
+            element.attributes.append((name(test), field))
+        case .text, .deepText:
+            if element.text != nil {
+                guard field.column.repetition == .last, element !== start else { return }
+                element = ExportElement(element.name, fixed: element.fixed)
+                outer.children.append(element)
+            }
+            element.text = field
+        }
+    }
+
+    /// In the order that the mapping gives. A name without a prefix is found in any namespace, and a step without a
+    /// condition whatever the attributes: so those that ask for more come later, and the first match stays the first.
+    private func sorted(_ table: TableMapping) -> [ColumnMapping] {
+        func rank(_ column: ColumnMapping) -> Int {
+            guard case .path(let path, _) = column.origin else { return 0 }
+            // Markup first: it holds what other columns take of the same element.
+            if column.type == .xml { return -1 }
+            if path.steps.contains(where: { !$0.predicates.isEmpty }) { return 2 }
+            var tests = path.steps.map(\.test)
+            if case .attribute(let test) = path.target { tests.append(test) }
+            return tests.contains { if case .qualified = $0 { true } else { false } } ? 1 : 0
+        }
+        return (-1...2).flatMap { wanted in table.columns.filter { rank($0) == wanted } }
+    }
+
+    private func fields(of column: ColumnMapping, _ table: TableMapping) throws -> [(XMLPath, ExportField)] {
+        guard case .path(let path, _) = column.origin else { return [] }
+        guard let reference = column.reference else {
+            return [
+                (
+                    path,
+                    ExportField(
+                        sql: "m.\(column.name.sqlIdentifier)", column: column, table: table.table,
+                        encryptionKey: encryptionKey)
+                )
+            ]
+        }
+        let key = try primaryKey(reference.table).first ?? "rowid"
+        func other(_ name: String) -> String {
+            "(SELECT t.\(name.sqlIdentifier) FROM store.\(reference.table.sqlIdentifier) t WHERE t.\(key.sqlIdentifier) = m.\(column.name.sqlIdentifier))"
+        }
+        var fields = [(path, ExportField(sql: other(reference.column), column: column, table: table.table))]
+        guard reference.updates || mapping.expandsReferences else { return fields }
+        for set in reference.set {
+            var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
+            setColumn.type = set.type
+            fields.append((set.path, ExportField(sql: other(set.column), column: setColumn, table: reference.table)))
+        }
+        return fields
+    }
+
+    /// Gives every field its position among the values selected for a row.
+    private func number(_ table: ExportTable) {
+        var next = 0
+        for level in table.levels { level.numberFields(&next) }
+        for inner in table.nested { number(inner) }
+    }
+}

@@ -1,0 +1,281 @@
+import FeedDeclarations
+import FeedStore
+import GRDB
+import XMLStream
+
+/// One export under way: the rows that are read, and what has been written.
+final class ExportSession {
+    var writer = XMLWriter()
+    private let db: Database
+    private let scope: [String: String]
+    private let write: ([UInt8]) throws -> Void
+    /// Statements under way, by table and depth: a recursive table has several.
+    private var statements: [ObjectIdentifier: [Statement]] = [:]
+    private var indexed: [ObjectIdentifier: String] = [:]
+
+    init(db: Database, scope: [String: String], write: @escaping ([UInt8]) throws -> Void) {
+        self.db = db
+        self.scope = scope
+        self.write = write
+    }
+
+    func flush() throws { try write(writer.take()) }
+
+    /// Makes the indexes that rows within others are found by. Before any row is read: SQLite ends statements under way when
+    /// tables are made.
+    func prepare(_ tables: [ExportTable]) throws {
+        for table in tables {
+            if !table.join.isEmpty { _ = try index(of: table) }
+            try prepare(table.nested)
+        }
+    }
+
+    func writeRows(of tables: [ExportTable]) throws {
+        for table in tables { try writeRows(of: table, around: nil, depth: 0) }
+    }
+
+    /// The content of the root where it is a record itself.
+    func writeDocument(_ table: ExportTable) throws {
+        guard let row = try documentRow(of: table) else { return }
+        try writeContent(of: table.record, row)
+        try writeInner(of: table, row, depth: 0)
+    }
+
+    /// The whole root, where that is a record whose markup a column holds.
+    func documentMarkup(of table: ExportTable) throws -> [UInt8]? {
+        guard let markup = table.record.markup, let row = try documentRow(of: table) else { return nil }
+        return try markup.text(row).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private func documentRow(of table: ExportTable) throws -> Row? {
+        let rows = try Row.fetchCursor(statement(for: table, isInner: false, depth: 0))
+        guard let row = try rows.next()?.copy() else { return nil }
+        if try rows.next() != nil {
+            throw ExportError(
+                description:
+                    "table '\(table.mapping.table)' has several rows, but its element is the root of the document, "
+                    + "which has one; limit the request by a scope, or map an element within the root")
+        }
+        return row
+    }
+
+    /// The root's own values, from any row that has them.
+    func writeRoot(_ root: ExportElement) throws {
+        let fields = root.fields
+        guard !fields.isEmpty else { return }
+        var next = 0
+        root.numberFields(&next)
+        if let row = try Row.fetchOne(db, sql: "SELECT \(fields.map(\.sql).joined(separator: ", "))") {
+            try writeContent(of: root, row)
+        }
+    }
+
+    // MARK: - Rows
+
+    private func writeRows(of table: ExportTable, around outer: [DatabaseValue]?, depth: Int) throws {
+        let statement = try statement(for: table, isInner: outer != nil, depth: depth)
+        let rows = try Row.fetchCursor(statement, arguments: StatementArguments(outer ?? []))
+        var open: [[DatabaseValue]] = []
+        while let row = try rows.next() {
+            let values = Array(row.databaseValues)
+            try openWrappers(of: table, row, values, &open)
+            try writeRecord(of: table, row, depth: depth)
+            if outer == nil { writer.markup("\n".utf8) }
+            if writer.bytes.count > 64 << 10 { try flush() }
+        }
+        for wrapper in table.wrappers.prefix(open.count).reversed() { writer.end(wrapper.name) }
+    }
+
+    private func writeRecord(of table: ExportTable, _ row: Row, depth: Int) throws {
+        let record = table.record
+        if let markup = try record.markup?.text(row), !markup.isEmpty { return writer.markup(markup) }
+        writer.start(record.name)
+        try writeContent(of: record, row)
+        try writeInner(of: table, row, depth: depth)
+        writer.end(record.name)
+    }
+
+    private func writeInner(of table: ExportTable, _ row: Row, depth: Int) throws {
+        guard !table.inner.isEmpty else { return }
+        let values = Array(row.databaseValues)
+        for inner in table.inner {
+            let offset = table.joinOffset(of: inner)
+            let key = Array(values[offset..<offset + inner.join.count])
+            if key.allSatisfy({ !$0.isNull }) { try writeRows(of: inner, around: key, depth: depth + 1) }
+        }
+    }
+
+    /// Closes the elements around the last record that differ from those around this one, and opens its own.
+    private func openWrappers(
+        of table: ExportTable, _ row: Row, _ values: [DatabaseValue], _ open: inout [[DatabaseValue]]
+    ) throws {
+        let wanted = table.wrappers.map { wrapper in wrapper.fields.map { values[$0.index] } }
+        let same = zip(open, wanted).prefix { $0 == $1 }.count
+        for wrapper in table.wrappers.prefix(open.count).dropFirst(same).reversed() { writer.end(wrapper.name) }
+        for wrapper in table.wrappers.dropFirst(same) {
+            writer.start(wrapper.name)
+            try writeContent(of: wrapper, row)
+        }
+        open = wanted
+    }
+
+    /// - Parameter text: what stands in place of the element's own text.
+    private func writeContent(of element: ExportElement, _ row: Row, text part: ArraySlice<UInt8>? = nil) throws {
+        for (name, value) in element.fixed where !element.attributes.contains(where: { $0.name == name }) {
+            writer.attribute(name, value.utf8)
+        }
+        for (name, field) in element.attributes {
+            if let text = try field.text(row) { writer.attribute(name, text) }
+        }
+        if let part {
+            writer.text(part)
+        } else if let text = try element.text?.text(row) {
+            writer.text(text)
+        }
+        for child in element.children where try isPresent(child, row) {
+            if let markup = child.markup {
+                if let text = try markup.text(row) { writer.markup(text) }
+                continue
+            }
+            if let field = child.joined, let text = try field.text(row),
+                text.withUnsafeBufferPointer({ trimmed($0).count }) < text.count
+            {
+                try writeParts(of: text, of: field, in: child, row)
+                continue
+            }
+            writer.start(child.name)
+            try writeContent(of: child, row)
+            writer.end(child.name)
+        }
+    }
+
+    /// White space at the ends of an element's text is not read: values that were joined are then written one by one.
+    private func writeParts(of text: [UInt8], of field: ExportField, in element: ExportElement, _ row: Row) throws {
+        let parts = text.split(by: Array(field.column.separator.utf8))
+        for (index, part) in parts.enumerated() {
+            writer.start(element.name)
+            if index == 0 {
+                try writeContent(of: element, row, text: part)
+            } else {
+                for (name, value) in element.fixed { writer.attribute(name, value.utf8) }
+                writer.text(part)
+            }
+            writer.end(element.name)
+        }
+    }
+
+    private func isPresent(_ element: ExportElement, _ row: Row) throws -> Bool {
+        try element.fields.contains { try $0.text(row) != nil }
+    }
+
+    // MARK: - SQL
+
+    private func statement(for table: ExportTable, isInner: Bool, depth: Int) throws -> Statement {
+        let id = ObjectIdentifier(table)
+        let known = statements[id] ?? []
+        if isInner, depth - 1 < known.count { return known[depth - 1] }
+        let statement = try db.makeStatement(sql: sql(table, isInner: isInner))
+        if isInner {
+            var all = known
+            while all.count < depth - 1 { all.append(try db.makeStatement(sql: sql(table, isInner: true))) }
+            statements[id] = all + [statement]
+        }
+        return statement
+    }
+
+    private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
+        let name = "store." + table.mapping.table.sqlIdentifier
+        var conditions = Self.conditions(for: table.mapping, scope: scope)
+        var source = "\(name) m"
+        if isInner {
+            if let index = try index(of: table) {
+                source = "\(index) i CROSS JOIN \(name) m ON m.rowid = i.id"
+                conditions += table.join.indices.map { "i.v\($0) = ?" }
+            } else {
+                conditions += table.join.map { "m.\($0.column.sqlIdentifier) = ?" }
+            }
+        } else if table.isRecursive {
+            conditions += table.join.map { "m.\($0.column.sqlIdentifier) IS NULL" }
+        }
+        let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
+        let positions = table.mapping.columns.filter { $0.origin == .ordinal }.map { "m.\($0.name.sqlIdentifier)" }
+        let order = try wrappers + positions + (hasRowID(table.mapping.table) ? ["m.rowid"] : [])
+        let selection = table.selection
+        return "SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(source)"
+            + (conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND "))
+            + (order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", "))
+    }
+
+    /// Which rows of a table, as `m`, are the mapping's.
+    static func conditions(for table: TableMapping, scope: [String: String]) -> [String] {
+        let scoped = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
+        // A table that is mapped from several elements is told apart by its constants.
+        return scoped
+            + table.columns.compactMap { column in
+                guard case .constant(let constant) = column.origin else { return nil }
+                return "m.\(column.name.sqlIdentifier) = \(literal(constant))"
+            }
+    }
+
+    private static func literal(_ constant: Constant) -> String {
+        switch constant {
+        case .text(let text): "'\(text.replacing("'", with: "''"))'"
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .boolean(let flag): flag ? "1" : "0"
+        }
+    }
+
+    /// An index for this export of the columns by which a table's rows are found, where the store has none.
+    private func index(of table: ExportTable) throws -> String? {
+        let id = ObjectIdentifier(table)
+        if let known = indexed[id] { return known.isEmpty ? nil : known }
+        let columns = table.join.map(\.column)
+        let name = table.mapping.table
+        let isIndexed = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM pragma_index_list(?, 'store') l, pragma_index_info(l.name, 'store') i
+                WHERE i.seqno = 0 AND lower(i.name) = lower(?))
+                """, arguments: [name, columns[0]])
+        guard isIndexed != true, try hasRowID(name) else {
+            indexed[id] = ""
+            return nil
+        }
+        let index = "temp.inner_\(indexed.count)"
+        let values = columns.indices.map { "v\($0)" }
+        try db.execute(
+            sql: """
+                CREATE TABLE \(index) (\(values.joined(separator: ", ")), id INTEGER, PRIMARY KEY (\((values + ["id"]).joined(separator: ", ")))) WITHOUT ROWID;
+                INSERT INTO \(index) SELECT \(columns.map(\.sqlIdentifier).joined(separator: ", ")), rowid FROM store.\(name.sqlIdentifier)
+                WHERE \(columns.map { "\($0.sqlIdentifier) IS NOT NULL" }.joined(separator: " AND "))
+                """)
+        indexed[id] = index
+        return index
+    }
+
+    private func hasRowID(_ table: String) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT wr = 0 FROM pragma_table_list(?) WHERE schema = 'store'", arguments: [table]) ?? true
+    }
+}
+
+extension [UInt8] {
+    /// The parts between separators; one where the separator is empty, or not in it.
+    fileprivate func split(by separator: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard let first = separator.first else { return [self[...]] }
+        var parts: [ArraySlice<UInt8>] = []
+        var start = 0
+        var index = 0
+        while index + separator.count <= count {
+            if self[index] == first, self[index..<index + separator.count].elementsEqual(separator) {
+                parts.append(self[start..<index])
+                index += separator.count
+                start = index
+            } else {
+                index += 1
+            }
+        }
+        return parts + [self[start...]]
+    }
+}

@@ -1,0 +1,102 @@
+import FeedDeclarations
+import FeedModel
+import FeedParsing
+import FeedStore
+import Foundation
+import GRDB
+
+/// Imports an export while it is written, into a store of its own in the temporary folder, to see whether the same rows come
+/// back.
+///
+/// It needs room there for the document and for the rows, and memory as a run does. Used by one thread.
+final class ExportTrial {
+    /// Under which its store is attached to the connection that exports, once it holds the rows.
+    static let schema = "trial"
+    /// Under which it is attached before: a transaction reads what a database held when it first looked at it.
+    static let emptySchema = "empty_trial"
+
+    private let folder: URL
+    private let store: MainStore
+    private let context: WorkerContext
+    private let parser: MappingBodyParser
+    private let document: FileHandle
+
+    /// Makes the store, with the tables that the mapping has in the database `store` of `db`.
+    ///
+    /// - Throws: ``ExportError`` where the temporary folder cannot take it, `StoreError`, `DatabaseError`.
+    init(_ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-export-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let file = folder.appendingPathComponent("document.xml")
+            try Data().write(to: file)
+            document = try FileHandle(forUpdating: file)
+        } catch {
+            throw ExportError(
+                description: "the export cannot be tried in \(folder.path): \(error.localizedDescription)")
+        }
+        do {
+            let tables = try ExportTrialTables(mapping: mapping, db: db)
+            let path = folder.appendingPathComponent("store.sqlite").path
+            store = try MainStore(path: path, schema: tables.schema)
+            try db.execute(sql: "ATTACH DATABASE ? AS \(Self.emptySchema)", arguments: [path])
+            try tables.copyRowsReferredTo()
+            context = store.makeWorkerContext(source: "export")
+            let response = FeedResponse(
+                requestedURL: request.url.description, url: "", status: 200, headers: [], fetchedAt: Date(),
+                validators: Validators())
+            context.beginRequest(0, rule: MergeRule(sync: request.sync, scope: request.scope))
+            let compiler = MappingCompiler(
+                mapping: mapping, request: request, response: response, context: context, encryptionKey: encryptionKey)
+            let handler = MappingHandler(try compiler.plans(), context: context, root: mapping.root)
+            // A table may well have no row to export.
+            parser = MappingBodyParser(handler, response, allowsEmpty: true)
+        } catch {
+            Self.remove(folder)
+            throw error
+        }
+    }
+
+    /// Takes the next piece of the document.
+    func read(_ piece: [UInt8]) throws {
+        try document.write(contentsOf: Data(piece))
+        try whileImporting { try piece.withUnsafeBytes { try parser.parse($0) } }
+    }
+
+    /// Imports the document, which is complete, and attaches the store to `db` as ``schema``.
+    func finish(_ db: Database) throws {
+        try whileImporting {
+            try parser.finish()
+            try store.load(context.finish())
+        }
+        try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [store.path])
+    }
+
+    /// Hands the document on, piece by piece.
+    func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
+        try document.seek(toOffset: 0)
+        while let piece = try document.read(upToCount: 256 << 10), !piece.isEmpty { try body(Array(piece)) }
+    }
+
+    func remove() {
+        context.remove()
+        // What cannot be closed or removed is in the temporary folder, which the system empties.
+        try? store.close()
+        try? document.close()
+        Self.remove(folder)
+    }
+
+    private static func remove(_ folder: URL) { try? FileManager.default.removeItem(at: folder) }
+
+    private func whileImporting(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as ExportError {
+            throw error
+        } catch {
+            throw ExportError(
+                description: "the document would not be imported again, so nothing is exported: \(error)")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package import FeedDeclarations
+import FeedStore
+import Foundation
+import GRDB
+import XMLStream
+
+/// Writes the rows of a request's mapping back as XML, in the mapping's own shape: a stream, whatever the number of rows.
+package struct MappingExporter {
+    package let request: RequestDeclaration
+    private let mapping: RequestMapping
+    private let storePath: String
+    private let encryptionKey: EncryptionKey?
+
+    /// Nil where the request has no mapping.
+    package init?(_ request: RequestDeclaration, configuration: TributaryConfiguration) {
+        guard case .mapping(let mapping) = request.content else { return nil }
+        self.request = request
+        self.mapping = mapping
+        storePath = configuration.storePath
+        encryptionKey = configuration.encryptionKey
+    }
+
+    /// Writes the document, piece by piece.
+    ///
+    /// It is first written to the temporary folder and imported there into a store of its own, which takes as long as a sync
+    /// of the same rows does: nothing is handed on from which importing would not make the same rows. The rows are those of
+    /// one moment.
+    ///
+    /// - Parameter isTried: false hands the document on as it is made.
+    /// - Throws: ``ExportError``, `StoreError`, and what `write` throws.
+    package func export(isTried: Bool = true, _ write: @escaping ([UInt8]) throws -> Void) throws {
+        guard FileManager.default.fileExists(atPath: storePath) else {
+            throw ExportError(description: "there is no store \(storePath) to export from; run sync first")
+        }
+        do {
+            // A database in memory with the store attached: what rows are found by may need an index of its own.
+            var settings = Configuration()
+            settings.foreignKeysEnabled = false
+            // Whoever opens or closes the store holds it for a moment.
+            settings.busyMode = .timeout(10)
+            let queue = try DatabaseQueue(configuration: settings)
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA temp_store = FILE; ATTACH DATABASE ? AS store", arguments: [storePath])
+                let exported = try withNamedColumns(db)
+                guard isTried else {
+                    return try db.inTransaction(.deferred) {
+                        try document(exported, db, write)
+                        return .rollback
+                    }
+                }
+                let trial = try ExportTrial(request, mapping, encryptionKey: encryptionKey, db: db)
+                defer { trial.remove() }
+                try db.inTransaction(.deferred) {
+                    try document(exported, db) { try trial.read($0) }
+                    try trial.finish(db)
+                    try ExportComparison(db: db, mapping: exported, scope: request.scope).check()
+                    return .rollback
+                }
+                try trial.forEachPiece(write)
+            }
+        } catch let error as DatabaseError {
+            throw ExportError(description: "the store \(storePath) cannot be exported: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// The mapping, with a child element for each column of the store where its columns are whatever matches.
+    private func withNamedColumns(_ db: Database) throws -> RequestMapping {
+        var mapping = mapping
+        for index in mapping.tables.indices {
+            let table = mapping.tables[index]
+            guard try db.tableExists(table.table, in: "store") else {
+                throw ExportError(description: "the store has no table '\(table.table)' yet; run sync first")
+            }
+            guard table.matchesNames else { continue }
+            let columns = try Row.fetchAll(
+                db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'store') WHERE hidden = 0",
+                arguments: [table.table])
+            mapping.tables[index].columns = columns.map { row in
+                let name: String = row["name"]
+                return ColumnMapping(
+                    name: name, origin: .path(XMLPath(steps: [.init(test: .local(name))]), written: name))
+            }
+            if table.key.isEmpty {
+                mapping.tables[index].key = columns.filter { ($0["pk"] as Int) > 0 }.map { $0["name"] }
+            }
+        }
+        return mapping
+    }
+
+    private func document(_ mapping: RequestMapping, _ db: Database, _ write: @escaping ([UInt8]) throws -> Void) throws
+    {
+        let planner = ExportPlanner(mapping: mapping, encryptionKey: encryptionKey) { table in
+            try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk", arguments: [table])
+        }
+        let (root, document, tables) = try planner.plan()
+        let session = ExportSession(db: db, scope: request.scope, write: write)
+        try session.prepare(tables + [document].compactMap(\.self))
+        session.writer.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".utf8)
+        if let document, let markup = try session.documentMarkup(of: document) {
+            session.writer.markup(markup)
+        } else {
+            session.writer.start(root.name)
+            for namespace in mapping.namespaces {
+                session.writer.attribute("xmlns:" + namespace.prefix, namespace.uri.utf8)
+            }
+            if let document { try session.writeDocument(document) } else { try session.writeRoot(root) }
+            try session.writeRows(of: tables)
+            session.writer.end(root.name)
+        }
+        session.writer.markup("\n".utf8)
+        try session.flush()
+    }
+}

@@ -1,0 +1,106 @@
+import FeedModel
+
+/// Undoes `gzip` and `deflate`, whether the transport declares them or the body is a `.gz` file, takes the file out of a ZIP
+/// archive, and counts what comes out against the limit: a small body may hold a large one.
+package final class BodyDecoder {
+    private enum Coding {
+        case undecided([UInt8])
+        case identity
+        case compressed(Inflater)
+        case archive(ZipArchive)
+    }
+
+    private let limit: Int
+    private let isDeflate: Bool
+    private var coding = Coding.undecided([])
+
+    /// Bytes of what is compressed: what comes to nothing counts, too.
+    private var passed = 0
+
+    /// Bytes that have come out so far.
+    package private(set) var count = 0
+
+    /// - Parameter contentEncoding: the header's value, where there is one (RFC 9110, section 8.4).
+    package init(contentEncoding: String?, limit: Int) throws {
+        self.limit = limit
+        let codings = (contentEncoding ?? "").lowercased().split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+            .filter { $0 != "identity" && !$0.isEmpty }
+        guard codings.count <= 1, codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) }) else {
+            throw FetchError(
+                .decoding, "the body's Content-Encoding '\(contentEncoding ?? "")' is neither gzip nor deflate")
+        }
+        isDeflate = codings.first == "deflate"
+    }
+
+    /// Hands on what the bytes decode to, in pieces.
+    package func decode(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        switch coding {
+        case .identity:
+            try deliver(bytes, body)
+        case .compressed(let inflater):
+            passed += bytes.count
+            guard passed <= limit else { throw tooLarge }
+            try inflate(bytes, with: inflater, body)
+        case .archive(let archive):
+            passed += bytes.count
+            guard passed <= limit else { throw tooLarge }
+            try archive.read(bytes) { try deliver($0, body) }
+        case .undecided(let start):
+            let start = start + bytes
+            guard start.count >= 4 else { return coding = .undecided(start) }
+            coding = try decided(start)
+            try start.withUnsafeBytes { try decode($0, body) }
+        }
+    }
+
+    /// - Throws: ``FetchError`` where a compressed body has been cut off.
+    package func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        switch coding {
+        case .undecided(let start):
+            coding = try decided(start)
+            try start.withUnsafeBytes { try decode($0, body) }
+            try finish(body)
+        case .compressed(let inflater) where !inflater.isAtEnd:
+            throw FetchError(.truncated, "the compressed body ended before its last byte")
+        case .archive(let archive):
+            try archive.finish()
+        case .identity, .compressed:
+            break
+        }
+    }
+
+    /// A server may say gzip and send plain XML, or say nothing and send a `.gz` file: the first bytes decide.
+    private func decided(_ start: [UInt8]) throws -> Coding {
+        if ZipArchive.isArchive(start) { return .archive(ZipArchive()) }
+        guard start.count >= 2 else { return .identity }
+        let isGzip = start[0] == 0x1F && start[1] == 0x8B
+        if isGzip { return .compressed(try Inflater(.gzip, name: "gzip")) }
+        guard isDeflate else { return .identity }
+        // Some send the data without zlib's header (RFC 9110, section 8.4.1.2).
+        let isZlib = start[0] & 0x0F == 8 && (Int(start[0]) << 8 | Int(start[1])) % 31 == 0
+        return .compressed(try Inflater(isZlib ? .zlib : .raw, name: "deflate"))
+    }
+
+    private func inflate(
+        _ bytes: UnsafeRawBufferPointer, with inflater: Inflater, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            // A gzip file may be several, one behind the other (RFC 1952, section 2.2).
+            if inflater.isAtEnd { inflater.reset() }
+            let used = try inflater.inflate(rest) { try deliver($0, body) }
+            guard used > 0 else { throw FetchError(.decoding, "the body cannot be decompressed") }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(used))
+        }
+    }
+
+    private func deliver(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        count += bytes.count
+        guard count <= limit else { throw tooLarge }
+        try body(bytes)
+    }
+
+    private var tooLarge: FetchError {
+        FetchError(.tooLarge, "the body is larger than max_body, \(ByteSize.text(limit))")
+    }
+}

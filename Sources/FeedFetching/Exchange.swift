@@ -1,0 +1,74 @@
+import AsyncHTTPClient
+package import FeedModel
+import Foundation
+import NIOCore
+
+/// A response whose body is still to be read.
+package struct Exchange: Sendable {
+    package var response: FeedResponse
+    fileprivate var body: Body
+    /// Where permanent redirects alone have led, if anywhere.
+    package var movedTo: String?
+    /// Who answered: `scheme://host:port`.
+    package var origin = "file:"
+
+    fileprivate enum Body: Sendable {
+        case none
+        case http(HTTPClientResponse.Body)
+        case file(FileHandle)
+    }
+
+    /// Bytes that the server announced, before decompression.
+    package var announcedBytes: Int?
+
+    static func withoutBody(_ response: FeedResponse) -> Exchange { Exchange(response: response, body: .none) }
+
+    static func http(_ response: FeedResponse, _ body: HTTPClientResponse.Body) -> Exchange {
+        Exchange(
+            response: response, body: .http(body),
+            announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
+    }
+
+    static func file(_ response: FeedResponse, _ handle: FileHandle, size: Int) -> Exchange {
+        Exchange(response: response, body: .file(handle), announcedBytes: size)
+    }
+
+    /// Reads the body piece by piece, on the caller's actor. The next piece is awaited while this one is worked on.
+    ///
+    /// - Throws: what `consume` throws, and the client's errors.
+    package func forEachPiece(
+        isolation: isolated (any Actor)? = #isolation, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) async throws {
+        switch body {
+        case .none:
+            break
+        // A small body is here at once: reading it ahead would cost a task and save nothing.
+        case .http(let body) where announcedBytes ?? .max > ReadAhead.capacity:
+            let ahead = ReadAhead()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                // The closure is on the caller's actor only because it captures it.
+                isolation?.assertIsolated()
+                defer { group.cancelAll() }
+                group.addTask { await ahead.fill(from: body) }
+                while case let pieces = try await ahead.next(), !pieces.isEmpty {
+                    for piece in pieces {
+                        try Task.checkCancellation()
+                        try piece.withUnsafeReadableBytes(consume)
+                    }
+                }
+            }
+        case .http(let body):
+            for try await piece in body {
+                try Task.checkCancellation()
+                try piece.withUnsafeReadableBytes(consume)
+            }
+        case .file(let handle):
+            while let piece = try handle.read(upToCount: 256 << 10), !piece.isEmpty {
+                try Task.checkCancellation()
+                try piece.withUnsafeBytes(consume)
+            }
+        }
+        // A sequence may simply end when its reader is cancelled.
+        try Task.checkCancellation()
+    }
+}

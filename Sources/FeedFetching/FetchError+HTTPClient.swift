@@ -1,0 +1,64 @@
+import AsyncHTTPClient
+package import FeedDeclarations
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+extension FetchError {
+    /// What the HTTP client threw, for the person who must act.
+    package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
+        let subject = "\(request.method) \(request.url)"
+        switch error {
+        case let error as FetchError:
+            self = error
+        case let error as HTTPClientError where Self.connecting.contains(error):
+            self.init(
+                .timeout, "\(subject): no connection within \(request.transport.connectTimeout) (connect_timeout)")
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
+            let lateness = progress?.lateness(after: request.timeout) ?? "no response within \(request.timeout)"
+            self.init(.timeout, "\(subject): \(lateness)")
+        case let error as AnswerError:
+            self.init(error == .closedBeforeAnswer ? .truncated : .decoding, "\(subject): \(error)")
+        case let error as HTTPClientError where error == .remoteConnectionClosed:
+            self.init(.truncated, "\(subject): the server closed the connection before its response was complete")
+        case let error as HTTPClientError where error.shortDescription.contains("header field"):
+            // Its description would show the header's value.
+            self.init(.connection, "\(subject): \(error.shortDescription)")
+        case is HTTPParserError:
+            self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
+        case let error as NIOConnectionError:
+            let first = error.connectionErrors.first?.error
+            let why =
+                (first as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? first.map { "\($0)" }
+                ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
+            self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
+        case NIOSSLError.uncleanShutdown:
+            // A body that ends with its connection is whole only where TLS says so (RFC 9112, section 9.8).
+            self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
+            self.init(
+                .connection,
+                "\(subject): no TLS connection: \(Self.withoutPlaces("\(error)")); check the server's certificate, or the request's 'tls'"
+            )
+        case let error as IOError where error.errnoCode == ECONNREFUSED:
+            self.init(.connection, "\(subject): nobody listens there (connection refused); is the server running?")
+        case let error as IOError:
+            self.init(.connection, "\(subject): the connection broke: \(String(cString: strerror(error.errnoCode)))")
+        default:
+            self.init(.connection, "\(subject): \(error)")
+        }
+    }
+
+    /// BoringSSL's errors name the files of its source.
+    private static func withoutPlaces(_ text: String) -> String {
+        text.replacing(#/\ at\ [^\ \]\)]*\.(?:c|cc|h|swift):\d+/#, with: "")
+    }
+
+    /// What the client says where no connection was there in time.
+    private static let connecting: [HTTPClientError] = [
+        .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout,
+        .socksHandshakeTimeout,
+    ]
+}

@@ -1,0 +1,19 @@
+/// Why a request gave no usable response.
+package struct FetchError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable {
+        case address, connection, timeout, status, overloaded, truncated, tooLarge, decoding, redirect, file
+    }
+
+    var code: Code
+    var message: String
+
+    /// Whether the same request may well succeed when it is sent once more.
+    package var isWorthRepeating: Bool { code == .connection || code == .truncated || code == .overloaded }
+
+    package var description: String { message }
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

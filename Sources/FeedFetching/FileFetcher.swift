@@ -1,0 +1,44 @@
+package import FeedDeclarations
+package import FeedModel
+package import Foundation
+
+/// `file:` URLs. Modification time and size are the validators; a file that has both unchanged answers 304.
+package struct FileFetcher: Fetcher {
+    let now: @Sendable () -> Date
+
+    package init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
+    {
+        do {
+            // Opened before it is described: a file renamed over it in between is another file.
+            let file = try RegularFile(opening: FileAddress(request.url.value).path)
+            let status = file.status
+            let modified = status.modification
+            let current = Validators(
+                etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
+            let isUnchanged = !validators.isEmpty && validators == current
+            let response = FeedResponse(
+                requestedURL: request.url.template, url: request.url.value, status: isUnchanged ? 304 : 200,
+                headers: [], fetchedAt: now(),
+                validators: current)
+            return isUnchanged ? .withoutBody(response) : .file(response, file.handle, size: Int(status.st_size))
+        } catch let error as WebAddress.Problem {
+            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+        } catch let error as RegularFile.Problem {
+            throw FetchError(.file, "the file \(request.url) \(error)")
+        }
+    }
+}
+
+extension stat {
+    fileprivate var modification: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
+    }
+}

@@ -1,0 +1,35 @@
+import FeedModel
+import Foundation
+
+/// Until when a server says that its response needs not be asked for again (RFC 9111, section 4.2): a pure function of
+/// the response's head and the time of its arrival.
+enum Freshness {
+    /// Nil where the server says nothing, or says that it is stale already.
+    static func end(of response: FeedResponse, at now: Date) -> Date? {
+        let directives = directives(of: response)
+        if directives.keys.contains("no-cache") || directives.keys.contains("no-store") { return nil }
+        let age = response[header: "Age"].flatMap(HTTPSeconds.parse) ?? 0
+        // A private cache, which we are, has no use for s-maxage.
+        if let text = directives["max-age"], let seconds = HTTPSeconds.parse(text) {
+            let left = min(seconds, 365 * 86_400) - age
+            return left > 0 ? now + left : nil
+        }
+        guard let expires = response[header: "Expires"].flatMap(HTTPDate.parse) else { return nil }
+        let date = response[header: "Date"].flatMap(HTTPDate.parse) ?? now
+        let left = min(expires.timeIntervalSince(date), 365 * 86_400) - age
+        return left > 0 ? now + left : nil
+    }
+
+    private static func directives(of response: FeedResponse) -> [String: String] {
+        var directives: [String: String] = [:]
+        for header in response.headers where header.name.lowercased() == "cache-control" {
+            for part in header.value.split(separator: ",") {
+                let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+                guard let name = pair.first?.lowercased() else { continue }
+                directives[name] =
+                    pair.count > 1 ? pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"")) : ""
+            }
+        }
+        return directives
+    }
+}

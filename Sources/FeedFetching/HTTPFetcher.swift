@@ -1,0 +1,211 @@
+import AsyncHTTPClient
+package import FeedDeclarations
+package import FeedModel
+package import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+
+/// `http:` and `https:` URLs, over one connection pool for each way of connecting that the sources declare.
+package final class HTTPFetcher: Fetcher {
+    static let userAgent = "Tributary/\(TributaryVersion.current) (+\(TributaryVersion.home))"
+    /// Redirects followed for one request.
+    static let redirectLimit = 5
+
+    private let now: @Sendable () -> Date
+    private let clients = Mutex<[Transport: HTTPClient]>([:])
+    package let tokens = TokenStore()
+    private let tickets = SendTickets()
+    /// How often a request is sent again for connections that were closed instead of answering. Each of them had served
+    /// one before, so there are no more than were kept alive.
+    private static let resendLimit = Transport.pooledConnections
+
+    package init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    /// Closes the connections. Called once, when no request is under way.
+    ///
+    /// A connection that is still being made cannot be called off, and would be waited for until it fails. After three
+    /// seconds it is left to that; the client sees to its end by itself.
+    package func shutdown() async throws {
+        let clients = clients.withLock { Array($0.values) }
+        let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        Task {
+            do {
+                for client in clients { try await client.shutdown() }
+                end.yield(.success(()))
+            } catch {
+                end.yield(.failure(error))
+            }
+        }
+        let patience = Task {
+            try await Task.sleep(for: .seconds(3))
+            end.yield(.success(()))
+        }
+        defer { patience.cancel() }
+        // A task of its own, as the one that asks may have been cancelled: waiting would then be over at once.
+        let waiter = Task { for await result in ends { return try result.get() } }
+        try await waiter.value
+    }
+
+    package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
+    {
+        switch request.authentication {
+        case nil:
+            return try await fetch(request, validators, movedTo, authorization: nil)
+        case .basic(let user, let password):
+            let authorization = HTTPTarget.basic(user.value, password.value)
+            return try await fetch(request, validators, movedTo, authorization: authorization)
+        case .bearer(let token):
+            return try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
+        case .oauth2(let client):
+            let (token, isNew) = try await token(for: client, request)
+            let exchange = try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
+            guard exchange.response.status == 401, !isNew else { return exchange }
+            // Revoked before its time: one more is asked for.
+            tokens.forget(token, of: client)
+            let new = try await self.token(for: client, request).token
+            return try await fetch(request, validators, movedTo, authorization: "Bearer \(new.value)")
+        }
+    }
+
+    private func token(for client: ClientCredentials, _ request: RequestDeclaration) async throws
+        -> (token: TokenStore.Token, isNew: Bool)
+    {
+        try await tokens.token(for: client, now: now) {
+            let tokenRequest = TokenRequest(client: client)
+            let connections = try self.client(request)
+            do {
+                let response = try await send(tokenRequest.message(), with: connections, for: request)
+                return try await tokenRequest.token(from: response, now: now())
+            } catch {
+                if error is CancellationError { throw error }
+                throw FetchError(client: error, request: request)
+            }
+        }
+    }
+
+    private func fetch(
+        _ request: RequestDeclaration, _ validators: Validators, _ movedTo: String?, authorization: String?
+    ) async throws -> Exchange {
+        let declared = try HTTPTarget(request)
+        var target = declared
+        // What moved for good is asked where it is; what may be sent there was decided when it moved.
+        if let movedTo, let address = try? WebAddress(movedTo) {
+            target.url = address.url
+            if target.origin != declared.origin {
+                if target.body == nil { target.dropSecrets() } else { target = declared }
+            }
+        }
+        var headers = target.headers(validators)
+        if let authorization, target.origin == declared.origin {
+            headers.replaceOrAdd(name: "Authorization", value: authorization)
+        }
+        var isPermanent = true
+        let client = try client(request)
+        for _ in 0...Self.redirectLimit {
+            var message = HTTPClientRequest(url: target.url.absoluteString)
+            message.method = HTTPMethod(rawValue: target.method)
+            message.headers = headers
+            if let body = target.body { message.body = .bytes(ByteBuffer(string: body)) }
+            let response = try await send(message, with: client, for: request)
+            guard let redirect = try target.redirected(by: response, request: request.url.template) else {
+                var exchange = exchange(response, to: request, from: target)
+                // A POST that has become a GET is not the same request.
+                let isMoved = isPermanent && target.url != declared.url && target.method == declared.method
+                exchange.movedTo = isMoved ? target.url.absoluteString : nil
+                exchange.origin = target.origin
+                return exchange
+            }
+            isPermanent = isPermanent && [301, 308].contains(Int(response.status.code))
+            if redirect.origin != target.origin {
+                guard redirect.body == nil else {
+                    throw FetchError(
+                        .redirect, "\(request.url) redirects its \(request.method) to another origin, which is refused")
+                }
+                headers = HTTPTarget.withoutSecrets(headers)
+            }
+            target = redirect
+        }
+        throw FetchError(.redirect, "\(request.url) redirects more than \(Self.redirectLimit) times")
+    }
+
+    private func send(
+        _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration
+    ) async throws -> HTTPClientResponse {
+        let progress = ExchangeProgress.current
+        var resends = 0
+        while true {
+            progress?.isConnecting()
+            let ticket = tickets.issue(for: progress)
+            defer { tickets.drop(ticket) }
+            var message = message
+            message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
+            do {
+                let deadline = NIODeadline.now() + TimeAmount(request.timeout) + .seconds(1)
+                let response = try await client.execute(message, deadline: deadline)
+                progress?.hasReceived(0)
+                return response
+            } catch {
+                // Also where the run was cancelled: the client then says so in its own words.
+                try Task.checkCancellation()
+                let isLost = Self.isLost(error, message.method, isSent: ticket.isSent)
+                guard isLost, resends < Self.resendLimit else {
+                    throw FetchError(client: error, request: request, progress: progress)
+                }
+                resends += 1
+            }
+        }
+    }
+
+    /// Whether a request may be sent again at once, having reached nobody or, being idempotent, having been left without a
+    /// byte of an answer on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    private static func isLost(_ error: any Error, _ method: HTTPMethod, isSent: Bool) -> Bool {
+        switch error {
+        case AnswerError.closedBeforeAnswer:
+            return [.GET, .HEAD, .OPTIONS, .PUT, .DELETE].contains(method)
+        // The pool had a connection that was being closed; over HTTP/2 the client calls that cancelled.
+        case ChannelError.ioOnClosedChannel: return !isSent
+        case let error as HTTPClientError: return [.remoteConnectionClosed, .cancelled].contains(error) && !isSent
+        default: return false
+        }
+    }
+
+    private func exchange(_ response: HTTPClientResponse, to request: RequestDeclaration, from target: HTTPTarget)
+        -> Exchange
+    {
+        let headers = response.headers.map { (name: $0.name, value: $0.value) }
+        let head = FeedResponse(
+            requestedURL: request.url.template, url: target.url.absoluteString, status: Int(response.status.code),
+            headers: headers, fetchedAt: now(),
+            validators: Validators(
+                etag: Self.validator(response.headers.first(name: "ETag")),
+                lastModified: Self.validator(response.headers.first(name: "Last-Modified")))
+        )
+        return .http(head, response.body)
+    }
+
+    /// A validator that can be sent back: not one that has lost bytes, has a control character, or is so long that servers
+    /// would refuse the request (4,096 bytes; they commonly take 8,192 in all).
+    private static func validator(_ value: String?) -> String? {
+        guard let value, value.utf8.count <= 4_096,
+            value.unicodeScalars.allSatisfy({ $0 == "\t" || (0x20...0xFF).contains($0.value) && $0.value != 0x7F })
+        else { return nil }
+        return value
+    }
+
+    private func client(_ request: RequestDeclaration) throws -> HTTPClient {
+        try clients.withLock { clients in
+            if let client = clients[request.transport] { return client }
+            do {
+                let client = try request.transport.makeClient(Connections(tickets: tickets))
+                clients[request.transport] = client
+                return client
+            } catch {
+                throw FetchError(
+                    .connection, "\(request.url): the files of the request's 'tls' cannot be used: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import AsyncHTTPClient
+package import FeedDeclarations
+import FeedModel
+import Foundation
+import NIOHTTP1
+
+/// Where a request goes next, and what it carries there.
+package struct HTTPTarget {
+    var url: URL
+    var method: String
+    var body: String?
+    private var declared: [String: InterpolatedText]
+
+    package var origin: String { url.origin }
+
+    /// Parameters go into the query, or form-encoded into the body of a request that has one and declares none.
+    package init(_ request: RequestDeclaration) throws {
+        method = request.method
+        declared = request.headers
+        body = request.body?.text.value
+        let address = try Self.address(of: request)
+        guard var components = URLComponents(url: address, resolvingAgainstBaseURL: true) else {
+            throw FetchError(.address, "\(request.url) is not a URL")
+        }
+        if !request.parameters.isEmpty {
+            let pairs = Self.form(request.parameters.mapValues(\.value))
+            if body == nil, ["POST", "PUT", "PATCH"].contains(method) {
+                body = pairs
+                if !declared.keys.contains(where: { $0.lowercased() == "content-type" }) {
+                    declared["Content-Type"] = InterpolatedText("application/x-www-form-urlencoded")
+                }
+            } else {
+                let query = components.percentEncodedQuery.flatMap { $0.isEmpty ? nil : $0 + "&" } ?? ""
+                components.percentEncodedQuery = query + pairs
+            }
+        }
+        components.fragment = nil
+        guard let url = components.url else { throw FetchError(.address, "\(request.url) is not a URL") }
+        self.url = url
+    }
+
+    private static func address(of request: RequestDeclaration) throws -> URL {
+        do {
+            return try request.address()
+        } catch {
+            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+        }
+    }
+
+    func headers(_ validators: Validators) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for (name, value) in declared.sorted(by: { $0.key < $1.key }) { headers.add(name: name, value: value.value) }
+        if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: HTTPFetcher.userAgent) }
+        if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
+        if let etag = validators.etag { headers.add(name: "If-None-Match", value: etag) }
+        if let modified = validators.lastModified { headers.add(name: "If-Modified-Since", value: modified) }
+        return headers
+    }
+
+    /// What may go to another origin: nothing that was declared for this one.
+    static func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
+        let kept: Set = [
+            "accept", "accept-encoding", "accept-language", "user-agent", "if-none-match", "if-modified-since",
+        ]
+        return HTTPHeaders(headers.filter { kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
+    }
+
+    /// Leaves out what was declared for another origin.
+    mutating func dropSecrets() {
+        let kept: Set = ["accept", "accept-language", "user-agent"]
+        declared = declared.filter { kept.contains($0.key.lowercased()) }
+    }
+
+    /// Where a response sends the request instead (RFC 9110, section 15.4); nil where it does not.
+    func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {
+        let status = Int(response.status.code)
+        guard [301, 302, 303, 307, 308].contains(status) else { return nil }
+        guard let location = response.headers.first(name: "Location"), !location.isEmpty else {
+            throw FetchError(.redirect, "\(request) answers \(status) without a Location")
+        }
+        let address: WebAddress
+        do {
+            address = try WebAddress(location, relativeTo: url)
+        } catch {
+            throw FetchError(.redirect, "\(request) answers \(status) with a Location that cannot be asked: \(error)")
+        }
+        if url.scheme?.lowercased() == "https", address.url.scheme?.lowercased() == "http" {
+            throw FetchError(.redirect, "\(request) redirects from https to http, which is refused")
+        }
+        var target = self
+        target.url = address.url
+        if status == 303 || (method == "POST" && status < 303) {
+            target.method = method == "HEAD" ? "HEAD" : "GET"
+            target.body = nil
+        }
+        return target
+    }
+
+    /// Names and values as a query or a form has them.
+    static func form(_ fields: [String: String]) -> String {
+        fields.sorted { $0.key < $1.key }.map { "\(encoded($0.key))=\(encoded($0.value))" }.joined(separator: "&")
+    }
+
+    /// The value of an Authorization header (RFC 7617).
+    static func basic(_ user: String, _ password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+    }
+
+    package static func encoded(_ text: String) -> String { text.percentEncoded }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import NIOHTTP1
+import XMLStream
+
+/// Dates of header fields (RFC 9110, section 5.6.7).
+enum HTTPDate {
+    static func parse(_ text: String) -> Date? {
+        var text = text.trimmingCharacters(in: .whitespaces)
+        return text.withUTF8 { Lexical.date($0) }
+    }
+}
+
+/// Whole seconds of header fields (RFC 9111, section 1.2.2).
+enum HTTPSeconds {
+    /// Nil for what is no number. A fraction, which some servers write, is kept; what is more than a century is a century.
+    static func parse(_ text: String) -> Double? {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
+            let seconds = Double(text)
+        else { return nil }
+        return min(seconds, longest)
+    }
+
+    private static let longest: Double = 36_525 * 86_400
+}
+
+package enum HTTPReason {
+    /// The standard phrase of a status: `Not Found`.
+    package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
+}

@@ -1,0 +1,98 @@
+import AsyncHTTPClient
+import FeedDeclarations
+import FeedModel
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Asks for an access token (RFC 6749, sections 4.4.2 and 5).
+struct TokenRequest {
+    let client: ClientCredentials
+
+    private static let sizeLimit = 64 << 10
+    private static let longestLife: TimeInterval = 365 * 86_400
+
+    private struct Answer: Decodable {
+        var access_token: String?
+        var token_type: String?
+        var expires_in: Seconds?
+        var error: String?
+        var error_description: String?
+    }
+
+    /// Some servers write a number as a string.
+    private struct Seconds: Decodable {
+        var value: Double?
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Double.self) {
+                value = number
+            } else {
+                value = Double(try container.decode(String.self))
+            }
+        }
+    }
+
+    func message() -> HTTPClientRequest {
+        var fields = client.parameters.mapValues(\.value)
+        fields["grant_type"] = "client_credentials"
+        fields["scope"] = client.scope?.value
+        var message = HTTPClientRequest(url: client.tokenURL.value)
+        message.method = .POST
+        switch client.place {
+        case .header:
+            // Both are form-encoded before they are joined (section 2.3.1).
+            message.headers.add(
+                name: "Authorization",
+                value: HTTPTarget.basic(
+                    HTTPTarget.encoded(client.clientID.value), HTTPTarget.encoded(client.clientSecret.value)))
+        case .body:
+            fields["client_id"] = client.clientID.value
+            fields["client_secret"] = client.clientSecret.value
+        }
+        message.headers.add(name: "User-Agent", value: HTTPFetcher.userAgent)
+        message.headers.add(name: "Accept", value: "application/json")
+        message.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+        message.body = .bytes(ByteBuffer(string: HTTPTarget.form(fields)))
+        return message
+    }
+
+    /// - Throws: ``FetchError`` where the server issues no token.
+    func token(from response: HTTPClientResponse, now: Date) async throws -> TokenStore.Token {
+        let subject = "the token server \(client.tokenURL)"
+        let body: ByteBuffer
+        do {
+            body = try await response.body.collect(upTo: Self.sizeLimit)
+        } catch is NIOTooManyBytesError {
+            throw FetchError(.tooLarge, "\(subject) answered with more than \(ByteSize.text(Self.sizeLimit))")
+        }
+        let status = Int(response.status.code)
+        let answer = try? JSONDecoder().decode(Answer.self, from: Data(body.readableBytesView))
+        if let error = answer?.error {
+            let description = answer?.error_description.map { " (\($0))" } ?? ""
+            throw FetchError(
+                .status,
+                "\(subject) refused the client: \(error)\(description); check the request's 'oauth2'")
+        }
+        guard status == 200 else {
+            throw FetchError(
+                .status, "\(subject) answered \(status) \(HTTPReason.phrase(status)), where 200 was expected")
+        }
+        guard let answer, let value = answer.access_token, !value.isEmpty else {
+            throw FetchError(.decoding, "\(subject) answered without an 'access_token' in JSON")
+        }
+        guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw FetchError(.decoding, "\(subject) issued a token with characters that no header can hold")
+        }
+        guard answer.token_type.map({ $0.lowercased() == "bearer" }) ?? true else {
+            throw FetchError(.decoding, "\(subject) issued a token that is not of the type Bearer")
+        }
+        return TokenStore.Token(
+            value: value,
+            // A lifetime that no clock can tell from for ever, or that is no number, is a year.
+            expires: answer.expires_in?.value.map { seconds in
+                now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
+            })
+    }
+}

@@ -1,0 +1,48 @@
+package import FeedDeclarations
+import Foundation
+import Synchronization
+
+/// The tokens that have been issued, each until it expires. One client asks for a token at most once at a time.
+package final class TokenStore: Sendable {
+    struct Token: Sendable {
+        var value: String
+        /// Nil where the server did not say; it then lasts until it is refused.
+        var expires: Date?
+    }
+
+    /// A token that expires this soon is not used any more.
+    private static let margin: TimeInterval = 30
+
+    private let tokens = Mutex<[ClientCredentials: Token]>([:])
+    private let turns = HostLimiter(limit: 1)
+    /// The last tokens of each client, the one in force included: they are secrets for longer than they are used.
+    private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
+    private static let remembered = 4
+
+    /// Keeps the tokens out of texts.
+    package var redactor: Redactor { issued.withLock { $0.redactor } }
+
+    /// - Returns: the token, and whether it has just been issued.
+    func token(
+        for client: ClientCredentials, now: @Sendable () -> Date, issue: () async throws -> Token
+    ) async throws -> (token: Token, isNew: Bool) {
+        let turn = try await turns.place(at: client.tokenURL.value + " " + client.clientID.value)
+        defer { withExtendedLifetime(turn) {} }
+        if let known = tokens.withLock({ $0[client] }), known.expires.map({ $0 > now() }) ?? true {
+            return (known, false)
+        }
+        var token = try await issue()
+        token.expires = token.expires?.addingTimeInterval(-Self.margin)
+        tokens.withLock { $0[client] = token }
+        issued.withLock { issued in
+            issued.byClient[client] = (issued.byClient[client] ?? []).suffix(Self.remembered - 1) + [token.value]
+            issued.redactor = Redactor(secrets: issued.byClient.values.joined())
+        }
+        return (token, true)
+    }
+
+    /// Forgets a token that was refused, unless another has taken its place.
+    func forget(_ token: Token, of client: ClientCredentials) {
+        tokens.withLock { if $0[client]?.value == token.value { $0[client] = nil } }
+    }
+}

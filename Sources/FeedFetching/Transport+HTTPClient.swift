@@ -1,0 +1,72 @@
+import AsyncHTTPClient
+import FeedDeclarations
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+extension Transport {
+    /// A client whose connections are made this way. HTTP/2 is spoken where a server offers it (ALPN, RFC 7301).
+    ///
+    /// - Throws: what a certificate or key cannot be loaded for.
+    func makeClient(_ connections: Connections) throws -> HTTPClient {
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout.connect = TimeAmount(connectTimeout)
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .disabled
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.pooledConnections
+        // Who is not there is not asked again and again until the time is up: 'retries' says how often.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        connections.configure(&configuration)
+        configuration.tlsConfiguration = try tls?.configuration()
+        if let proxy { configuration.proxy = proxy.configuration }
+        return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
+    }
+
+    /// Connections to one host that are kept for further requests. Each of them may turn out to be closed.
+    static let pooledConnections = 64
+
+    /// One thread does for thousands of requests a second; a second one would only wake the runs' threads more often. It
+    /// lives as long as the process, as NIO's own singletons do.
+    private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+}
+
+extension Transport.TLS {
+    fileprivate func configuration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        // Files that have changed since the configuration was read must not hang either.
+        for file in [trustedCertificates, certificates, key].compactMap(\.self) { try RegularFile.check(file) }
+        if let trustedCertificates {
+            configuration.additionalTrustRoots = [
+                .certificates(try NIOSSLCertificate.fromPEMFile(trustedCertificates))
+            ]
+        }
+        if let certificates, let key {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificates).map { .certificate($0) }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(pemFile: key, password: keyPassword?.value))
+        }
+        return configuration
+    }
+}
+
+extension NIOSSLPrivateKey {
+    /// - Parameter password: where the key is encrypted.
+    convenience init(pemFile: String, password: String?) throws {
+        if let password {
+            try self.init(file: pemFile, format: .pem) { $0(password.utf8) }
+        } else {
+            try self.init(file: pemFile, format: .pem)
+        }
+    }
+}
+
+extension Transport.Proxy {
+    fileprivate var configuration: HTTPClient.Configuration.Proxy {
+        switch kind {
+        case .socks5: return .socksServer(host: host, port: port)
+        case .http:
+            guard let user else { return .server(host: host, port: port) }
+            return .server(
+                host: host, port: port, authorization: .basic(username: user.value, password: password?.value ?? ""))
+        }
+    }
+}

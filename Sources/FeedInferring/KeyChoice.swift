@@ -1,0 +1,110 @@
+import FeedDeclarations
+import XMLStream
+
+/// Which of a record's values could be its key.
+///
+/// A key is in every record and differs from record to record. Of several, the one with the better name is chosen
+/// (`id` before `guid` before `url`), then attributes before elements, then the shorter. Only the record's own
+/// attributes and children are asked: an id further down is that of something else.
+///
+/// Other names count only where that is no accident: the attributes of five records, or the children of fifty, if they
+/// are short texts (of records in records: as many in each, on average). Amounts and truth values never are keys,
+/// points in time only where they are called `date`, `day` or `time`.
+struct KeyChoice {
+    private let record: ElementProfile
+    private let values: [RecordValue]
+
+    init(record: ElementProfile, values: [RecordValue]) {
+        self.record = record
+        self.values = values
+    }
+
+    /// A value chosen by its position.
+    struct Choice {
+        var index: Int
+        /// Whether its name says that it identifies the record; a label does not.
+        var isIdentifier = false
+        /// Whether it identifies this record and no other that it refers to.
+        var isOwn = false
+    }
+
+    /// The value that is unique over the document.
+    var unique: Choice? {
+        best(of: record.count) { $0.profile.distinct.allDiffer }
+    }
+
+    /// The value that is unique within each of the enclosing records.
+    func uniqueAmongSiblings(in enclosing: ElementProfile) -> Choice? {
+        best(of: record.count / max(enclosing.count, 1)) {
+            $0.steps.count == ($0.attribute == nil ? 1 : 0) && $0.profile.distinctAmongSiblings.allDiffer
+        }
+    }
+
+    private func best(of records: Int, _ isUnique: (RecordValue) -> Bool) -> Choice? {
+        var best: (choice: Choice, order: [Int])?
+        for (index, value) in values.enumerated() where value.profile.filled == record.count {
+            guard isUnique(value), let rank = rank(value, of: records) else { continue }
+            let order = [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength]
+            if let best, !order.lexicographicallyPrecedes(best.order) { continue }
+            best = (Choice(index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier), order)
+        }
+        return best?.choice
+    }
+
+    private func rank(_ value: RecordValue, of records: Int) -> Int? {
+        guard !value.isProse, value.profile.maximumLength <= ValueProfile.longestKey else { return nil }
+        var name = value.plainName
+        var depth = value.attribute == nil ? value.steps.count : value.steps.count + 1
+        if depth == 2, value.attribute != nil, let last = value.steps.last, Self.carriers.contains(name) {
+            name = SQLName.snakeCase(last.name.local).replacing("_", with: "")
+            depth = 1
+        }
+        switch value.type {
+        case .real, .decimal, .boolean, .blob, .xml: return nil
+        case .date, .datetime: return depth == 1 ? Self.times.firstIndex(of: name).map { Self.time + $0 } : nil
+        case .text, .integer: break
+        }
+        guard depth <= 1 else { return ["identifier", "guid", "uuid"].contains(name) ? Self.deep : nil }
+        if let rank = nameRank(name, of: value) {
+            // In a single record everything is unique: only what is made for it counts.
+            return record.count > 1 || rank <= Self.identifier ? rank : nil
+        }
+        let isShort = value.type == .text && value.profile.maximumLength <= 64
+        return isShort && records >= (value.attribute == nil ? 50 : 5) ? Self.unnamed : nil
+    }
+
+    private func nameRank(_ name: String, of value: RecordValue) -> Int? {
+        if name.hasSuffix("id"), isStem(name.dropLast(2)) { return 0 }
+        if let index = Self.names.firstIndex(of: name) { return index }
+        let written = value.attribute?.local ?? value.holder.name.local
+        let snake = SQLName.snakeCase(written)
+        if snake.hasSuffix("_id") || written.count > 2 && written.hasSuffix("ID") { return Self.identifier }
+        if ["_code", "_number", "_no", "_nr", "_key"].contains(where: snake.hasSuffix) { return Self.identifier + 1 }
+        return Self.labels.firstIndex(of: name).map { Self.label + $0 }
+    }
+
+    /// Whether `productid` is the id of this record: of `product`, or of a `shopproduct`.
+    private func isStem(_ stem: Substring) -> Bool {
+        let name = SQLName.snakeCase(record.name.local).replacing("_", with: "")
+        return stem.isEmpty || stem.count > 2 && (name.hasSuffix(stem) || name.hasPrefix(stem))
+    }
+
+    /// In the order in which they are preferred.
+    private static let names = [
+        "id", "identifier", "guid", "uuid", "key", "code", "sku", "ean", "gtin", "isbn", "issn", "doi",
+        "recordreference",
+        "loc", "url", "uri", "link", "about", "href",
+    ]
+    /// Preferred to nothing but names that mean nothing.
+    private static let labels = ["ref", "symbol", "number", "no", "nr", "num", "name", "lang", "language", "currency"]
+    private static let times = ["date", "day", "time"]
+    /// Attributes that hold the value of their element.
+    private static let carriers: Set = ["href", "value", "val", "resource", "about"]
+
+    /// The rank of names that end in `id`.
+    private static let identifier = 20
+    private static let deep = 22
+    private static let label = 30
+    private static let time = 50
+    private static let unnamed = 100
+}

@@ -1,0 +1,26 @@
+import FeedDeclarations
+
+/// One column of a proposed table.
+struct ProposedColumn {
+    enum Source {
+        case path(String)
+        /// The key of the enclosing record of this table.
+        case parent(String)
+        case ordinal
+    }
+
+    var name: String
+    var source: Source
+    var type = ValueType.text
+
+    /// What stands after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
+    var declaration: String {
+        switch source {
+        case .ordinal: return "{ ordinal = true }"
+        case .parent(let table): return "{ parent = \(TOMLText.string(table)) }"
+        case .path(let path):
+            guard type != .text else { return TOMLText.string(path) }
+            return "{ path = \(TOMLText.string(path)), type = \(TOMLText.string(type.rawValue)) }"
+        }
+    }
+}

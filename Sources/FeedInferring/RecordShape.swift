@@ -1,0 +1,90 @@
+import FeedDeclarations
+import XMLStream
+
+/// What of an element's content is a value of its record, and what is a record of its own.
+///
+/// Whatever occurs at most once in its parent is a value, at any depth: the attributes and texts of single children
+/// become columns. What repeats, and what lies within itself, is a table.
+struct RecordShape {
+    private(set) var values: [RecordValue] = []
+    private(set) var records: [ElementProfile] = []
+
+    init(_ record: ElementProfile) {
+        add(record, [])
+    }
+
+    private mutating func add(_ element: ElementProfile, _ steps: [ElementProfile]) {
+        for attribute in element.data {
+            values.append(
+                RecordValue(steps: steps, holder: element, attribute: attribute.name, profile: attribute.value))
+        }
+        let isProse = element.isProse
+        // A leaf that is always empty may be filled tomorrow; one with attributes says what it says with them.
+        let isLeaf = element.isLeaf && element.data.isEmpty && !steps.isEmpty
+        if isProse || isLeaf || element.text.filled > 0 {
+            values.append(RecordValue(steps: steps, holder: element, isProse: isProse, profile: element.text))
+        }
+        guard !isProse else { return }
+        for child in element.children {
+            if child.maximum > 1 || child.isRecursive {
+                if child.hasContent { records.append(child) }
+            } else {
+                add(child, steps + [child])
+            }
+        }
+    }
+}
+
+/// A value of a record: an attribute, or the text of an element.
+struct RecordValue {
+    /// From the record, itself left out, to the element.
+    let steps: [ElementProfile]
+    let holder: ElementProfile
+    /// Nil for the element's text.
+    var attribute: XMLName?
+    /// Whether the content is running text with markup.
+    var isProse = false
+    let profile: ValueProfile
+
+    func path(_ writer: PathWriter) -> String {
+        if let attribute { return writer.path(steps, attribute: attribute, of: holder) }
+        let path = writer.path(steps)
+        return isProse && !holder.holdsXHTML ? "string(\(path))" : path
+    }
+
+    var type: ValueType {
+        if isProse { return holder.holdsXHTML ? .xml : .text }
+        let words = SQLName.snakeCase(attribute?.local ?? holder.name.local).split(separator: "_")
+        return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
+    }
+
+    /// The parts of a column's name.
+    var names: [String] {
+        var names = steps.map(\.columnName)
+        if let attribute {
+            let hasTwin = holder.attributeTwins.contains(attribute.local)
+            names.append(SQLName.snakeCase(hasTwin ? attribute.qualified : attribute.local))
+        }
+        return names.isEmpty ? ["value"] : names
+    }
+
+    /// The last name in lower case, without anything between its words.
+    var plainName: String {
+        SQLName.snakeCase(attribute?.local ?? holder.name.local).replacing("_", with: "")
+    }
+
+    /// What looks like a number in one document and has a dash, a letter or a second point in the next.
+    private static let codes: Set = [
+        "version", "zip", "zipcode", "postcode", "postalcode", "plz", "phone", "telephone", "mobile", "tel", "fax",
+        "isbn",
+        "issn", "ean", "gtin", "upc", "iban", "sku",
+    ]
+}
+
+extension ElementProfile {
+    /// Whether there is anything in it to load.
+    var hasContent: Bool { !children.isEmpty || !data.isEmpty || text.filled > 0 }
+
+    /// Whether its content is more than text.
+    var hasStructure: Bool { !data.isEmpty || !children.isEmpty && !isProse }
+}

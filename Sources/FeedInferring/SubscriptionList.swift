@@ -1,0 +1,54 @@
+import FeedDeclarations
+package import XMLStream
+
+/// The feeds of an OPML document (OPML 2.0, "Subscription lists"): each outline that has the address of one.
+package final class SubscriptionList: XMLStreamHandler {
+    struct Feed {
+        var address: String
+        var title: String
+    }
+
+    private(set) var feeds: [Feed] = []
+    private var isOPML = false
+
+    package override func didStartElement(in stream: XMLStreamParser) throws {
+        if stream.depth == 1 { isOPML = stream.name.local.lowercased() == "opml" }
+        guard isOPML, stream.name.local == "outline" else { return }
+        var texts: [String: String] = [:]
+        for (name, value) in stream.attributesOfElement.all { texts[name.local.lowercased()] = value }
+        guard let address = texts["xmlurl"], !address.isEmpty else { return }
+        let title = [texts["title"], texts["text"]].compactMap(\.self).first { !$0.isEmpty }
+        feeds.append(Feed(address: address, title: title ?? address))
+    }
+
+    /// A source for each feed that can be asked, once; nil where there is none.
+    ///
+    /// - Parameter parser: what reads the feeds.
+    package func toml(parser: String) -> String? {
+        var names = UniqueNames()
+        var known: Set<String> = []
+        var blocks: [String] = []
+        var refused = 0
+        for feed in feeds where known.insert(feed.address).inserted {
+            guard (try? WebAddress(feed.address)) != nil else {
+                refused += 1
+                continue
+            }
+            let name = names.claim(SQLName.snakeCase(feed.title), SourceName.make(of: feed.address), fallback: "feed")
+            let key = "sources." + TOMLText.key(name)
+            blocks.append(
+                """
+                [\(key)]
+                [[\(key).requests]]
+                url = \(TOMLText.string(feed.address))
+                parser = \(TOMLText.string(parser))
+
+                """)
+        }
+        guard !blocks.isEmpty else { return nil }
+        let head =
+            "# The \(blocks.count) feeds of an OPML document."
+            + (refused > 0 ? " \(refused) more have an address that cannot be asked." : "") + "\n"
+        return head + blocks.joined(separator: "\n")
+    }
+}

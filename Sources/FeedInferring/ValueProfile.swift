@@ -1,0 +1,109 @@
+import FeedDeclarations
+
+/// What was seen of one attribute, or of the own text of one element, over a whole document.
+package struct ValueProfile {
+    /// Values longer than this are nobody's key, and are not compared with one another.
+    static let longestKey = 255
+
+    /// Occurrences, empty ones included.
+    package private(set) var count = 0
+    /// Occurrences with more than white space.
+    package private(set) var filled = 0
+    /// Bytes of UTF-8, without white space at either end.
+    package private(set) var maximumLength = 0
+    /// The first value that is not empty, or its first 80 characters.
+    package private(set) var example: String?
+
+    private(set) var distinct = DistinctValues()
+    /// Whether the values differ within each element that a record lies in, as those of a child's key must.
+    private(set) var distinctAmongSiblings = DistinctValues()
+    private var scope = -1
+
+    private var forms = ValueForms.all
+    private var decimals: Int?
+    private var hasExponent = false
+
+    /// - Parameters:
+    ///   - text: trimmed.
+    ///   - scope: the number of the element that encloses the record; values of another scope are no siblings.
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int) {
+        count += 1
+        guard !text.isEmpty else { return }
+        filled += 1
+        maximumLength = max(maximumLength, text.count)
+        if example == nil { example = String(String(decoding: text, as: UTF8.self).prefix(80)) }
+        compare(text, scope)
+        if !forms.isEmpty { narrow(text) }
+    }
+
+    private mutating func compare(_ text: UnsafeBufferPointer<UInt8>, _ scope: Int) {
+        guard distinct.allDiffer || distinctAmongSiblings.allDiffer else { return }
+        guard text.count <= Self.longestKey else {
+            distinct.giveUp()
+            return distinctAmongSiblings.giveUp()
+        }
+        if scope != self.scope {
+            self.scope = scope
+            distinctAmongSiblings.startOver()
+        }
+        var hasher = Hasher()
+        hasher.combine(bytes: UnsafeRawBufferPointer(text))
+        let hash = UInt64(bitPattern: Int64(hasher.finalize()))
+        distinct.insert(hash)
+        distinctAmongSiblings.insert(hash)
+    }
+
+    private mutating func narrow(_ text: UnsafeBufferPointer<UInt8>) {
+        let number = PlainNumber(text)
+        forms.formIntersection(ValueForms(text, number: number))
+        if number?.hasExponent ?? false { hasExponent = true }
+        if let found = number?.decimals {
+            if let decimals, decimals != found { forms.remove(.decimal) }
+            decimals = found
+        }
+    }
+
+    /// Whether every value is a number without an exponent.
+    var isNumber: Bool { filled > 0 && !hasExponent && !forms.isDisjoint(with: [.integer, .decimal, .real]) }
+
+    /// The narrowest type that every value converts to and comes back from; text where there is no value.
+    var type: ValueType {
+        guard filled > 0 else { return .text }
+        let types: [(ValueForms, ValueType)] = [
+            (.integer, .integer), (.decimal, .decimal), (.real, .real), (.boolean, .boolean), (.date, .date),
+            (.datetime, .datetime),
+        ]
+        return types.first { forms.contains($0.0) }?.1 ?? .text
+    }
+
+    /// Adds what was seen at another place.
+    mutating func merge(_ other: ValueProfile) {
+        let isFirst = filled == 0
+        count += other.count
+        filled += other.filled
+        maximumLength = max(maximumLength, other.maximumLength)
+        example = example ?? other.example
+        distinct.formUnion(other.distinct)
+        if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
+        guard other.filled > 0 else { return }
+        forms.formIntersection(other.forms)
+        if other.hasExponent { hasExponent = true }
+        if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
+        decimals = other.decimals ?? decimals
+    }
+
+    /// Takes into account that a record may have another's value in place of one of these.
+    ///
+    /// - Parameter comesFirst: whether it does where it has both.
+    mutating func mayHold(_ other: ValueProfile, comesFirst: Bool) {
+        if comesFirst, other.count > 0 {
+            distinct.giveUp()
+            distinctAmongSiblings.giveUp()
+        }
+        maximumLength = max(maximumLength, other.maximumLength)
+        guard other.filled > 0 else { return }
+        forms.formIntersection(other.forms)
+        if other.hasExponent { hasExponent = true }
+        if filled == 0 || decimals != other.decimals { forms.remove(.decimal) }
+    }
+}

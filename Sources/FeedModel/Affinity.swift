@@ -1,0 +1,49 @@
+/// What a column prefers to store, by its declared type (SQLite, "Datatypes in SQLite", section 3.1).
+package enum Affinity: Sendable {
+    case integer, text, blob, real, numeric
+
+    package init(declaredType: String) {
+        let type = declaredType.uppercased()
+        if type.contains("INT") {
+            self = .integer
+        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+            self = .text
+        } else if type.isEmpty || type.contains("BLOB") {
+            self = .blob
+        } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
+            self = .real
+        } else {
+            self = .numeric
+        }
+    }
+
+    /// - Parameter isStrict: whether the column's table is STRICT, where `ANY` keeps every value as it is (stricttables.html).
+    package init(declaredType: String, isStrict: Bool) {
+        self = isStrict && declaredType.uppercased() == "ANY" ? .blob : Affinity(declaredType: declaredType)
+    }
+
+    /// A type's name that has this affinity in a table that is not STRICT.
+    package var sqlType: String {
+        switch self {
+        case .integer: "INTEGER"
+        case .text: "TEXT"
+        case .blob: "BLOB"
+        case .real: "REAL"
+        case .numeric: "NUMERIC"
+        }
+    }
+
+    /// Whether a column of this affinity keeps values that a mapping declares as this SQL type.
+    package func holds(_ type: String, declaredType: String) -> Bool {
+        switch type {
+        case "TEXT":
+            // DATE and DATETIME are numeric by name, and keep dates as text.
+            self == .text || self == .blob || declaredType.uppercased().contains("DATE")
+                || declaredType.uppercased().contains("TIME")
+        case "INTEGER": self == .integer || self == .numeric
+        case "REAL": self == .real || self == .numeric
+        case "BLOB": self == .blob
+        default: true
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Which values a column holds for equal: its affinity makes of a text what the column would store, and its collation
+/// says which texts are the same (SQLite, "Datatypes in SQLite", sections 3 and 7).
+package struct ColumnComparison: Sendable, Hashable {
+    package var affinity: Affinity
+    /// In upper case.
+    package var collation: String
+
+    package init(affinity: Affinity, collation: String = "BINARY") {
+        self.affinity = affinity
+        self.collation = collation.uppercased()
+    }
+
+    /// Byte by byte, for a column of which nothing is known.
+    package static let exact = ColumnComparison(affinity: .text)
+
+    /// What stands for every text that is equal to this one.
+    package func value(_ text: String) -> ComparedValue {
+        switch affinity {
+        case .text, .blob:
+            return self.text(text)
+        case .integer, .numeric:
+            return ComparedValue(number: text) ?? self.text(text)
+        case .real:
+            switch ComparedValue(number: text) {
+            case .integer(let number): return .real(Double(number))
+            case .real(let number): return .real(number)
+            default: return self.text(text)
+            }
+        }
+    }
+
+    /// What stands for a text that the column stores as one.
+    package func text(_ text: String) -> ComparedValue {
+        var bytes = Array(text.utf8)
+        switch collation {
+        case "NOCASE":
+            for index in bytes.indices where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
+                bytes[index] += 32
+            }
+        case "RTRIM":
+            while bytes.last == UInt8(ascii: " ") { bytes.removeLast() }
+        default:
+            break
+        }
+        return .text(bytes)
+    }
+}

@@ -1,0 +1,71 @@
+public import Foundation
+
+/// The head of the response whose body is being parsed.
+public struct FeedResponse: Sendable {
+    /// The address as `sources.toml` declares it, with `${…}` as written and without `parameters`: fit to be stored.
+    public var requestedURL: String
+    /// The address that answered, after redirects, with everything that was sent, secrets included.
+    public var url: String
+    /// What relative references in the document are relative to (RFC 3986, section 5.1.3): the address that answered, without
+    /// user, query and fragment; fit to be stored. Nil for files, and where a secret is in what is left.
+    public package(set) var baseURL: String?
+    /// The source that asked.
+    public package(set) var source = ""
+    /// The request's key.
+    public package(set) var request = ""
+    /// Whether the request is its source's only one.
+    public package(set) var isOnlyRequest = true
+    public var status: Int
+    /// Names and values as they came, in their order.
+    public var headers: [(name: String, value: String)]
+    /// When the head arrived.
+    public var fetchedAt: Date
+    /// `ETag` and `Last-Modified`, byte for byte.
+    public var validators: Validators
+    /// Whether the body is a SOAP message, whose Body holds the document.
+    package var isSOAP = false
+    /// What the body may become in memory and in the store; see `max_body`.
+    package var maxBody = 256 << 20
+
+    public init(
+        requestedURL: String, url: String, status: Int, headers: [(name: String, value: String)], fetchedAt: Date,
+        validators: Validators
+    ) {
+        self.requestedURL = requestedURL
+        self.url = url
+        self.status = status
+        self.headers = headers
+        self.fetchedAt = fetchedAt
+        self.validators = validators
+    }
+
+    /// The address that answered, without what is not to be stored or does not count when references are resolved.
+    package var addressWithoutUser: String? {
+        guard var components = URLComponents(string: url),
+            ["http", "https"].contains(components.scheme?.lowercased())
+        else { return nil }
+        components.user = nil
+        components.password = nil
+        components.query = nil
+        components.fragment = nil
+        return components.string
+    }
+
+    /// The first header with this name, in any case.
+    public subscript(header name: String) -> String? {
+        headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    /// The `charset` parameter of the Content-Type, the first where it is repeated (RFC 9110, section 8.3).
+    package var charset: String? {
+        for parameter in self[header: "Content-Type"]?.split(separator: ";").dropFirst() ?? [] {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else {
+                continue
+            }
+            let value = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+            return value.isEmpty ? nil : value
+        }
+        return nil
+    }
+}

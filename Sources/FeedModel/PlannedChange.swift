@@ -1,0 +1,25 @@
+/// A change that a commit would make.
+package struct PlannedChange: Sendable {
+    package typealias Values = [(column: String, value: StoredValue)]
+
+    package enum Operation: Sendable {
+        case insert
+        /// With the values that the row has now, column by column.
+        case update(old: Values)
+        case delete
+    }
+
+    package var table: String
+    package var operation: Operation
+    /// The row as it would be; as it is, where it would be deleted.
+    package var row: Values
+    /// The columns that identify it.
+    package var key: [String]
+
+    package init(table: String, operation: Operation, row: Values, key: [String]) {
+        self.table = table
+        self.operation = operation
+        self.row = row
+        self.key = key
+    }
+}

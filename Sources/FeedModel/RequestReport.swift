@@ -1,0 +1,43 @@
+/// What became of one request of a run.
+public struct RequestReport: Sendable, Codable, Equatable {
+    public var key: String
+    /// The HTTP status, or nil where no response came.
+    public var status: Int?
+    public var outcome: RequestOutcome
+    /// Bytes of the body, after decompression.
+    public var bytes: Int
+    public var seconds: Double
+
+    public init(key: String, status: Int? = nil, outcome: RequestOutcome, bytes: Int = 0, seconds: Double = 0) {
+        self.key = key
+        self.status = status
+        self.outcome = outcome
+        self.bytes = bytes
+        self.seconds = seconds
+    }
+
+    private enum CodingKeys: String, CodingKey { case key, status, outcome, bytes, seconds }
+
+    /// `status` is written even where it is null, so that every object has the same keys.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(key, forKey: .key)
+        try container.encode(status, forKey: .status)
+        try container.encode(outcome, forKey: .outcome)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(seconds, forKey: .seconds)
+    }
+}
+
+/// How a request of a run ended.
+public enum RequestOutcome: String, Sendable, Codable, CaseIterable {
+    /// Its body was parsed into rows.
+    case parsed
+    /// It had nothing but values for other requests.
+    case captured
+    /// The server answered 304, or the body has the same bytes as the last one.
+    case unchanged
+    case failed
+    /// It was not sent, because an earlier one failed.
+    case skipped
+}

@@ -1,0 +1,74 @@
+public import Foundation
+
+/// What one run of one source did: a row of `tributary_run`, a line of `sync --json`, an element of
+/// `SyncService.outcomes`.
+public struct RunReport: Sendable, Equatable {
+    public var source: String
+    public var outcome: RunOutcome
+    public var startedAt: Date
+    public var seconds: Double
+    public var counts: MergeCounts
+    /// Records that the request's declaration said to drop.
+    public var skipped: Int
+    /// Bytes of all bodies, after decompression.
+    public var bytes: Int
+    /// Why the run was discarded, and what to do about it.
+    public var error: String?
+    public var requests: [RequestReport]
+    /// When the source is due again.
+    public var nextDue: Date?
+
+    public init(
+        source: String, outcome: RunOutcome, startedAt: Date, seconds: Double = 0, counts: MergeCounts = MergeCounts(),
+        skipped: Int = 0, bytes: Int = 0, error: String? = nil, requests: [RequestReport] = [], nextDue: Date? = nil
+    ) {
+        self.source = source
+        self.outcome = outcome
+        self.startedAt = startedAt
+        self.seconds = seconds
+        self.counts = counts
+        self.skipped = skipped
+        self.bytes = bytes
+        self.error = error
+        self.requests = requests
+        self.nextDue = nextDue
+    }
+}
+
+extension RunReport: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case source, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, requests
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(source, forKey: .source)
+        try container.encode(outcome, forKey: .outcome)
+        try container.encode(counts.inserted, forKey: .inserted)
+        try container.encode(counts.updated, forKey: .updated)
+        try container.encode(counts.deleted, forKey: .deleted)
+        try container.encode(counts.unchanged, forKey: .unchanged)
+        try container.encode(skipped, forKey: .skipped)
+        try container.encode(bytes, forKey: .bytes)
+        try container.encode(seconds, forKey: .seconds)
+        try container.encode(error, forKey: .error)
+        try container.encode(requests, forKey: .requests)
+    }
+}
+
+/// How a run of a source ended.
+public enum RunOutcome: String, Sendable, Codable, CaseIterable {
+    /// The whole stack was merged into the main store.
+    case committed
+    /// The server said of every request that nothing has changed.
+    case unchanged
+    /// The source was not due; nothing was sent.
+    case fresh
+    /// Something failed; the main store's rows are what they were.
+    case discarded
+    /// The run was told to stop; the main store's rows are what they were.
+    case cancelled
+
+    /// Whether the next run is due after the source's cache interval rather than its back-off.
+    public var isGood: Bool { self == .committed || self == .unchanged }
+}

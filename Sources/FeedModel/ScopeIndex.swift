@@ -1,0 +1,86 @@
+/// Who claims rows of which tables, each within a scope: finds those whose rows may be the same without looking at all.
+package struct ScopeIndex<Claimant: Hashable> {
+    private typealias Values = [String: ComparedValue]
+
+    private struct Table {
+        /// As they were declared.
+        var scopes: [Claimant: [String: String]] = [:]
+        /// By which `claims` are kept.
+        var comparison = TableComparison()
+        /// The claimants by the columns of their scopes, and by the scopes' values.
+        var claims: [Set<String>: [Values: Set<Claimant>]] = [:]
+
+        mutating func add(_ claimant: Claimant, _ scope: [String: String]) {
+            let values = comparison.values(of: scope)
+            claims[Set(values.keys), default: [:]][values, default: []].insert(claimant)
+        }
+
+        mutating func remove(_ claimant: Claimant) {
+            guard let scope = scopes.removeValue(forKey: claimant) else { return }
+            let values = comparison.values(of: scope)
+            let columns = Set(values.keys)
+            claims[columns]?[values]?.remove(claimant)
+            if claims[columns]?[values]?.isEmpty ?? false { claims[columns]?[values] = nil }
+            if claims[columns]?.isEmpty ?? false { claims[columns] = nil }
+        }
+    }
+
+    /// By the table's name in lower case.
+    private var tables: [String: Table] = [:]
+
+    package init() {}
+
+    package mutating func insert(_ claimant: Claimant, table: String, scope: [String: String]) {
+        let name = table.lowercased()
+        tables[name]?.remove(claimant)
+        tables[name, default: Table()].scopes[claimant] = scope
+        tables[name]?.add(claimant, scope)
+    }
+
+    package mutating func remove(_ claimant: Claimant, table: String) { tables[table.lowercased()]?.remove(claimant) }
+
+    /// The sets of columns, in lower case, that scopes of a table's rows name.
+    package func columns(of table: String) -> [Set<String>] {
+        (tables[table.lowercased()]?.claims.keys).map { $0.filter { !$0.isEmpty } } ?? []
+    }
+
+    /// The claimants of rows that may be within the scope.
+    ///
+    /// - Parameter comparison: how the table compares the columns that scopes name.
+    package mutating func claimants(
+        of table: String, within scope: [String: String], comparedBy comparison: TableComparison = TableComparison()
+    ) -> [Claimant] {
+        let name = table.lowercased()
+        compare(name, by: comparison)
+        let values = comparison.values(of: scope)
+        return (tables[name]?.claims ?? [:]).flatMap { columns, claims in
+            // Sources that mirror one table name the same columns, as a rule: one of them has this scope, or none.
+            if columns.isSubset(of: values.keys) {
+                return Array(claims[values.filter { columns.contains($0.key) }] ?? [])
+            }
+            return claims.filter { $0.key.mayShareRows(with: values) }.flatMap(\.value)
+        }
+    }
+
+    /// The claimants whose scope is exactly this.
+    package mutating func claimants(
+        of table: String, exactly values: [String: ComparedValue], comparedBy comparison: TableComparison
+    ) -> Set<Claimant> {
+        let name = table.lowercased()
+        compare(name, by: comparison)
+        return tables[name]?.claims[Set(values.keys)]?[values] ?? []
+    }
+
+    /// Keeps the claims of a table anew where its columns have come to compare otherwise.
+    private mutating func compare(_ name: String, by comparison: TableComparison) {
+        guard let table = tables[name] else { return }
+        let own = comparison.restricted(to: table.claims.keys.reduce(into: []) { $0.formUnion($1) })
+        guard own != table.comparison else { return }
+        var anew = Table(comparison: own)
+        for (claimant, scope) in table.scopes {
+            anew.scopes[claimant] = scope
+            anew.add(claimant, scope)
+        }
+        tables[name] = anew
+    }
+}

@@ -1,0 +1,30 @@
+/// Why the main store, or a worker context on its way into it, refuses something.
+public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Code: Sendable {
+        /// The store's file cannot be opened, or its schema not be applied.
+        case unavailable
+        /// A record names a table or a column that the store does not have, or a key that nothing makes unique.
+        case schema
+        /// A row breaks a constraint: NOT NULL, UNIQUE, CHECK, a foreign key, or a key without a value.
+        case constraint
+        /// What a body becomes is larger than its request allows, or a value is one that no column can hold.
+        case limit
+        /// Two sources claim to mirror the same rows.
+        case conflict
+        /// The store's file is no longer where it was opened.
+        case replaced
+        /// SQLite failed: disk full, I/O error, interrupted.
+        case database
+    }
+
+    public var code: Code
+    /// What was found, and what to do about it.
+    public var message: String
+
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}

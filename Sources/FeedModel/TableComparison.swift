@@ -1,0 +1,30 @@
+/// Tells how those columns of a table that scopes name compare their values.
+package struct TableComparison: Sendable, Hashable {
+    /// By their names in lower case. What is missing is compared byte by byte.
+    package var columns: [String: ColumnComparison]
+
+    package init(columns: [String: ColumnComparison] = [:]) { self.columns = columns }
+
+    /// A scope's values as the table compares them, by the columns' names in lower case.
+    package func values(of scope: [String: String]) -> [String: ComparedValue] {
+        scope.reduce(into: [:]) { values, entry in
+            let column = entry.key.lowercased()
+            values[column] = (columns[column] ?? .exact).value(entry.value)
+        }
+    }
+
+    /// Whether two scopes have rows in common: they do unless a column that both name has different values.
+    package func mayShareRows(_ scope: [String: String], _ other: [String: String]) -> Bool {
+        scope.isEmpty || other.isEmpty || values(of: scope).mayShareRows(with: values(of: other))
+    }
+
+    package func restricted(to names: Set<String>) -> TableComparison {
+        TableComparison(columns: columns.filter { names.contains($0.key) })
+    }
+}
+
+extension [String: ComparedValue] {
+    func mayShareRows(with other: [String: ComparedValue]) -> Bool {
+        allSatisfy { column, value in other[column].map { $0 == value } ?? true }
+    }
+}

@@ -1,0 +1,121 @@
+public import XMLStream
+
+/// From text to typed values.
+///
+/// `bind(&x)` converts the text of the element that ends; `bind(&x, attribute:)` the value of one of its attributes, and
+/// leaves `x` alone where there is none. An empty text is `""` for a string and nil for an optional of any other type.
+/// A text that does not convert discards the run with a ``BindingError``: the callback's caller sees it, so `bind` needs
+/// no `try`.
+extension FeedParser {
+    public final func bind(_ value: inout String) { value = text }
+
+    public final func bind(_ value: inout String?) { value = text }
+
+    public final func bind<Value: XMLConvertible>(_ value: inout Value) {
+        let bytes = textBytes
+        if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
+    }
+
+    public final func bind<Value: XMLConvertible>(_ value: inout Value?) { bindOptional(&value) }
+
+    // Most numbers are one of these two: without generics they cost half.
+    public final func bind(_ value: inout Int?) { bindOptional(&value) }
+    public final func bind(_ value: inout Double?) { bindOptional(&value) }
+
+    @inline(__always)
+    private func bindOptional<Value: XMLConvertible>(_ value: inout Value?) {
+        let bytes = textBytes
+        guard !bytes.isEmpty else { return value = nil }
+        if let converted = Value(xmlText: bytes) { value = converted } else { refuse(bytes, Value.xmlDescription) }
+    }
+
+    @_disfavoredOverload
+    public final func bind<Value: RawRepresentable>(_ value: inout Value) where Value.RawValue: XMLConvertible {
+        let bytes = textBytes
+        if let converted = convert(bytes, to: Value.self) {
+            value = converted
+        } else {
+            refuse(bytes, "one of \(Value.self)")
+        }
+    }
+
+    @_disfavoredOverload
+    public final func bind<Value: RawRepresentable>(_ value: inout Value?) where Value.RawValue: XMLConvertible {
+        let bytes = textBytes
+        guard !bytes.isEmpty else { return value = nil }
+        if let converted = convert(bytes, to: Value.self) {
+            value = converted
+        } else {
+            refuse(bytes, "one of \(Value.self)")
+        }
+    }
+
+    public final func bind<Value: XMLConvertible>(_ value: inout Value, attribute: String) {
+        withAttribute(attribute) { bytes in
+            if let converted = Value(xmlText: bytes) {
+                value = converted
+            } else {
+                refuse(bytes, Value.xmlDescription, attribute: attribute)
+            }
+        }
+    }
+
+    public final func bind<Value: XMLConvertible>(_ value: inout Value?, attribute: String) {
+        withAttribute(attribute) { bytes in
+            if let converted = Value(xmlText: bytes) {
+                value = converted
+            } else if bytes.isEmpty {
+                value = nil
+            } else {
+                refuse(bytes, Value.xmlDescription, attribute: attribute)
+            }
+        }
+    }
+
+    @_disfavoredOverload
+    public final func bind<Value: RawRepresentable>(_ value: inout Value, attribute: String)
+    where Value.RawValue: XMLConvertible {
+        withAttribute(attribute) { bytes in
+            if let converted = convert(bytes, to: Value.self) {
+                value = converted
+            } else {
+                refuse(bytes, "one of \(Value.self)", attribute: attribute)
+            }
+        }
+    }
+
+    @_disfavoredOverload
+    public final func bind<Value: RawRepresentable>(_ value: inout Value?, attribute: String)
+    where Value.RawValue: XMLConvertible {
+        withAttribute(attribute) { bytes in
+            if let converted = convert(bytes, to: Value.self) {
+                value = converted
+            } else if bytes.isEmpty {
+                value = nil
+            } else {
+                refuse(bytes, "one of \(Value.self)", attribute: attribute)
+            }
+        }
+    }
+
+    private var textBytes: UnsafeBufferPointer<UInt8> {
+        streamReference._withUnsafeGuaranteedRef { trimmed($0.textBytes) }
+    }
+
+    private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) }
+    }
+
+    private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>, to type: Value.Type) -> Value?
+    where Value.RawValue: XMLConvertible {
+        Value.RawValue(xmlText: bytes).flatMap { Value(rawValue: $0) }
+    }
+
+    /// Ends the document once the callback has returned; the first error counts.
+    private func refuse(_ bytes: UnsafeBufferPointer<UInt8>, _ expected: String, attribute: String? = nil) {
+        stream.fail(
+            BindingError(
+                element: element, attribute: attribute, line: line, value: String(decoding: bytes, as: UTF8.self),
+                expected: expected))
+    }
+}

@@ -1,0 +1,339 @@
+package import XMLStream
+
+/// Reads JSON (RFC 8259) while it arrives, and tells parsers of it as if it were XML, so that the same parsers and mappings
+/// read it.
+///
+/// The document is the element `json`. An object's member is an element of its name, an array repeats the element of its
+/// member, and `item` inside another array or at the top. `null` is no element at all. A name that an object has twice is
+/// an element that is there twice.
+///
+/// A member's name becomes that of an element by ``ElementNaming``. A character that XML cannot hold (most below U+0020,
+/// U+FFFE, U+FFFF, one half of a surrogate pair) becomes U+FFFD, the replacement character.
+package final class JSONReader {
+    static let rootName = "json"
+    static let itemName = "item"
+    /// Objects and arrays within one another.
+    static let depthLimit = 512
+    /// Bytes of a number, or of a member's name.
+    static let tokenLimit = 1000
+
+    /// One element name for each of the parsers.
+    private typealias Name = [XMLStreamParser.ElementName]
+
+    private enum Container {
+        case object, array
+    }
+
+    private enum State {
+        case value, firstNameOrEnd, name, colon, commaOrEnd, firstValueOrEnd, end
+        case string(isName: Bool)
+        case escape(isName: Bool)
+        case unicode(isName: Bool, digits: Int, value: UInt32)
+        case literal
+    }
+
+    private let streams: [XMLStreamParser]
+    private var state = State.value
+    private var containers: [Container] = []
+    /// The element that each value in the open containers is, by depth.
+    private var names: [Name] = []
+    private let item: Name
+    /// Names that have been met, by the bytes of the members'.
+    private var known: [[UInt8]: Name] = [:]
+    /// A name or a literal as far as it has come.
+    private var token: [UInt8] = []
+    /// The bytes of a character of more than one, as far as they have come.
+    private var character: [UInt8] = []
+    private var highSurrogate: UInt32?
+    private var line = 1
+
+    /// - Parameter streams: are told of the document, and of nothing else.
+    package init(_ streams: [XMLStreamParser]) throws {
+        self.streams = streams
+        item = try Self.name(Array(Self.itemName.utf8), in: streams)
+        names = [try Self.name(Array(Self.rootName.utf8), in: streams)]
+    }
+
+    /// - Throws: ``DocumentError`` with the line, where the bytes are not JSON; what the parsers throw.
+    package func read(_ bytes: UnsafeRawBufferPointer) throws {
+        let bytes = bytes.bindMemory(to: UInt8.self)
+        var index = 0
+        while index < bytes.count {
+            if case .string(let isName) = state, character.isEmpty {
+                let end = bytes[index...].firstIndex { !Self.isPlain($0) } ?? bytes.count
+                if end > index {
+                    try takeText(UnsafeBufferPointer(rebasing: bytes[index..<end]), isName)
+                    index = end
+                    continue
+                }
+            }
+            if bytes[index] == 0x0A { line += 1 }
+            try take(bytes[index])
+            index += 1
+        }
+    }
+
+    /// - Throws: ``DocumentError`` where the document is not complete.
+    package func finish() throws {
+        if case .literal = state, containers.isEmpty { try endLiteral() }
+        guard case .end = state else { throw problem("the document ends before its value does") }
+    }
+
+    private func take(_ byte: UInt8) throws {
+        switch state {
+        case .string(let isName): try takeString(byte, isName)
+        case .escape(let isName): try takeEscape(byte, isName)
+        case .unicode(let isName, let digits, let value): try takeUnicode(byte, isName, digits, value)
+        case .literal:
+            switch byte {
+            case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), 0x20, 0x09, 0x0A, 0x0D:
+                try endLiteral()
+                try take(byte)
+            default:
+                token.append(byte)
+                guard token.count <= Self.tokenLimit else {
+                    throw problem("a number is longer than \(Self.tokenLimit) characters")
+                }
+            }
+        default:
+            if !isXMLSpace(byte) { try takeStructure(byte) }
+        }
+    }
+
+    private func takeStructure(_ byte: UInt8) throws {
+        switch (state, byte) {
+        case (.value, UInt8(ascii: "{")), (.firstValueOrEnd, UInt8(ascii: "{")):
+            try open(.object)
+        case (.value, UInt8(ascii: "[")), (.firstValueOrEnd, UInt8(ascii: "[")):
+            try open(.array)
+        case (.value, UInt8(ascii: "\"")), (.firstValueOrEnd, UInt8(ascii: "\"")):
+            try startElement()
+            state = .string(isName: false)
+        case (.firstValueOrEnd, UInt8(ascii: "]")), (.firstNameOrEnd, UInt8(ascii: "}")):
+            try close()
+        case (.value, 0x21..<0x7F), (.firstValueOrEnd, 0x21..<0x7F):
+            token = [byte]
+            state = .literal
+        case (.firstNameOrEnd, UInt8(ascii: "\"")), (.name, UInt8(ascii: "\"")):
+            token.removeAll(keepingCapacity: true)
+            state = .string(isName: true)
+        case (.colon, UInt8(ascii: ":")):
+            state = .value
+        case (.commaOrEnd, UInt8(ascii: ",")):
+            state = containers.last == .object ? .name : .value
+        case (.commaOrEnd, UInt8(ascii: "}")) where containers.last == .object,
+            (.commaOrEnd, UInt8(ascii: "]")) where containers.last == .array:
+            try close()
+        case (_, 0x21..<0x7F):
+            throw problem("'\(Character(Unicode.Scalar(byte)))' is not expected")
+        default:
+            throw problem("the byte 0x\(String(byte, radix: 16, uppercase: true)) is not expected")
+        }
+    }
+
+    // MARK: - Containers
+
+    private var name: Name { names[names.count - 1] }
+
+    private func open(_ container: Container) throws {
+        guard containers.count < Self.depthLimit else {
+            throw problem("values are nested more than \(Self.depthLimit) deep")
+        }
+        // An array is no element itself, but for one that is the document or within another array.
+        let isElement = container == .object || containers.last != .object
+        if isElement { try startElement() }
+        containers.append(container)
+        switch container {
+        case .object:
+            names.append(item)
+            state = .firstNameOrEnd
+        case .array:
+            names.append(isElement ? item : name)
+            state = .firstValueOrEnd
+        }
+    }
+
+    private func close() throws {
+        let container = containers.removeLast()
+        names.removeLast()
+        if container == .object || containers.last != .object { try endElement() }
+        endValue()
+    }
+
+    private func endValue() { state = containers.isEmpty ? .end : .commaOrEnd }
+
+    private func startElement() throws {
+        let name = name
+        for index in streams.indices { try streams[index].start(name[index], line: line) }
+    }
+
+    private func endElement() throws {
+        for stream in streams { try stream.end(line: line) }
+    }
+
+    private func tell(_ text: UnsafeBufferPointer<UInt8>) throws {
+        for stream in streams { try stream.text(text, line: line) }
+    }
+
+    // MARK: - Values
+
+    private func endLiteral() throws {
+        let text = String(decoding: token, as: UTF8.self)
+        switch text {
+        case "null":
+            // A document is an element, whatever it holds.
+            if containers.isEmpty {
+                try startElement()
+                try endElement()
+            }
+        case "true", "false":
+            try emitToken()
+        default:
+            guard token.first.map({ $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") < 10 }) ?? false,
+                token.withUnsafeBufferPointer({ Lexical.isDecimal($0, exponent: true) })
+            else { throw problem("'\(text.prefix(40))' is no value") }
+            try emitToken()
+        }
+        endValue()
+    }
+
+    private func emitToken() throws {
+        try startElement()
+        try token.withUnsafeBufferPointer { try tell($0) }
+        try endElement()
+    }
+
+    // MARK: - Strings
+
+    /// Whether a byte of a string stands for itself, and for a whole character.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
+    private func takeString(_ byte: UInt8, _ isName: Bool) throws {
+        if !character.isEmpty { return try takeContinuation(byte, isName) }
+        switch byte {
+        case UInt8(ascii: "\""):
+            try endSurrogate(isName)
+            if isName {
+                names[names.count - 1] = try memberName()
+                state = .colon
+            } else {
+                try endElement()
+                endValue()
+            }
+        case UInt8(ascii: "\\"):
+            state = .escape(isName: isName)
+        case 0xC2...0xF4:
+            character.append(byte)
+        case 0x80...:
+            throw notUTF8
+        default:
+            try take(Unicode.Scalar(byte), isName)
+        }
+    }
+
+    /// The bytes of UTF-8 that may follow (The Unicode Standard, table 3-7).
+    private func takeContinuation(_ byte: UInt8, _ isName: Bool) throws {
+        let allowed: ClosedRange<UInt8> =
+            switch (character.count, character[0]) {
+            case (1, 0xE0): 0xA0...0xBF
+            case (1, 0xED): 0x80...0x9F
+            case (1, 0xF0): 0x90...0xBF
+            case (1, 0xF4): 0x80...0x8F
+            default: 0x80...0xBF
+            }
+        guard allowed.contains(byte) else { throw notUTF8 }
+        character.append(byte)
+        let length = character[0] < 0xE0 ? 2 : character[0] < 0xF0 ? 3 : 4
+        guard character.count == length else { return }
+        defer { character.removeAll(keepingCapacity: true) }
+        let isNone = character == [0xEF, 0xBF, 0xBE] || character == [0xEF, 0xBF, 0xBF]
+        try (isNone ? Self.replacement : character).withUnsafeBufferPointer { try takeText($0, isName) }
+    }
+
+    private func takeText(_ text: UnsafeBufferPointer<UInt8>, _ isName: Bool) throws {
+        try endSurrogate(isName)
+        guard isName else { return try tell(text) }
+        token.append(contentsOf: text)
+        guard token.count <= Self.tokenLimit else {
+            throw problem("a name is longer than \(Self.tokenLimit) bytes")
+        }
+    }
+
+    private func take(_ scalar: Unicode.Scalar?, _ isName: Bool) throws {
+        let isCharacter =
+            switch scalar?.value ?? 0 {
+            case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x10000...: true
+            default: false
+            }
+        let bytes = isCharacter ? scalar.map { Array(String(Character($0)).utf8) } : nil
+        try (bytes ?? Self.replacement).withUnsafeBufferPointer { try takeText($0, isName) }
+    }
+
+    private static let replacement = Array("\u{FFFD}".utf8)
+
+    private func takeEscape(_ byte: UInt8, _ isName: Bool) throws {
+        state = .string(isName: isName)
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): try take(Unicode.Scalar(byte), isName)
+        case UInt8(ascii: "b"): try take("\u{08}", isName)
+        case UInt8(ascii: "f"): try take("\u{0C}", isName)
+        case UInt8(ascii: "n"): try take("\n", isName)
+        case UInt8(ascii: "r"): try take("\r", isName)
+        case UInt8(ascii: "t"): try take("\t", isName)
+        case UInt8(ascii: "u"): state = .unicode(isName: isName, digits: 0, value: 0)
+        default: throw problem("a backslash stands before what is no escape")
+        }
+    }
+
+    private func takeUnicode(_ byte: UInt8, _ isName: Bool, _ digits: Int, _ value: UInt32) throws {
+        guard byte < 0x80, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+            throw problem("'\\u' needs four digits")
+        }
+        let value = value << 4 | UInt32(digit)
+        guard digits == 3 else { return state = .unicode(isName: isName, digits: digits + 1, value: value) }
+        state = .string(isName: isName)
+        switch value {
+        case 0xD800...0xDBFF:
+            try endSurrogate(isName)
+            highSurrogate = value
+        case 0xDC00...0xDFFF:
+            guard let high = highSurrogate else { return try take(nil, isName) }
+            highSurrogate = nil
+            try take(Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (value - 0xDC00)), isName)
+        default:
+            try take(Unicode.Scalar(value), isName)
+        }
+    }
+
+    /// One half of a pair whose other half does not follow is no character.
+    private func endSurrogate(_ isName: Bool) throws {
+        guard highSurrogate != nil else { return }
+        highSurrogate = nil
+        try take(nil, isName)
+    }
+
+    // MARK: - Names
+
+    private func memberName() throws -> Name {
+        if let name = known[token] { return name }
+        let name = try Self.name(Array(ElementNaming.name(String(decoding: token, as: UTF8.self)).utf8), in: streams)
+        // Names that are data are many, and each is met once.
+        if known.count >= 10_000 { known = [:] }
+        known[token] = name
+        return name
+    }
+
+    private static func name(_ bytes: [UInt8], in streams: [XMLStreamParser]) throws -> Name {
+        try bytes.withUnsafeBufferPointer { bytes in try streams.map { try $0.elementName(bytes) } }
+    }
+
+    private var notUTF8: DocumentError {
+        problem("a string is not valid UTF-8, which JSON is in (RFC 8259, section 8.1)")
+    }
+
+    private func problem(_ message: String) -> DocumentError {
+        DocumentError("line \(line) of the JSON body: \(message)")
+    }
+}

@@ -1,0 +1,268 @@
+package import FeedDeclarations
+package import FeedModel
+package import FeedStore
+import Foundation
+import XMLStream
+
+/// Makes a mapping ready for one response: which values a record gathers, and how they become rows of the store.
+package struct MappingCompiler {
+    let mapping: RequestMapping
+    let request: RequestDeclaration
+    let response: FeedResponse
+    let context: WorkerContext
+    package let encryptionKey: EncryptionKey?
+    /// Whether what nothing takes, and columns that find nothing, are noted.
+    var notesUnused = false
+
+    package init(
+        mapping: RequestMapping, request: RequestDeclaration, response: FeedResponse, context: WorkerContext,
+        encryptionKey: EncryptionKey?, notesUnused: Bool = false
+    ) {
+        self.mapping = mapping
+        self.request = request
+        self.response = response
+        self.context = context
+        self.encryptionKey = encryptionKey
+        self.notesUnused = notesUnused
+    }
+
+    package func plans() throws -> [RecordPlan] {
+        let tables = try mapping.tables.map(withNamedColumns).map(withScope)
+        let plans = tables.enumerated().map { RecordPlan($1, index: $0) }
+        for plan in plans { try gatherSlots(plan, plans) }
+        for plan in plans { try makeRows(plan, plans) }
+        return plans
+    }
+
+    /// A table whose columns are whatever matches gets those that the store has.
+    private func withNamedColumns(_ table: TableMapping) throws -> TableMapping {
+        guard table.matchesNames else { return table }
+        var table = table
+        let columns = try context.columns(of: table.table)
+        table.columns = columns.map { ColumnMapping(name: $0.name, origin: .name) }
+        if table.key.isEmpty { table.key = try context.primaryKey(of: table.table) }
+        return table
+    }
+
+    /// Where the feed has no value for a column of the scope, its rows have the scope's.
+    private func withScope(_ table: TableMapping) -> TableMapping {
+        var table = table
+        for (name, value) in request.scope {
+            guard let index = table.columns.firstIndex(where: { $0.name.lowercased() == name.lowercased() }),
+                table.columns[index].fallback == nil
+            else { continue }
+            switch table.columns[index].origin {
+            case .path, .name, .sent: table.columns[index].fallback = .text(value)
+            case .constant, .ordinal, .response, .parent: break
+            }
+        }
+        return table
+    }
+
+    private func gatherSlots(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
+        for column in plan.mapping.columns {
+            guard let source = try source(of: column, plan, plans) else { continue }
+            plan.slots.append(.init(column: column, source: source, isMarkup: column.type == .xml))
+            for set in column.reference?.set ?? [] {
+                var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
+                setColumn.type = set.type
+                plan.slots.append(.init(column: setColumn, source: .path(set.path), isMarkup: set.type == .xml))
+            }
+        }
+        let key = Set(plan.mapping.key.map { $0.lowercased() })
+        plan.isKey = plan.slots.map { key.contains($0.column.name.lowercased()) && !plan.mapping.matchesNames }
+        plan.found = plan.slots.map { _ in false }
+        plan.notesFound = plan.mapping.matchesNames || notesUnused
+        plan.inherited = plan.slots.indices.filter { index in
+            switch plan.slots[index].source {
+            case .path(let path): path.ups > 0 || path.isAbsolute
+            case .parent: true
+            case .record: true
+            case .name, .ordinal, .relation, .given: false
+            }
+        }
+        plan.countsPositions = plan.slots.contains { if case .ordinal = $0.source { true } else { false } }
+    }
+
+    private func source(of column: ColumnMapping, _ plan: RecordPlan, _ plans: [RecordPlan]) throws
+        -> RecordPlan.Source?
+    {
+        switch column.origin {
+        case .path(let path, _): return .path(path)
+        case .name: return .name(XMLName.folded(column.name))
+        case .ordinal: return .ordinal
+        case .constant(.text(let text)) where column.isConverted: return .given(text)
+        case .constant, .response: return nil
+        case .sent(let reference): return .given(request.given[reference] ?? nil)
+        case .parent(let table):
+            // `check` has seen that the table is there.
+            guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
+                return nil
+            }
+            if let key = try keyInFeed(of: parent.mapping) { return .parent(parent, slot: key) }
+            guard try context.primaryKey(of: table).count == 1 else {
+                throw StoreError(
+                    .schema,
+                    "the column '\(column.name)' of table '\(plan.mapping.table)' holds the key of its parent, but table "
+                        + "'\(table)' has no primary key of one column")
+            }
+            parent.numbersRecords = true
+            return .record(parent)
+        }
+    }
+
+    private func source(ofOwn column: ColumnMapping) -> Bool {
+        switch column.origin {
+        case .constant: column.isConverted
+        case .response: false
+        default: true
+        }
+    }
+
+    /// The slot of the parent's primary key, where the feed has it.
+    private func keyInFeed(of table: TableMapping) throws -> Int? {
+        let key = try context.primaryKey(of: table.table)
+        guard key.count == 1, !table.matchesNames else { return nil }
+        return slotIndex(of: key[0], in: table)
+    }
+
+    /// The slot that a column will have: each column before it has one, and one for each that a reference sets.
+    private func slotIndex(of name: String, in table: TableMapping) -> Int? {
+        var index = 0
+        for column in table.columns where source(ofOwn: column) {
+            if column.name.lowercased() == name.lowercased() { return index }
+            index += 1 + (column.reference?.set.count ?? 0)
+        }
+        return nil
+    }
+
+    // MARK: - Rows
+
+    private func makeRows(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
+        let table = plan.mapping
+        let types = Dictionary(
+            try context.columns(of: table.table).map { ($0.name.lowercased(), $0.type) }
+        ) { first, _ in first }
+        var shape = RowShape(table: table.table, columns: [])
+        var values: [RecordPlan.Value] = []
+        var lookups: [RecordPlan.Value] = []
+        var created: [RecordPlan.Row] = []
+        for column in table.columns {
+            let slot = plan.slots.firstIndex { $0.column == column }
+            switch column.origin {
+            case .constant(let constant) where !column.isConverted:
+                values.append(.fixed(constant))
+            case .response(let fact):
+                values.append(.fact(text(of: fact)))
+            case .parent(let parentTable):
+                guard let slot else { continue }
+                guard case .parent(let parent, let key) = plan.slots[slot].source else {
+                    shape.references.append(
+                        .init(column: column.name, table: parentTable, lookups: [], missing: .discard))
+                    lookups.append(.slot(slot, ValueConverter(.integer)))
+                    continue
+                }
+                values.append(.slot(slot, try converter(for: parent.slots[key].column, in: parent.mapping.table)))
+            case .path, .name, .ordinal, .sent, .constant:
+                guard let slot else { continue }
+                if let reference = column.reference {
+                    let converter = try converter(for: column, named: reference.column, in: reference.table)
+                    shape.references.append(
+                        .init(
+                            column: column.name, table: reference.table, lookups: [reference.column],
+                            missing: reference.missing))
+                    lookups.append(.slot(slot, converter))
+                    if reference.missing == .create {
+                        created.append(try row(creating: reference, column, slot, converter, plan))
+                    }
+                    continue
+                }
+                var type: ValueType?
+                if case .ordinal = column.origin { type = .integer }
+                let converter = ValueConverter(
+                    column, declaredType: types[column.name.lowercased()], type: type,
+                    cipher: cipher(column, table.table))
+                values.append(.slot(slot, converter))
+            }
+            shape.columns.append(column.name)
+        }
+        shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
+        if plan.numbersRecords {
+            shape.numbersRecords = true
+            lookups.append(.number)
+        }
+        let window = request.window(of: table)
+        // The children of parents that go must go, too; those that a window has are among them.
+        if window?.parents.isEmpty ?? true, let within = table.within, let parent = table.parentOfMirror {
+            shape.within = .init(column: within, parent: parent)
+        }
+        let rule = MergeRule(
+            sync: request.sync(of: table), scope: request.scope, window: window,
+            keys: table.key.isEmpty ? [:] : [table.table: table.key])
+        let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
+        plan.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
+    }
+
+    /// The key of a table whose columns are matched by name is known when it is known which columns there are.
+    private func withoutKey(_ rule: MergeRule) -> MergeRule {
+        var rule = rule
+        rule.keys = [:]
+        return rule
+    }
+
+    private func row(
+        creating reference: ColumnMapping.Reference, _ column: ColumnMapping, _ slot: Int, _ converter: ValueConverter,
+        _ plan: RecordPlan
+    ) throws -> RecordPlan.Row {
+        var shape = RowShape(table: reference.table, columns: [reference.column] + reference.set.map(\.column))
+        shape.isLookUp = true
+        let writer = try context.writer(
+            for: shape,
+            rule: MergeRule(
+                sync: reference.updates ? .upsert : .insert, keys: [reference.table: [reference.column]]))
+        let set = reference.set.indices.map { index in
+            RecordPlan.Value.slot(slot + 1 + index, ValueConverter(reference.set[index].type))
+        }
+        return .init(writer: writer, values: [.slot(slot, converter)] + set, condition: slot)
+    }
+
+    /// A value takes the type of the column that it is compared with, where the mapping gives none.
+    private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
+        -> ValueConverter
+    {
+        let name = (name ?? column.name).lowercased()
+        let declaredType = try context.columns(of: table).first { $0.name.lowercased() == name }?.type
+        return ValueConverter(column, declaredType: declaredType, cipher: nil)
+    }
+
+    private func cipher(_ column: ColumnMapping, _ table: String) -> ColumnCipher? {
+        guard column.isEncrypted, let encryptionKey else { return nil }
+        return ColumnCipher(key: encryptionKey, table: table, column: column.name)
+    }
+
+    private func text(of fact: ColumnMapping.Fact) -> String? {
+        switch fact {
+        case .url: return response.requestedURL
+        case .fetchedAt: return Lexical.iso8601(response.fetchedAt)
+        case .lastModified:
+            guard var text = response[header: "Last-Modified"] else { return nil }
+            return text.withUTF8 { Lexical.date($0) }.map(Lexical.iso8601)
+        }
+    }
+}
+
+extension ValueType {
+    /// What a column of the store holds, where the mapping does not say.
+    init(declaredType: String) {
+        let name = declaredType.uppercased()
+        switch Affinity(declaredType: declaredType) {
+        case .integer: self = .integer
+        case .real: self = .real
+        case .numeric where name.contains("BOOL"): self = .boolean
+        case .numeric where name.contains("DATETIME") || name.contains("TIMESTAMP"): self = .datetime
+        case .numeric where name.contains("DATE"): self = .date
+        case .numeric where name.contains("DEC") || name.contains("NUM"): self = .decimal
+        default: self = .text
+        }
+    }
+}

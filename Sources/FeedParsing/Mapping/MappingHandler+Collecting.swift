@@ -1,0 +1,74 @@
+import FeedDeclarations
+import FeedModel
+import XMLStream
+
+/// Columns that take an element whole: its markup, or the text of all that is in it.
+extension MappingHandler {
+    /// Bytes of the elements that are gathered whole at the same time, those of elements within one another together.
+    static let collectedLimit = 16 << 20
+
+    var isCollecting: Bool { !collectors.isEmpty || !texts.isEmpty }
+
+    func beginCollecting(_ capture: PathNode.Capture, _ stream: XMLStreamParser, depth: Int) throws {
+        guard mayTake(capture) else { return }
+        if case .markup = capture.what {
+            collectors.append(ElementCollector(capture, depth: depth))
+            try collect(from: collectors.count - 1) { $0.start(stream) }
+        } else {
+            texts.begin(capture, depth: depth)
+        }
+        stream.keepsIndentation = true
+        while collected.count <= depth { collected.append(0) }
+        collected[depth] = 0
+    }
+
+    func endCollecting(_ stream: XMLStreamParser, depth: Int) throws {
+        while let collector = collectors.last, collector.depth == depth {
+            collectors.removeLast()
+            collectedBytes -= collector.count
+            try collector.result.withUnsafeBufferPointer { try deliver($0, collector.capture) }
+        }
+        try texts.end(depth: depth) { try deliver(trimmed($0), $1) }
+        stream.keepsIndentation = isCollecting
+    }
+
+    func collectStart(_ stream: XMLStreamParser, depth: Int) throws {
+        try collectText(stream.textBytes(atDepth: depth - 1), depth: depth - 1)
+        while collected.count <= depth { collected.append(0) }
+        collected[depth] = 0
+        try collect { $0.start(stream) }
+    }
+
+    func collectEnd(_ stream: XMLStreamParser, depth: Int) throws {
+        try collectText(stream.textBytes, depth: depth)
+        try collect { $0.end() }
+    }
+
+    private func collectText(_ text: UnsafeBufferPointer<UInt8>, depth: Int) throws {
+        guard text.count > collected[depth] else { return }
+        let new = UnsafeBufferPointer(rebasing: text[collected[depth]...])
+        texts.append(new)
+        try collect { $0.append(new) }
+        collected[depth] = text.count
+    }
+
+    private func collect(from first: Int = 0, _ body: (inout ElementCollector) -> Void) throws {
+        for index in collectors.indices.dropFirst(first) {
+            collectedBytes -= collectors[index].count
+            body(&collectors[index])
+            collectedBytes += collectors[index].count
+        }
+        guard collectedBytes + texts.count <= Self.collectedLimit else {
+            throw MappingError(
+                "more than \(ByteSize.text(Self.collectedLimit)) of elements that columns take whole (type = \"xml\", "
+                    + "string(…)) are open at the same time; map smaller elements")
+        }
+    }
+
+    /// Whether the value would find a record without one.
+    private func mayTake(_ capture: PathNode.Capture) -> Bool {
+        if capture.isInherited { return true }
+        guard let record = record(for: capture) else { return false }
+        return !record.has(capture.slot) || capture.record.slots[capture.slot].column.repetition != .first
+    }
+}

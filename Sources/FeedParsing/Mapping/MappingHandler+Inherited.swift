@@ -1,0 +1,127 @@
+import FeedDeclarations
+import FeedModel
+import FeedStore
+import XMLStream
+
+/// Values that a record takes from the elements around it, and records that wait for one.
+extension MappingHandler {
+    /// Fills what comes from enclosing elements; the slots that have to wait until those end.
+    func inherit(_ instance: RecordInstance, _ stream: XMLStreamParser) -> [Int] {
+        let plan = instance.plan
+        return plan.inherited.filter { slot in
+            guard let base = self.base(of: slot, for: instance) else { return false }
+            switch plan.slots[slot].source {
+            case .path(let path):
+                if path.steps.isEmpty, !path.isAbsolute, case .attribute(let test) = path.target {
+                    stream.attributes(atDepth: base).withValue(of: test) { instance.take($0, slot) }
+                    return false
+                }
+                guard plan.slots[slot].column.repetition == .first,
+                    let value = levels[base]?.inherited[.init(plan: plan.index, slot: slot)]
+                else { return true }
+                value.withUnsafeBufferPointer { instance.take($0, slot) }
+                return false
+            case .parent(let parent, let key):
+                guard let enclosing = parent.open(at: base),
+                    parent.slots[key].column.repetition == .first, let value = enclosing[key]
+                else { return true }
+                instance.take(value, slot)
+                return false
+            case .relation(let index):
+                let relation = plan.relations[index]
+                if !instance.has(relation.slot),
+                    let enclosing = relation.target.open(at: base)
+                {
+                    refer(instance, relation.recordSlot, to: enclosing)
+                }
+                return false
+            case .record(let parent):
+                if let enclosing = parent.open(at: base) {
+                    refer(instance, slot, to: enclosing)
+                }
+                return false
+            case .name, .ordinal, .given:
+                return false
+            }
+        }
+    }
+
+    func refer(_ instance: RecordInstance, _ slot: Int, to other: RecordInstance) {
+        var number = String(other.record)
+        number.withUTF8 { instance.set($0, slot) }
+    }
+
+    /// A record within another one whose table refers to it: the nearest. Within one of its own table it is that one's
+    /// child, which is all that there is to say.
+    func relateOutwards(_ instance: RecordInstance) {
+        let around = instance.plan.referrers.filter { $0 !== instance.plan }.compactMap { $0.enclosing(instance.depth) }
+        guard let outer = around.max(by: { $0.depth < $1.depth }),
+            let relation = outer.plan.relations.first(where: { $0.target === instance.plan })
+        else { return }
+        if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
+            outer.forget(relation.slot)
+            refer(outer, relation.recordSlot, to: instance)
+        }
+    }
+
+    /// The depth of the element from which, or below which, a slot's value comes; nil where there is none.
+    func base(of slot: Int, for instance: RecordInstance) -> Int? {
+        switch instance.plan.slots[slot].source {
+        case .path(let path):
+            let depth = path.isAbsolute ? 0 : instance.depth - path.ups
+            return depth >= (path.isAbsolute ? 0 : 1) ? depth : nil
+        case .parent(let parent, _):
+            return parent.enclosing(instance.depth)?.depth
+        case .relation(let index):
+            return instance.plan.relations[index].target.enclosing(instance.depth)?.depth
+        case .record(let parent):
+            return parent.enclosing(instance.depth)?.depth
+        case .name, .ordinal, .given:
+            return nil
+        }
+    }
+
+    /// Stages a record that has ended, or lets it wait for the values that may still come.
+    func finish(_ instance: RecordInstance, _ missing: [Int]) throws {
+        guard let depth = missing.compactMap({ base(of: $0, for: instance) }).max() else {
+            try instance.plan.stage(instance, context: context)
+            instance.plan.recycle(instance)
+            return
+        }
+        let column = instance.plan.slots[missing[0]].column
+        try wait(forMore: instance.footprint, column.writtenPath, of: instance.plan)
+        level(depth).waiting.append(.init(instance: instance, slots: missing))
+    }
+
+    /// Counts what waits, or is waited for.
+    func wait(forMore bytes: Int, _ path: String, of plan: RecordPlan) throws {
+        waitingBytes += bytes
+        guard waitingBytes <= Self.waitingLimit else {
+            throw MappingError(
+                "more than \(ByteSize.text(Self.waitingLimit)) of records of table '\(plan.mapping.table)', and of values "
+                    + "for them, wait for '\(path)', which comes after them in the document")
+        }
+    }
+
+    /// The element at a depth has ended, and with it the time to wait for what is in it.
+    func settle(_ waiting: Level.Waiting, at depth: Int, inherited: [Level.Key: [UInt8]]) throws {
+        let instance = waiting.instance
+        let plan = instance.plan
+        waitingBytes -= instance.footprint
+        var missing: [Int] = []
+        for slot in waiting.slots {
+            guard base(of: slot, for: instance) == depth else {
+                missing.append(slot)
+                continue
+            }
+            if case .parent(let parent, let key) = plan.slots[slot].source {
+                if let value = parent.open(at: depth)?[key] {
+                    instance.take(value, slot)
+                }
+            } else if let value = inherited[.init(plan: plan.index, slot: slot)] {
+                value.withUnsafeBufferPointer { instance.take($0, slot) }
+            }
+        }
+        try finish(instance, missing)
+    }
+}

@@ -1,0 +1,76 @@
+import FeedDeclarations
+package import FeedModel
+import XMLStream
+
+/// What a document holds and nothing takes.
+extension MappingHandler {
+    /// The outermost elements that neither are records nor give a value, nor hold anything that does.
+    var unused: [PathNode] {
+        func find(_ node: PathNode) -> [PathNode] {
+            node.isUsed ? node.children.flatMap(find) : [node]
+        }
+        return root.children.flatMap(find)
+    }
+
+    /// The paths of the document's elements, the first that came first.
+    var elements: [String] {
+        var paths: [String] = []
+        func add(_ node: PathNode) {
+            guard paths.count < 8 else { return }
+            paths.append(node.path)
+            node.children.forEach(add)
+        }
+        root.children.forEach(add)
+        return paths
+    }
+
+    /// Elements and attributes that no record is, and no column takes.
+    package func unmatchedElements(request: String) -> [UnmatchedPath] {
+        var found: [UnmatchedPath] = []
+        func visit(_ node: PathNode) {
+            if node.isCollected { return }
+            if !node.isUsed { found.append(.init(request: request, path: node.path, count: node.count)) }
+            for (name, count) in node.ignoredAttributes.sorted(by: { $0.key < $1.key }) where node.isUsed {
+                found.append(.init(request: request, path: node.path + "/@" + name, count: count))
+            }
+            if node.isUsed { node.children.forEach(visit) }
+        }
+        root.children.forEach(visit)
+        return found
+    }
+
+    /// Columns of tables with records for which no record had a value.
+    package func unmatchedColumns(request: String) -> [UnmatchedPath] {
+        plans.filter { $0.records > 0 }.flatMap { plan in
+            plan.slots.indices.filter { slot in
+                let column = plan.slots[slot].column.name
+                return !plan.slots.indices.contains { plan.found[$0] && plan.slots[$0].column.name == column }
+            }.map {
+                .init(
+                    request: request, path: "\(plan.mapping.table).\(plan.slots[$0].column.name)", count: plan.records)
+            }
+        }
+    }
+
+    func noteAttributes(of node: PathNode, _ stream: XMLStreamParser) {
+        stream.attributesOfElement.forEach { _, name, _ in
+            let isTaken = (node.atStart + (node.attributeCaptures?.captures ?? [])).contains { capture in
+                switch capture.what {
+                case .attribute(let test): test.matches(name)
+                case .attributesByName: capture.record.slot(named: XMLName.folded(name.local)) != nil
+                default: false
+                }
+            }
+            let isInherited = plans.contains { plan in
+                plan.slots.contains { slot in
+                    if case .path(let path) = slot.source, path.steps.isEmpty, case .attribute(let test) = path.target {
+                        path.ups > 0 && test.matches(name)
+                    } else {
+                        false
+                    }
+                }
+            }
+            if !isTaken, !isInherited { node.ignoredAttributes[name.qualified, default: 0] += 1 }
+        }
+    }
+}

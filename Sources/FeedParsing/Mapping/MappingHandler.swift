@@ -1,0 +1,281 @@
+import FeedDeclarations
+package import FeedStore
+package import XMLStream
+
+/// Follows a document and stages the records that its mapping finds.
+///
+/// An element costs one comparison of numbers to find its ``PathNode``; only where that has work to do is more done. Values
+/// are copied as bytes, and converted when their record ends.
+package final class MappingHandler: XMLStreamHandler {
+    /// What records may hold in memory while they wait for a value that comes after them in the document, and what such
+    /// values may.
+    static let waitingLimit = 64 << 20
+    /// Distinct paths of elements in one document.
+    static let pathLimit = 50_000
+
+    /// What belongs to the open element at a depth, where anything does.
+    final class Level {
+        var positions: [Int: Int] = [:]
+        var inherited: [Key: [UInt8]] = [:]
+        var waiting: [Waiting] = []
+
+        /// What is kept for records, in bytes.
+        var inheritedBytes: Int { inherited.values.reduce(0) { $0 + $1.count } }
+
+        struct Key: Hashable {
+            var plan: Int
+            var slot: Int
+        }
+
+        struct Waiting {
+            var instance: RecordInstance
+            var slots: [Int]
+        }
+    }
+
+    let plans: [RecordPlan]
+    let planner: PathPlanner
+    let context: WorkerContext
+    private let expectedRoot: String?
+    /// Whether what nothing takes is counted.
+    let notesUnused: Bool
+    /// Whether elements that match nothing count as skipped.
+    private let countsUnused: Bool
+    let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
+
+    // `@exclusivity(unchecked)`: the run's executor only, several times an element.
+    @exclusivity(unchecked) var current: Unmanaged<PathNode>
+    @exclusivity(unchecked) var instances: [RecordInstance] = [] {
+        didSet { innermost = instances.last.map { .passUnretained($0) } }
+    }
+    /// The last of `instances`, without a reference count.
+    @exclusivity(unchecked) var innermost: Unmanaged<RecordInstance>?
+    /// How many levels hold anything.
+    @exclusivity(unchecked) var hasLevels = 0
+    @exclusivity(unchecked) var levels: [Level?] = [nil]
+    @exclusivity(unchecked) var collectors: [ElementCollector] = []
+    @exclusivity(unchecked) var texts = TextCollection()
+    /// Bytes that the collectors hold.
+    var collectedBytes = 0
+    /// How much of each open element's own text the collectors have.
+    var collected: [Int] = []
+    private var isWatching: Bool { isCollecting || notesUnused }
+    private let memory = RecordMemory()
+    var waitingBytes = 0
+    private var paths = 0
+
+    package init(
+        _ plans: [RecordPlan], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
+        countsUnused: Bool = false
+    ) {
+        self.countsUnused = countsUnused
+        self.plans = plans
+        self.context = context
+        self.expectedRoot = expectedRoot
+        self.notesUnused = notesUnused
+        planner = PathPlanner(plans: plans)
+        current = .passUnretained(root)
+        super.init()
+        for plan in plans {
+            plan.memory = memory
+            for relation in plan.relations { relation.target.referrers.append(plan) }
+        }
+    }
+
+    deinit { for plan in plans { plan.forgetOthers() } }
+
+    // MARK: - Elements
+
+    package override func didStartElement(in stream: XMLStreamParser) throws {
+        let index = stream.nameIndex
+        let reference = try current._withUnsafeGuaranteedRef { parent in
+            try parent.child(index) ?? makeNode(in: parent, stream)
+        }
+        current = reference
+        try reference._withUnsafeGuaranteedRef { node in
+            node.count += 1
+            if isWatching { try watchStart(of: node, stream) }
+            if !node.isIdle, node.leaf == nil { try start(node, stream) }
+        }
+    }
+
+    private func watchStart(of node: PathNode, _ stream: XMLStreamParser) throws {
+        if isCollecting { try collectStart(stream, depth: node.depth) }
+        if notesUnused { noteAttributes(of: node, stream) }
+    }
+
+    package override func didEndElement(in stream: XMLStreamParser) throws {
+        let reference = current
+        try reference._withUnsafeGuaranteedRef { node in
+            if isCollecting { try collectEnd(stream, depth: node.depth) }
+            // Only the root node has no parent, and no element ends there.
+            current = node.parentReference ?? current
+            if let leaf = node.leaf, let innermost, hasLevels == 0,
+                innermost._withUnsafeGuaranteedRef({
+                    guard $0.depth == leaf.depth, $0.planReference.toOpaque() == leaf.plan.toOpaque() else {
+                        return false
+                    }
+                    $0.take(trimmed(stream.textBytes), leaf.slot)
+                    return true
+                })
+            {
+                return
+            }
+            if !node.isIdle || hasLevels > 0 && levels[node.depth] != nil { try end(node, stream) }
+        }
+    }
+
+    private func makeNode(in parent: PathNode, _ stream: XMLStreamParser) throws -> Unmanaged<PathNode> {
+        let name = stream.name
+        let node = PathNode(name: name, depth: parent.depth + 1, parent: parent)
+        if node.depth == 1, let expectedRoot, name.local != expectedRoot, name.qualified != expectedRoot {
+            throw MappingError("the root element is <\(name.qualified)>, where <\(expectedRoot)> was expected")
+        }
+        paths += 1
+        guard paths <= Self.pathLimit else {
+            throw MappingError("the document has more than \(Self.pathLimit) different paths of elements")
+        }
+        planner.plan(node)
+        node.noteUse()
+        parent.add(node, name: stream.nameIndex)
+        while levels.count <= node.depth { levels.append(nil) }
+        return .passUnretained(node)
+    }
+
+    private func start(_ node: PathNode, _ stream: XMLStreamParser) throws {
+        let depth = node.depth
+        for start in node.records where isMet(start.conditions, stream) {
+            let plan = start.plan
+            plan.records += 1
+            let instance = plan.makeInstance(depth: depth, line: stream.line)
+            if plan.numbersRecords { instance.record = context.nextRecord() }
+            if plan.countsPositions { count(instance, of: plan, in: level(depth - 1)) }
+            instances.append(instance)
+            plan.open.append(instance)
+        }
+        if let captures = node.attributeCaptures { try captures.take(stream.attributesOfElement, deliver) }
+        for capture in node.atStart where isMet(capture.conditions, stream) {
+            switch capture.what {
+            case .attribute(let test):
+                try stream.attributesOfElement.withValue(of: test) { try deliver($0, capture) }
+            case .attributesByName:
+                deliverAttributes(stream, capture)
+            case .deepText, .markup:
+                try beginCollecting(capture, stream, depth: depth)
+            case .text:
+                break
+            }
+        }
+    }
+
+    private func end(_ node: PathNode, _ stream: XMLStreamParser) throws {
+        let depth = node.depth
+        for capture in node.atEnd where isMet(capture.conditions, stream) {
+            try deliver(trimmed(stream.textBytes), capture)
+        }
+        if isCollecting { try endCollecting(stream, depth: depth) }
+        var ended: [(instance: RecordInstance, missing: [Int])] = []
+        while let instance = instances.last, instance.depth == depth {
+            instances.removeLast()
+            ended.append((instance, instance.plan.inherited.isEmpty ? [] : inherit(instance, stream)))
+        }
+        if let level = levels[depth] {
+            levels[depth] = nil
+            hasLevels -= 1
+            waitingBytes -= level.inheritedBytes
+            instances.append(contentsOf: ended.map(\.instance))
+            for waiting in level.waiting { try settle(waiting, at: depth, inherited: level.inherited) }
+            instances.removeLast(ended.count)
+        }
+        for (instance, _) in ended { instance.plan.open.removeLast() }
+        for (instance, missing) in ended {
+            relateOutwards(instance)
+            try finish(instance, missing)
+        }
+    }
+
+    /// Ends the document: stages what has waited for a value to the last.
+    func didEndDocument(allowsEmpty: Bool) throws {
+        if let level = levels[0] {
+            levels[0] = nil
+            hasLevels -= 1
+            for waiting in level.waiting { try settle(waiting, at: 0, inherited: level.inherited) }
+        }
+        if !allowsEmpty, plans.allSatisfy({ $0.records == 0 }) {
+            let wanted = plans.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
+            let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")
+            throw MappingError(
+                "no element of the document is \(wanted); it has \(found). "
+                    + "Mend 'element', or set allow_empty = true if a feed without records is meant")
+        }
+        for plan in plans where plan.mapping.matchesNames && plan.records > 0 { try plan.ignoreUnfound() }
+        if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }
+    }
+
+    // MARK: - Values
+
+    func isMet(_ conditions: [PathNode.Condition], _ stream: XMLStreamParser) -> Bool {
+        conditions.isEmpty || conditions.allSatisfy { stream.attributes(atDepth: $0.depth).satisfy($0.predicates) }
+    }
+
+    @inline(__always)
+    func deliver(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) throws {
+        if capture.isInherited { return try keep(bytes, capture) }
+        record(for: capture)?.take(bytes, capture.slot)
+    }
+
+    /// The open record that takes what a capture finds.
+    func record(for capture: PathNode.Capture) -> RecordInstance? {
+        for instance in instances.reversed() where instance.depth <= capture.depth {
+            guard instance.depth == capture.depth else { return nil }
+            if instance.plan === capture.record { return instance }
+        }
+        return nil
+    }
+
+    /// Keeps a value for the records below the open element at the capture's depth.
+    private func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) throws {
+        let key = Level.Key(plan: capture.record.index, slot: capture.slot)
+        let level = level(capture.depth)
+        let column = capture.record.slots[capture.slot].column
+        let known = level.inherited[key]?.count ?? -1
+        if known >= 0, column.repetition == .first { return }
+        // In place: copying what is there for each further value would cost the square of their number.
+        if known >= 0, column.repetition == .join {
+            level.inherited[key]?.append(contentsOf: column.separator.utf8)
+            level.inherited[key]?.append(contentsOf: bytes)
+        } else {
+            level.inherited[key] = Array(bytes)
+        }
+        try wait(forMore: (level.inherited[key]?.count ?? 0) - max(known, 0), column.writtenPath, of: capture.record)
+    }
+
+    private func deliverAttributes(_ stream: XMLStreamParser, _ capture: PathNode.Capture) {
+        guard let instance = instances.last(where: { $0.plan === capture.record && $0.depth == capture.depth }) else {
+            return
+        }
+        stream.attributesOfElement.forEach { _, name, value in
+            if let slot = capture.record.slot(named: XMLName.folded(name.local)) {
+                instance.take(value, slot)
+            }
+        }
+    }
+
+    func count(_ instance: RecordInstance, of plan: RecordPlan, in level: Level) {
+        let position = level.positions[plan.index, default: 0] + 1
+        level.positions[plan.index] = position
+        for (slot, description) in plan.slots.enumerated() {
+            guard case .ordinal = description.source else { continue }
+            var text = String(position)
+            text.withUTF8 { instance.take($0, slot) }
+        }
+    }
+
+    func level(_ depth: Int) -> Level {
+        if let level = levels[depth] { return level }
+        let level = Level()
+        levels[depth] = level
+        hasLevels += 1
+        return level
+    }
+}

@@ -1,0 +1,108 @@
+import FeedDeclarations
+import XMLStream
+
+/// Works out, once for each distinct path of a document, which records begin there and which values are taken.
+struct PathPlanner {
+    let plans: [RecordPlan]
+
+    func plan(_ node: PathNode) {
+        let names = node.names[...]
+        for plan in plans {
+            if let conditions = Self.match(plan.mapping.element, names) {
+                node.records.append(PathNode.Start(plan: plan, conditions: conditions))
+            }
+            for slot in plan.slots.indices { capture(plan, slot, node, names) }
+            if plan.slots.contains(where: { if case .name = $0.source { true } else { false } }),
+                Self.match(plan.mapping.element, names) != nil
+            {
+                node.atStart.append(
+                    .init(
+                        record: plan, slot: 0, depth: node.depth, isInherited: false, what: .attributesByName,
+                        conditions: []))
+            }
+        }
+        node.isIdle = node.records.isEmpty && node.atStart.isEmpty && node.atEnd.isEmpty
+        if node.records.isEmpty, node.atStart.isEmpty, node.atEnd.count == 1, let capture = node.atEnd.first,
+            !capture.isInherited, capture.conditions.isEmpty
+        {
+            node.leaf = .init(
+                plan: Unmanaged.passUnretained(capture.record), slot: capture.slot, depth: capture.depth)
+        }
+        gatherAttributes(node)
+    }
+
+    private func gatherAttributes(_ node: PathNode) {
+        func takesAttribute(_ capture: PathNode.Capture) -> Bool {
+            guard case .attribute = capture.what else { return false }
+            return capture.conditions.isEmpty
+        }
+        let captures = node.atStart.filter(takesAttribute)
+        guard captures.count >= AttributeCaptures.fewest else { return }
+        node.atStart.removeAll(where: takesAttribute)
+        node.attributeCaptures = AttributeCaptures(captures)
+    }
+
+    private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
+        let slot = plan.slots[index]
+        switch slot.source {
+        case .parent, .ordinal, .relation, .record, .given:
+            return
+        case .name(let folded):
+            guard names.count > 1, XMLName.folded(node.name.local) == folded,
+                Self.match(plan.mapping.element, names.dropLast()) != nil
+            else { return }
+            node.atEnd.append(
+                .init(
+                    record: plan, slot: index, depth: node.depth - 1, isInherited: false, what: .text, conditions: []))
+        case .path(let path):
+            let base = names.count - path.steps.count
+            guard base >= 0, let conditions = Self.match(path.steps, names[base...], from: base) else { return }
+            let isInherited = path.isAbsolute || path.ups > 0
+            if isInherited {
+                // An attribute of an open element is read when the record ends.
+                if path.steps.isEmpty, case .attribute = path.target { return }
+                guard
+                    path.isAbsolute
+                        ? base == 0 : Self.mayHold(plan.mapping.element, base: names[..<base], ups: path.ups)
+                else { return }
+            } else {
+                guard base > 0, Self.match(plan.mapping.element, names[..<base]) != nil else { return }
+            }
+            let what: PathNode.Capture.What =
+                switch path.target {
+                case .attribute(let test): .attribute(test)
+                case _ where slot.isMarkup: .markup
+                case .deepText: .deepText
+                case .text: .text
+                }
+            let capture = PathNode.Capture(
+                record: plan, slot: index, depth: base, isInherited: isInherited, what: what, conditions: conditions)
+            if case .text = what { node.atEnd.append(capture) } else { node.atStart.append(capture) }
+        }
+    }
+
+    /// Whether the path of names is one of an element pattern's; the conditions on attributes that remain to be met.
+    static func match(_ pattern: XMLPath, _ names: ArraySlice<XMLName>) -> [PathNode.Condition]? {
+        let base = names.count - pattern.steps.count
+        guard pattern.isAbsolute ? base == 0 : base >= 0 else { return nil }
+        return match(pattern.steps, names.suffix(pattern.steps.count), from: base)
+    }
+
+    private static func match(_ steps: [XMLPath.Step], _ names: ArraySlice<XMLName>, from base: Int) -> [PathNode
+        .Condition]?
+    {
+        guard zip(steps, names).allSatisfy({ $0.test.matches($1) }) else { return nil }
+        return steps.enumerated().compactMap { index, step in
+            step.predicates.isEmpty ? nil : PathNode.Condition(depth: base + index + 1, predicates: step.predicates)
+        }
+    }
+
+    /// Whether records of the pattern may lie `ups` elements below an element of this path.
+    private static func mayHold(_ pattern: XMLPath, base names: ArraySlice<XMLName>, ups: Int) -> Bool {
+        let above = pattern.steps.dropLast(ups)
+        if pattern.isAbsolute {
+            return above.count == names.count && zip(above, names).allSatisfy { $0.test.matches($1) }
+        }
+        return zip(above.reversed(), names.reversed()).allSatisfy { $0.test.matches($1) }
+    }
+}

@@ -1,0 +1,164 @@
+import FeedDeclarations
+
+/// The values gathered so far for one record: bytes as they were found, each slot's in one block of memory. A value that
+/// others join or replace has memory of its own.
+final class RecordInstance {
+    /// Bytes of the values of one record.
+    static let limit = 16 << 20
+
+    private struct Found {
+        /// Where in the block the value begins.
+        var offset = Found.nothing
+        var count = 0
+
+        static let nothing = -1
+        /// In place of an offset: the value has memory of its own.
+        static let elsewhere = -2
+    }
+
+    /// Not retained: the plan outlives its instances, and this is read for every value.
+    let planReference: Unmanaged<RecordPlan>
+    var plan: RecordPlan { planReference.takeUnretainedValue() }
+    /// Which slots keep the first of several values.
+    private let keepsFirst: UnsafeMutablePointer<Bool>
+    @exclusivity(unchecked) private(set) var depth = 0
+    @exclusivity(unchecked) private(set) var line = 0
+    @exclusivity(unchecked) private var bytes: UnsafeMutablePointer<UInt8>
+    private static let leastCapacity = 64
+    @exclusivity(unchecked) private var capacity = leastCapacity
+    @exclusivity(unchecked) private(set) var count = 0
+    @exclusivity(unchecked) private var found: UnsafeMutablePointer<Found>
+    private let slots: Int
+    private let memory: RecordMemory
+    /// Values that have been joined or replaced, by slot.
+    private var grown: [Int: [UInt8]] = [:]
+    /// Bytes of them.
+    private var grownCount = 0
+    /// Whether values were left out because the record had more than ``limit``, or all together more than theirs.
+    private(set) var isTooLarge = false
+
+    /// What it takes of memory, about.
+    var footprint: Int { capacity + 2 * grownCount + slots * (MemoryLayout<Found>.stride + 1) + 256 }
+
+    init(plan: RecordPlan) {
+        planReference = .passUnretained(plan)
+        keepsFirst = .allocate(capacity: max(plan.slots.count, 1))
+        for (index, slot) in plan.slots.enumerated() {
+            (keepsFirst + index).initialize(to: slot.column.repetition == .first)
+        }
+        slots = plan.slots.count
+        memory = plan.memory
+        bytes = .allocate(capacity: capacity)
+        found = .allocate(capacity: max(slots, 1))
+        found.initialize(repeating: Found(), count: max(slots, 1))
+    }
+
+    deinit {
+        memory.giveBack(capacity - Self.leastCapacity + grownCount)
+        bytes.deallocate()
+        found.deallocate()
+        keepsFirst.deallocate()
+    }
+
+    /// By which records of other tables refer to it.
+    @exclusivity(unchecked) var record: Int64 = 0
+
+    func begin(depth: Int, line: Int) {
+        self.depth = depth
+        self.line = line
+        count = 0
+        found.update(repeating: Found(), count: slots)
+        if isTooLarge { isTooLarge = false }
+        if grownCount > 0 {
+            memory.giveBack(grownCount)
+            grown = [:]
+            grownCount = 0
+        }
+    }
+
+    func forget(_ slot: Int) { found[slot] = Found() }
+
+    @inline(__always)
+    func has(_ slot: Int) -> Bool { found[slot].offset != Found.nothing }
+
+    /// The slot's bytes; nil where nothing has been found. Valid until the instance changes.
+    @inline(__always)
+    subscript(slot: Int) -> UnsafeBufferPointer<UInt8>? {
+        let found = found[slot]
+        if found.offset >= 0 { return UnsafeBufferPointer(start: bytes + found.offset, count: found.count) }
+        if found.offset == Found.elsewhere { return gather(slot) }
+        return nil
+    }
+
+    /// Brings a value that has grown into the block.
+    private func gather(_ slot: Int) -> UnsafeBufferPointer<UInt8>? {
+        guard let value = grown.removeValue(forKey: slot) else { return nil }
+        giveBack(value.count)
+        value.withUnsafeBufferPointer { set($0, slot) }
+        guard found[slot].offset >= 0 else { return nil }
+        return UnsafeBufferPointer(start: bytes + found[slot].offset, count: found[slot].count)
+    }
+
+    /// Takes a value that has been found, by the column's rule for several.
+    @inline(__always)
+    func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
+        if !has(slot) { return set(value, slot) }
+        if !keepsFirst[slot] { takeFurther(value, slot) }
+    }
+
+    private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
+        let column = plan.slots[slot].column
+        let isJoined = column.repetition == .join
+        // In place: copying what is there for each further value would cost the square of their number.
+        var joined =
+            grown.removeValue(forKey: slot) ?? (isJoined ? Array(self[slot] ?? .init(start: nil, count: 0)) : [])
+        if found[slot].offset == Found.elsewhere { giveBack(joined.count) }
+        if isJoined {
+            joined.append(contentsOf: column.separator.utf8)
+        } else {
+            joined.removeAll(keepingCapacity: true)
+        }
+        let length = joined.count + value.count
+        if count + grownCount + length <= Self.limit, memory.take(length) {
+            joined.append(contentsOf: value)
+            grownCount += length
+        } else {
+            isTooLarge = true
+            joined = []
+        }
+        grown[slot] = joined
+        found[slot].offset = Found.elsewhere
+    }
+
+    @inline(__always)
+    func set(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
+        if count + value.count > capacity { guard grow(to: count + value.count) else { return } }
+        if let base = value.baseAddress { (bytes + count).update(from: base, count: value.count) }
+        found[slot] = Found(offset: count, count: value.count)
+        count += value.count
+    }
+
+    private func giveBack(_ bytes: Int) {
+        grownCount -= bytes
+        memory.giveBack(bytes)
+    }
+
+    /// - Returns: false where the record is too large; its plan refuses it when it has ended.
+    private func grow(to needed: Int) -> Bool {
+        guard needed + grownCount <= Self.limit else {
+            isTooLarge = true
+            return false
+        }
+        let larger = min(max(min(capacity * 2, capacity + 4 << 20), needed), Self.limit)
+        guard memory.take(larger - capacity) else {
+            isTooLarge = true
+            return false
+        }
+        capacity = larger
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        moved.update(from: bytes, count: count)
+        bytes.deallocate()
+        bytes = moved
+        return true
+    }
+}

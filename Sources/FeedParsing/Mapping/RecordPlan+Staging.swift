@@ -1,0 +1,156 @@
+import FeedDeclarations
+import FeedModel
+import FeedStore
+import XMLStream
+
+extension RecordPlan {
+    /// The slot of the column with this folded name.
+    func slot(named folded: String) -> Int? {
+        slots.firstIndex { if case .name(let name) = $0.source { name == folded } else { false } }
+    }
+
+    /// Stages the rows of a record that is complete.
+    ///
+    /// - Throws: ``MappingError`` where a value does not convert, or is missing, and the mapping does not say otherwise.
+    func stage(_ instance: RecordInstance, context: WorkerContext) throws {
+        if let makeRows {
+            guard slots.indices.contains(where: instance.has) else { return }
+            if rows.isEmpty { rows = try makeRows() }
+        }
+        guard !instance.isTooLarge else {
+            throw MappingError(
+                "line \(instance.line): a record of table '\(mapping.table)' holds more than "
+                    + "\(ByteSize.text(RecordInstance.limit)), or all records that are open at the same time more than "
+                    + "\(ByteSize.text(RecordMemory.limit)); map smaller elements")
+        }
+        if notesFound { for slot in found.indices where instance.has(slot) { found[slot] = true } }
+        for index in rows.indices {
+            let row = rows[index]
+            if let condition = row.condition, !instance.has(condition) { continue }
+            row.writer.beginRow()
+            do {
+                guard try append(row, of: instance) else {
+                    row.writer.cancelRow()
+                    // The first row is the record's own: without it there are no others.
+                    if index == 0 {
+                        context.skippedRows += 1
+                        return
+                    }
+                    continue
+                }
+            } catch {
+                row.writer.cancelRow()
+                throw error
+            }
+            try row.writer.endRow()
+        }
+    }
+
+    /// - Returns: false where the row is to be skipped.
+    func append(_ row: Row, of instance: RecordInstance) throws -> Bool {
+        let writer = row.writer
+        for index in row.steps.indices {
+            let step = row.steps[index]
+            if step.kind != .other, let bytes = instance[step.slot] {
+                switch step.kind {
+                case .text:
+                    writer.append(text: UnsafeRawBufferPointer(bytes))
+                    continue
+                case .integer:
+                    if let number = Lexical.int(trimmed(bytes)) {
+                        writer.append(Int64(number))
+                        continue
+                    }
+                case .real:
+                    if let number = Lexical.double(trimmed(bytes)), !number.isNaN {
+                        writer.append(number)
+                        continue
+                    }
+                case .other:
+                    break
+                }
+            }
+            guard try append(row.values[index], of: instance, to: writer) else { return false }
+        }
+        return true
+    }
+
+    func append(_ value: Value, of instance: RecordInstance, to row: RowWriter) throws -> Bool {
+        switch value {
+        case .fixed(let constant):
+            fixedConverter.append(constant, to: row)
+        case .number:
+            row.append(instance.record)
+        case .fact(let text):
+            if let text { fixedConverter.append(.text(text), to: row) } else { row.appendNull() }
+        case .slot(let slot, let converter):
+            guard var bytes = instance[slot] else {
+                if let fallback = slots[slot].column.fallback {
+                    append(fallback, converter, to: row)
+                    return true
+                }
+                return try appendNothing(slot, instance, to: row, found: nil, converter)
+            }
+            if case .text = converter.kind {} else { bytes = trimmed(bytes) }
+            if bytes.isEmpty, !converter.keepsEmpty {
+                return try appendNothing(slot, instance, to: row, found: nil, converter)
+            }
+            if !converter.append(bytes, to: row) {
+                let text = String(decoding: bytes, as: UTF8.self)
+                return try appendNothing(slot, instance, to: row, found: text, converter)
+            }
+        }
+        return true
+    }
+
+    func append(_ fallback: Constant, _ converter: ValueConverter, to row: RowWriter) {
+        if case .enumeration = converter.kind, case .integer = fallback { return converter.append(fallback, to: row) }
+        let converter = fallback.isText ? converter : converter.ofConstants
+        var text = fallback.text
+        // `check` has converted it once.
+        if !text.withUTF8({ converter.append($0, to: row) }) { converter.append(fallback, to: row) }
+    }
+
+    /// NULL, or what the column says is to be done with a value that is missing or does not convert.
+    func appendNothing(
+        _ slot: Int, _ instance: RecordInstance, to row: RowWriter, found: String?, _ converter: ValueConverter
+    ) throws -> Bool {
+        let column = slots[slot].column
+        let isWanted = isKey[slot] || column.isRequired
+        guard found != nil || isWanted else {
+            row.appendNull()
+            return true
+        }
+        switch column.onError {
+        case .skip:
+            return false
+        case .null where !isWanted:
+            row.appendNull()
+            return true
+        default:
+            let path = column.writtenPath
+            throw MappingError(
+                table: mapping.table, column: column.name, element: mapping.writtenElement, line: instance.line,
+                found: found,
+                expected: found != nil
+                    ? converter.expectation
+                    : "the \(isKey[slot] ? "key" : "required value") is missing"
+                        + (path.isEmpty ? "" : ", nothing is found at '\(path)'"))
+        }
+    }
+
+    /// Columns that no record of the document had are left as they are in the store, and what identifies a row is seen
+    /// from those that some had.
+    func ignoreUnfound() throws {
+        guard let row = rows.first else { return }
+        let has = Set(slots.indices.filter { found[$0] }.map { slots[$0].column.name.lowercased() })
+        let unfound = Set(slots.filter { $0.column.fallback == nil }.map { $0.column.name.lowercased() })
+            .subtracting(has)
+        let key =
+            mapping.key.isEmpty ? uniqueKeys.first { $0.allSatisfy { has.contains($0.lowercased()) } } : mapping.key
+        try row.writer.ignore(unfound, key: key)
+    }
+
+    var fixedConverter: ValueConverter { Self.fixed }
+    static let fixed = ValueConverter(.text)
+}

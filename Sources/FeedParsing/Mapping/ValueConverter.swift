@@ -1,0 +1,212 @@
+import FeedDeclarations
+import FeedModel
+import FeedStore
+import Foundation
+import XMLStream
+
+/// Turns the bytes of an element or attribute into the value of a column, and appends it to the row.
+struct ValueConverter: Sendable {
+    enum Kind: Sendable {
+        case text, integer, real, boolean, xml
+        /// As it is written; or as a number, where one stands for it alone.
+        case decimal(asNumber: Bool)
+        case date(DateFormat?)
+        case datetime(DateFormat?)
+        case base64, hexadecimal
+        case enumeration([String: Constant])
+    }
+
+    private(set) var kind: Kind
+    private var separators: NumberSeparators?
+    private let cipher: ColumnCipher?
+
+    init(
+        _ type: ValueType, format: String? = nil, values: [ColumnMapping.EnumeratedValue] = [],
+        cipher: ColumnCipher? = nil
+    ) {
+        self.cipher = cipher
+        guard values.isEmpty else {
+            kind = .enumeration(Dictionary(values.map { ($0.text, $0.value) }) { first, _ in first })
+            return
+        }
+        kind =
+            switch type {
+            case .text: .text
+            case .integer: .integer
+            case .real: .real
+            case .decimal: .decimal(asNumber: false)
+            case .boolean: .boolean
+            case .xml: .xml
+            case .date: .date(format.flatMap(DateFormat.init))
+            case .datetime: .datetime(format.flatMap(DateFormat.init))
+            case .blob: format == "hex" ? .hexadecimal : .base64
+            }
+    }
+
+    /// - Parameter declaredType: of the store's column, for which the value is. It says what the value is where the mapping
+    ///   does not.
+    init(_ column: ColumnMapping, declaredType: String? = nil, type: ValueType? = nil, cipher: ColumnCipher?) {
+        let type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
+        self.init(type, format: column.format, values: column.values, cipher: cipher)
+        separators = column.separators
+        guard case .decimal = kind, cipher == nil, let declaredType else { return }
+        // Any other column makes of a text what it stores.
+        if case .blob = Affinity(declaredType: declaredType) { kind = .decimal(asNumber: true) }
+    }
+
+    var isEncrypted: Bool { cipher != nil }
+
+    /// Whether numbers are what they are in XML Schema.
+    var readsPlainNumbers: Bool { separators == nil }
+
+    /// Itself for numbers as TOML writes them.
+    var ofConstants: ValueConverter {
+        var converter = self
+        converter.separators = nil
+        return converter
+    }
+
+    /// Whether an empty text is a value: an empty string, rather than nothing.
+    var keepsEmpty: Bool {
+        switch kind {
+        case .text, .xml: true
+        case .enumeration(let values): values[""] != nil
+        default: false
+        }
+    }
+
+    /// What a message says was expected.
+    var expectation: String {
+        switch kind {
+        case .text, .xml: "text"
+        case .integer: "an integer from \(Int64.min) to \(Int64.max)"
+        case .real: "a number, or INF or -INF"
+        case .decimal: "a decimal number"
+        case .boolean: "true, false, yes, no, 1 or 0"
+        case .date(let format):
+            format.map { "a date in the format \($0.pattern)" } ?? "a date as ISO 8601 or RFC 822 write it"
+        case .datetime(let format):
+            format.map { "a time in the format \($0.pattern)" } ?? "a time as ISO 8601 or RFC 822 write it"
+        case .base64: "base 64"
+        case .hexadecimal: "hexadecimal digits"
+        case .enumeration(let values): "one of \(values.keys.sorted().joined(separator: ", "))"
+        }
+    }
+
+    /// Whether a text converts.
+    func converts(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            let bytes = trimmed(bytes)
+            return (bytes.isEmpty && !keepsEmpty) || append(bytes, to: ProbeSink())
+        }
+    }
+
+    /// Appends the value; false, and nothing appended, where the bytes do not convert.
+    ///
+    /// - Parameter bytes: as they were found, white space included, unless the column is no text.
+    @inline(__always)
+    func append(_ bytes: UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool {
+        if let cipher { return appendEncrypted(bytes, cipher, to: row) }
+        return appendPlain(bytes, to: row)
+    }
+
+    @inline(__always)
+    private func appendPlain(_ bytes: UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool {
+        guard let separators else { return appendConverted(bytes, to: row) }
+        return separators.plain(bytes)?.withUnsafeBufferPointer { appendConverted($0, to: row) } ?? false
+    }
+
+    @inline(__always)
+    private func appendConverted(_ bytes: UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool {
+        switch kind {
+        case .text, .xml:
+            row.append(text: UnsafeRawBufferPointer(bytes))
+        case .integer:
+            guard let value = Lexical.int(bytes) else { return false }
+            row.append(Int64(value))
+        case .real:
+            // SQLite would store NaN as NULL, which is another value.
+            guard let value = Lexical.double(bytes), !value.isNaN else { return false }
+            row.append(value)
+        case .decimal(let asNumber):
+            guard Lexical.isDecimal(bytes, exponent: false) else { return false }
+            switch asNumber ? Lexical.exactNumber(bytes) : nil {
+            case .integer(let number)?: row.append(number)
+            case .real(let number)?: row.append(number)
+            case nil: row.append(text: UnsafeRawBufferPointer(bytes))
+            }
+        case .boolean:
+            guard let value = Lexical.boolean(bytes) else { return false }
+            row.append(value ? 1 : 0 as Int64)
+        case .date(let format):
+            let date = format.map { $0.date(bytes, ignoresZone: true) } ?? Lexical.date(bytes, ignoresZone: true)
+            guard let date else { return false }
+            append(Lexical.day(date), to: row)
+        case .datetime(let format):
+            guard let date = format.map({ $0.date(bytes) }) ?? Lexical.date(bytes) else { return false }
+            append(Lexical.iso8601(date), to: row)
+        case .base64:
+            guard let data = Lexical.base64(bytes) else { return false }
+            data.withUnsafeBytes { row.append(blob: $0) }
+        case .hexadecimal:
+            guard let data = Lexical.hexadecimal(bytes) else { return false }
+            data.withUnsafeBytes { row.append(blob: $0) }
+        case .enumeration(let values):
+            guard let value = values[String(decoding: bytes, as: UTF8.self)] else { return false }
+            append(value, to: row)
+        }
+        return true
+    }
+
+    /// What is encrypted is the value as text: a converted value's canonical form, so that equal values stay equal.
+    private func appendEncrypted(_ bytes: UnsafeBufferPointer<UInt8>, _ cipher: ColumnCipher, to row: some ValueSink)
+        -> Bool
+    {
+        let text = TextSink()
+        guard appendPlain(bytes, to: text) else { return false }
+        cipher.seal(text.data).withUnsafeBytes { row.append(blob: $0) }
+        return true
+    }
+
+    private func append(_ text: String, to row: some ValueSink) {
+        var text = text
+        text.withUTF8 { row.append(text: UnsafeRawBufferPointer($0)) }
+    }
+
+    func append(_ value: Constant, to row: some ValueSink) {
+        switch value {
+        case .text(let text): append(text, to: row)
+        case .integer(let number): row.append(Int64(number))
+        case .real(let number): row.append(number)
+        case .boolean(let flag): row.append(flag ? 1 : 0 as Int64)
+        }
+    }
+}
+
+/// What takes the values of a row.
+protocol ValueSink: AnyObject {
+    func append(_ value: Int64)
+    func append(_ value: Double)
+    func append(text: UnsafeRawBufferPointer)
+    func append(blob: UnsafeRawBufferPointer)
+}
+
+extension RowWriter: ValueSink {}
+
+/// Takes nothing: for asking whether a value converts.
+private final class ProbeSink: ValueSink {
+    func append(_ value: Int64) {}
+    func append(_ value: Double) {}
+    func append(text: UnsafeRawBufferPointer) {}
+    func append(blob: UnsafeRawBufferPointer) {}
+}
+
+/// A value as text, or the bytes of a blob.
+private final class TextSink: ValueSink {
+    var data = Data()
+    func append(_ value: Int64) { data = Data(String(value).utf8) }
+    func append(_ value: Double) { data = Data(String(value).utf8) }
+    func append(text: UnsafeRawBufferPointer) { data = Data(text) }
+    func append(blob: UnsafeRawBufferPointer) { data = Data(blob) }
+}

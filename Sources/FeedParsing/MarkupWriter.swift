@@ -1,0 +1,68 @@
+import FeedModel
+import XMLStream
+
+/// Writes passing elements as markup that is well-formed by itself: namespaces are declared where it would lack them.
+struct MarkupWriter {
+    /// Namespaces whose elements are written by their local names alone; see ``MarkupRules/plainNamespaces``.
+    private let plainNamespaces: Set<String?>
+    private var writer = XMLWriter()
+    /// What each prefix is bound to inside the markup, the innermost last.
+    private var bound: [String: [String]] = [:]
+    /// The open elements: their names as written here, and the prefixes that they bind.
+    private var open: [(name: String, isPlain: Bool, prefixes: [String])] = []
+
+    init(plainNamespaces: Set<String?> = []) { self.plainNamespaces = plainNamespaces }
+
+    mutating func start(_ stream: XMLStreamParser) {
+        let name = stream.name
+        let isPlain = !plainNamespaces.isEmpty && plainNamespaces.contains(name.namespace)
+        open.append((isPlain ? name.local : name.qualified, isPlain, []))
+        writer.start(open[open.count - 1].name)
+        // What is written plainly is in no namespace here, even within an element that has one.
+        bind(isPlain ? XMLName(qualified: name.local, local: name.local, namespace: nil) : name, isAttribute: false)
+        stream.attributesOfElement.forEach { _, name, value in
+            bind(name, isAttribute: true)
+            writer.attribute(name.qualified, value)
+        }
+    }
+
+    /// Declares a namespace where the markup, taken for itself, does not.
+    private mutating func bind(_ name: XMLName, isAttribute: Bool) {
+        let prefix =
+            name.qualified.utf8.count > name.local.utf8.count
+            ? String(name.qualified.utf8.dropLast(name.local.utf8.count + 1)) ?? "" : ""
+        if prefix == "xml" || isAttribute && prefix.isEmpty { return }
+        let namespace = name.namespace ?? ""
+        guard bound[prefix]?.last ?? "" != namespace else { return }
+        bound[prefix, default: []].append(namespace)
+        open[open.count - 1].prefixes.append(prefix)
+        writer.attribute(prefix.isEmpty ? "xmlns" : "xmlns:" + prefix, namespace.utf8)
+    }
+
+    mutating func append(_ bytes: some Collection<UInt8>) { writer.text(bytes) }
+
+    mutating func end() {
+        guard let element = open.popLast() else { return }
+        if element.isPlain, !Self.voidElements.contains(element.name) { closeTag() }
+        writer.end(element.name)
+        for prefix in element.prefixes { bound[prefix]?.removeLast() }
+    }
+
+    /// Ends the start tag that has been begun, so that content may follow.
+    mutating func closeTag() { writer.markup(EmptyCollection()) }
+
+    var bytes: [UInt8] { writer.bytes }
+    var count: Int { writer.bytes.count }
+
+    /// Elements of HTML that have no end tag (HTML Living Standard, section 13.1.2).
+    private static let voidElements: Set = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
+    ]
+}
+
+/// An element's content, taken as markup, is longer than its parser takes.
+struct MarkupTooLong: Error, CustomStringConvertible {
+    var limit: Int
+
+    var description: String { "the element's markup is longer than \(ByteSize.text(limit))" }
+}

@@ -1,0 +1,83 @@
+import FeedDeclarations
+import FeedModel
+import XMLStream
+
+/// Takes the envelope off a SOAP message: what its Body holds is the document. A Fault is thrown as an error.
+///
+/// SOAP 1.1, sections 4 and 4.4; SOAP 1.2 Part 1, sections 5 and 5.4.
+final class SOAPEnvelope: XMLStreamEnvelope {
+    /// Elements around what a Body holds.
+    private static let depth = 2
+
+    private var isInBody = false
+    private var isInFault = false
+    private var codes: [String] = []
+    private var reason: String?
+
+    override func didStartElement(in stream: XMLStreamParser) throws {
+        let name = stream.name
+        switch stream.depth {
+        case 1:
+            guard name.local == "Envelope",
+                SOAPDeclaration.Version.allCases.contains(where: { $0.namespace == name.namespace })
+            else {
+                throw DocumentError(
+                    "the response is no SOAP message: its root is <\(name.qualified)>, where an Envelope was expected")
+            }
+        case 2:
+            isInBody = isOfEnvelope(stream) && name.local == "Body"
+        default:
+            guard isInBody, !isInFault else { return }
+            if stream.depth == 3, name.local == "Fault", isOfEnvelope(stream) {
+                isInFault = true
+            } else {
+                try tellStart(of: stream, within: Self.depth)
+            }
+        }
+    }
+
+    override func didEndElement(in stream: XMLStreamParser) throws {
+        if isInFault {
+            try takeFault(stream)
+        } else if isInBody, stream.depth > Self.depth {
+            try tellEnd(of: stream, within: Self.depth)
+        }
+    }
+
+    private func isOfEnvelope(_ stream: XMLStreamParser) -> Bool {
+        stream.name.namespace == stream.name(atDepth: 1).namespace
+    }
+
+    private func takeFault(_ stream: XMLStreamParser) throws {
+        let path = (4..<stream.depth + 1).map { stream.name(atDepth: $0).local }
+        let text = String(decoding: trimmed(stream.textBytes), as: UTF8.self)
+        switch path.joined(separator: "/") {
+        case "":
+            let code = codes.isEmpty ? "without a code" : codes.joined(separator: " / ")
+            throw SOAPFault(
+                description: "the server answered with a SOAP fault, \(code): \(reason ?? "no reason is given")")
+        case "faultcode", "Code/Value", "Code/Subcode/Value", "Code/Subcode/Subcode/Value":
+            // Whole, so that secrets are still found in them: the run's error is cut when it is stored.
+            if codes.count < 4 { codes.append(text) }
+        case "faultstring", "Reason/Text":
+            // The first language of several.
+            if reason == nil { reason = text }
+        default: break
+        }
+    }
+}
+
+/// A fault that the server answered with (SOAP 1.1, section 4.4; SOAP 1.2 Part 1, section 5.4).
+package struct SOAPFault: Error, CustomStringConvertible {
+    package var description: String
+}
+
+extension XMLStreamParser {
+    /// Reads a response's body: in its charset, and within its SOAP envelope where it is to have one.
+    convenience init(_ response: FeedResponse, handler: XMLStreamHandler) {
+        var limits = XMLLimits()
+        limits.defaultLength = response.maxBody
+        self.init(charset: response.charset, limits: limits, handler: handler)
+        if response.isSOAP { open(SOAPEnvelope()) }
+    }
+}

@@ -1,0 +1,135 @@
+import FeedDeclarations
+import FeedModel
+package import FeedParsing
+package import FeedStore
+
+/// What `check` asks of a request's mapping.
+extension RequestDeclaration {
+    /// Makes the tables that the request's mapping declares or its parser brings along, and tries the references between
+    /// them.
+    package func prepare(_ store: MainStore, file: String, parsers: ParserRegistry) throws {
+        switch content {
+        case .parser(let name):
+            guard let parser = parsers[name] else { return }
+            if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
+            if let window, !parser.tables.isEmpty,
+                try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
+            {
+                throw StoreError(.schema, "no table of parser '\(name)' has a column '\(window)', which 'window' names")
+            }
+        case .mapping(let mapping):
+            try store.prepareTables(definitions(mapping, file: file))
+            try store.checkReferences(mapping.references(file: file))
+        case .mirrored, .captures:
+            break
+        }
+    }
+
+    /// Where tables that no mapping declares lack the columns that `scope` and `window` name.
+    ///
+    /// - Parameters:
+    ///   - store: one with the schema.
+    ///   - existing: the store that is in use, if there is one.
+    package func scopeProblems(
+        in store: MainStore, _ existing: MainStore?, file: String, source: String, parsers: ParserRegistry
+    ) throws -> [String] {
+        guard !scope.isEmpty || window != nil else { return [] }
+        var tables: [String]
+        switch content {
+        case .parser: tables = parsers.tables(of: content).sorted()
+        case .mapping(let mapping): tables = mapping.tables.map(\.table)
+        case .mirrored, .captures: return []
+        }
+        var problems: [String] = []
+        tables = try tables.filter { try store.missingTables(among: [$0]).isEmpty }
+        for table in tables {
+            let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
+            let columns = try (isThere ? existing ?? store : store).columns(of: table)
+            for name in scope.keys.sorted() where !columns.contains(name.lowercased()) {
+                problems.append(
+                    "\(file): sources.\(source): table '\(table)', which request '\(key)' writes, has no column '\(name)', "
+                        + "which 'scope' names")
+            }
+        }
+        if let window, !tables.isEmpty,
+            try !tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
+        {
+            problems.append(
+                "\(file): sources.\(source): no table that request '\(key)' writes has the column '\(window)', which 'window' "
+                    + "names")
+        }
+        return problems
+    }
+
+    /// Tries the query of `for_each` on a store that has the stack's tables.
+    ///
+    /// - Throws: ``StoreError`` where the query cannot be run, or lacks a column that the request uses.
+    package func checkForEach(_ store: MainStore, source: String) throws {
+        guard let forEach else { return }
+        let context = store.makeWorkerContext(source: source)
+        defer { context.remove() }
+        let columns = try context.columns(ofQuery: forEach.query)
+        for reference in references where reference.hasPrefix("row:") {
+            let name = reference.dropFirst("row:".count)
+            if columns.contains(name.lowercased()) { continue }
+            throw StoreError(
+                .schema,
+                "the rows of for_each have no column '\(name)'; they have \(columns.sorted().joined(separator: ", "))")
+        }
+    }
+
+    /// Whether a store has every table and column that the request writes, as far as it declares them.
+    package func isPrepared(in store: MainStore, parsers: ParserRegistry) throws -> Bool {
+        if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
+            return try store.isPrepared(schema: parser.schema, tables: parser.tables)
+        }
+        guard case .mapping(let mapping) = content else {
+            return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
+        }
+        return try store.isPrepared(for: definitions(mapping, file: ""))
+    }
+
+    /// Where the tables of an existing store are not as mapped.
+    package func differences(from store: MainStore, file: String) throws -> [String] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return try store.differences(from: definitions(mapping, file: file))
+    }
+
+    /// What is no mistake, and may not be meant: references that no foreign key of an existing table backs.
+    package func notes(on store: MainStore, file: String) throws -> [String] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return try mapping.tables.flatMap { table in
+            try table.columns.compactMap { column in
+                let other: String
+                switch (column.reference, column.origin) {
+                case (let reference?, _): other = reference.table
+                case (_, .parent(let parent)): other = parent
+                default: return nil
+                }
+                if try store.refers(column.name, of: table.table, to: other) { return nil }
+                return
+                    "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
+                    + "'\(column.name)' to '\(other)': SQLite will not see to it that the row is there"
+            }
+        }
+    }
+
+    private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {
+        mapping.definitions(file: file, scope: scope.keys.sorted()) { sync(of: $0) == .mirror }
+    }
+}
+
+extension RequestMapping {
+    /// What each reference needs of the store.
+    func references(file: String) -> [ReferenceDefinition] {
+        tables.flatMap { table in
+            table.columns.compactMap { column -> ReferenceDefinition? in
+                guard let reference = column.reference else { return nil }
+                return ReferenceDefinition(
+                    table: reference.table, column: reference.column, set: reference.set.map(\.column),
+                    needsUniqueColumn: reference.missing == .create,
+                    place: "\(file): \(table.place).columns.\(column.name).references")
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import FeedConfiguration
+import FeedDeclarations
+import FeedModel
+package import FeedParsing
+package import FeedStore
+package import Logging
+
+extension TributaryConfiguration {
+    /// Makes the tables of all mappings, and runs the SQL that relies on them, where there is some.
+    ///
+    /// - Throws: ``ConfigurationError`` where the SQL cannot be read or run. A table that cannot be made is left to the runs
+    ///   of its source, which say why.
+    package func finishSchema(of store: MainStore, parsers: ParserRegistry, logger: Logger) throws {
+        guard let sql = try schemaAfter() else { return }
+        for source in sources {
+            for request in source.requests {
+                do {
+                    try request.prepare(store, file: file, parsers: parsers)
+                } catch let error as StoreError {
+                    logger.warning(
+                        "The tables of a request cannot be made",
+                        metadata: [
+                            "source": "\(source.name)", "request": "\(request.key)", "error": "\(error.message)",
+                        ])
+                }
+            }
+        }
+        try runSchemaAfter(sql, in: store)
+    }
+
+    /// - Throws: ``ConfigurationError`` naming the file.
+    package func runSchemaAfter(_ sql: String, in store: MainStore) throws {
+        do {
+            try store.execute(schema: sql)
+        } catch {
+            throw ConfigurationError(
+                problems: [
+                    .init(file: file, keyPath: "store.schema_after", message: "\(schemaAfterPath ?? ""): \(error)")
+                ])
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import FeedDeclarations
+import FeedFetching
+package import FeedInferring
+import FeedModel
+import FeedParsing
+import FeedStore
+import Foundation
+
+/// Fetches a document and proposes a mapping for it.
+///
+/// An actor on a queue of its own: reading the document blocks that queue's thread only.
+package actor Inference {
+    private let url: String
+    private let executor = RunExecutor(label: "tributary.infer")
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameter location: an `http:`, `https:` or `file:` URL, or the path of a file.
+    package init(of location: String) {
+        let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
+        url = isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
+    }
+
+    /// - Parameters:
+    ///   - name: the source's name; nil for one made of the URL.
+    ///   - takenTables: what the store's other tables are named.
+    /// - Throws: what the document cannot be fetched or read for.
+    ///   - syndicationParser: the parser for the feeds of an OPML document; nil where there is none.
+    package func proposal(
+        name: String?, takenTables: Set<String>, syndicationParser: String? = nil
+    ) async throws -> MappingProposal {
+        let request = RequestDeclaration(
+            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
+            parameters: [:],
+            body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
+            content: .mirrored, contentFingerprint: "",
+            sync: .upsert, scope: [:], allowsEmpty: false)
+        let http = HTTPFetcher(now: { Date() })
+        let profile: DocumentProfile
+        let subscriptions = SubscriptionList()
+        do {
+            profile = try await read(
+                request, subscriptions, with: url.lowercased().hasPrefix("file:") ? FileFetcher(now: { Date() }) : http)
+        } catch {
+            try await http.shutdown()
+            throw error
+        }
+        try await http.shutdown()
+        if let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
+            return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+        }
+        return try MappingProposal(profile: profile, url: url, sourceName: name, takenTables: takenTables)
+    }
+
+    private func read(
+        _ request: RequestDeclaration, _ subscriptions: SubscriptionList, with fetcher: any Fetcher
+    ) async throws -> DocumentProfile {
+        let exchange = try await fetcher.fetch(request, validators: Validators(), movedTo: nil)
+        guard exchange.response.status == 200 else {
+            throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
+        }
+        let profile = DocumentProfile()
+        let parser = TeeBodyParser(
+            StreamBodyParser(profile, exchange.response), StreamBodyParser(subscriptions, exchange.response))
+        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
+        try await exchange.forEachPiece { try reader.read($0) }
+        try reader.finish()
+        return profile
+    }
+}

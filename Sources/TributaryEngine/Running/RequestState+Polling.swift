@@ -1,0 +1,23 @@
+import FeedModel
+import FeedStore
+
+extension RequestState {
+    /// The state after a 304, which may have brought new metadata for the same rows (RFC 9111, section 4.3.4).
+    func updated(by validators: Validators) -> RequestState {
+        var state = self
+        if let etag = validators.etag { state.validators.etag = etag }
+        if let modified = validators.lastModified { state.validators.lastModified = modified }
+        return state
+    }
+
+    /// Counts how often in a row permanent redirects have led to the same place.
+    ///
+    /// - Parameters:
+    ///   - movedTo: where they led this time; nil where there was none.
+    ///   - former: the address that was asked in place of the declared one.
+    mutating func note(movedTo: String?, former: String?) {
+        if former != nil, movedTo == nil || movedTo == former { return }
+        movedTimes = movedTo == nil ? 0 : movedTo == self.movedTo ? movedTimes + 1 : 1
+        self.movedTo = movedTo
+    }
+}

@@ -1,0 +1,82 @@
+/// Decodes the value at one place, by the value's own `init(from:)`.
+///
+/// Valid until that returns, as are its containers: the next record is built in the same memory.
+struct ElementDecoder: Decoder {
+    let session: DecodingSession
+    let place: ElementPlace
+    /// The element that the field belongs to.
+    let node: Int32
+    let field: FieldPlan
+    /// Of the type that is decoded.
+    let plan: TypePlan
+
+    var codingPath: [any CodingKey] { field === session.root ? [] : [ElementKey(field.key)] }
+    var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if case .dictionary = plan.kind { return try entries(keyedBy: type) }
+        guard place.exists else { throw session.missing(field, in: node) }
+        guard !place.isAttribute else {
+            throw session.refusal(DecodingSession.notARecord, at: place, in: node, for: field)
+        }
+        return KeyedDecodingContainer(ElementKeyedContainer<Key>(session: session, node: place.node, plan: plan))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        if case .dictionary = plan.kind {
+            let reason =
+                "a dictionary's keys are strings, integers or CodingKeyRepresentable, which \(plan.type)'s are not"
+            throw session.refusal(reason, at: place, in: node, for: field)
+        }
+        let start = session.notes.count
+        if let path = field.path, !path.steps.isEmpty, path.attribute == nil {
+            session.collect(at: path, in: node, into: &session.notes)
+        } else if place.exists, !place.isAttribute {
+            for child in session.tree.children(of: place.node) { session.notes.append(child) }
+        }
+        if place.isAttribute, session.notes.count == start {
+            let reason = "is an attribute, which holds one value and not a list"
+            throw session.refusal(reason, at: place, in: node, for: field)
+        }
+        return ElementListContainer(
+            session: session, node: node, field: field.elements, range: try accepted(start..<session.notes.count))
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        ElementValueContainer(session: session, place: place, node: node, field: field)
+    }
+
+    /// Moves the elements that the records of a list or dictionary accept to the front.
+    private func accepted(_ range: Range<Int>) throws -> Range<Int> {
+        let type: Any.Type
+        switch plan.kind {
+        case .list(let element): type = element
+        case .dictionary(let value): type = value
+        default: return range
+        }
+        guard let record = try session.plan(for: type).record else { return range }
+        var end = range.lowerBound
+        for index in range where record.accepts(session.view(session.notes[index])) {
+            session.notes[end] = session.notes[index]
+            end += 1
+        }
+        return range.lowerBound..<end
+    }
+
+    private func entries<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard !place.isAttribute else {
+            throw session.refusal(DecodingSession.notARecord, at: place, in: node, for: field)
+        }
+        let start = session.notes.count
+        let key = field.path?.entryKey
+        if let path = field.path, key != nil {
+            session.collect(at: path, in: node, into: &session.notes)
+        } else if place.exists {
+            for child in session.tree.children(of: place.node) { session.notes.append(child) }
+        }
+        return KeyedDecodingContainer(
+            EntryContainer<Key>(
+                session: session, node: place.exists ? place.node : node, field: field.elements,
+                nodes: try accepted(start..<session.notes.count), attribute: key))
+    }
+}

@@ -1,0 +1,112 @@
+import XMLStream
+
+/// Encodes one value by its own `encode(to:)`.
+final class ElementEncoder: Encoder {
+    enum Destination {
+        /// The element itself.
+        case element(OutputElement)
+        /// Wherever the field's path leads to from this element, once it is known what kind of value it is.
+        case field(OutputElement)
+
+        /// The one that messages name.
+        var element: OutputElement {
+            switch self {
+            case .element(let element), .field(let element): element
+            }
+        }
+    }
+
+    private let session: EncodingSession
+    private let destination: Destination
+    private let field: OutputField
+    private let plan: OutputPlan
+    /// The element that the list's elements or the dictionary's entries are in, and where they begin.
+    private(set) var added: (element: OutputElement, start: Int)?
+
+    init(session: EncodingSession, destination: Destination, field: OutputField, plan: OutputPlan) {
+        self.session = session
+        self.destination = destination
+        self.field = field
+        self.plan = plan
+    }
+
+    var codingPath: [any CodingKey] { field.key.isEmpty ? [] : [ElementKey(field.key)] }
+    var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        guard plan.isDictionary else {
+            return KeyedEncodingContainer(
+                ElementKeyedEncodingContainer<Key>(session: session, element: ownElement(), plan: plan))
+        }
+        let key = field.path.entryKey
+        let element = key == nil ? ownElement() : holder()
+        added = (element, element.children.count)
+        return KeyedEncodingContainer(
+            EntryEncodingContainer<Key>(session: session, element: element, field: field, attribute: key?.description))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        let element = session.element {
+            guard !plan.isDictionary else {
+                throw field.refusal(
+                    "a dictionary's keys are strings, integers or CodingKeyRepresentable", in: destination.element)
+            }
+            return holder()
+        }
+        added = (element, element.children.count)
+        return ElementListEncodingContainer(session: session, element: element, field: field, isNamed: isPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        ElementValueEncodingContainer(session: session, destination: destination, field: field)
+    }
+
+    // MARK: - Elements
+
+    /// Whether the elements of a list have the name at the end of the field's path.
+    private var isPath: Bool {
+        if case .field = destination { return !field.path.steps.isEmpty }
+        return false
+    }
+
+    /// The element that a record's members are written to.
+    private func ownElement() -> OutputElement {
+        session.element {
+            try checkIsNotAttribute()
+            let element =
+                if case .field(let parent) = destination { try parent.element(at: field) } else { destination.element }
+            element.namespaces.merge(plan.namespaces) { first, _ in first }
+            return element
+        }
+    }
+
+    /// The element that a list's elements are written to.
+    private func holder() -> OutputElement {
+        session.element {
+            try checkIsNotAttribute()
+            guard case .field(let parent) = destination else { return destination.element }
+            return try parent.wrapper(at: field)
+        }
+    }
+
+    private func checkIsNotAttribute() throws {
+        guard case .field = destination, case .attribute(_) = field.path.target else { return }
+        throw field.refusal("its path leads to an attribute, which holds one text", in: destination.element)
+    }
+}
+
+/// Writes the one value at a place.
+struct ElementValueEncodingContainer: SingleValueEncodingContainer {
+    let session: EncodingSession
+    let destination: ElementEncoder.Destination
+    let field: OutputField
+
+    var codingPath: [any CodingKey] { [] }
+
+    /// What is nil is not written; of an element of a list, the empty element is there already.
+    func encodeNil() {}
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        try session.encode(value, to: destination, for: field)
+    }
+}

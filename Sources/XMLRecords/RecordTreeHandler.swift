@@ -1,0 +1,72 @@
+package import XMLStream
+
+/// Follows a document, builds each record's element and hands it on when it has ended. An element of a record inside
+/// another belongs to the outer one.
+package final class RecordTreeHandler: XMLStreamHandler {
+    private let session: DecodingSession
+    private let path: RecordPath?
+    private let name: Int32
+    private let receive: (EndedRecord) throws -> Void
+
+    /// - Parameters:
+    ///   - path: the elements that are records; the root where it is nil.
+    ///   - receive: called for each record, which is valid for as long as the call lasts.
+    init(path: RecordPath?, session: DecodingSession, receive: @escaping (EndedRecord) throws -> Void) {
+        self.session = session
+        self.path = path
+        self.receive = receive
+        name = session.tree.names.number(of: path?.name ?? "")
+        session.clear()
+        session.tree.names.beginDocument()
+        super.init()
+    }
+
+    /// For the records of a run, whose memory is bounded.
+    package convenience init(path: RecordPath, receive: @escaping (EndedRecord) throws -> Void) {
+        self.init(
+            path: path, session: DecodingSession(byteLimit: ElementTree.byteLimitOfRun), receive: receive)
+    }
+
+    package override func didStartElement(in stream: XMLStreamParser) throws {
+        if !session.tree.isOpen {
+            guard isRecord(stream) else { return }
+            session.clear()
+        }
+        try session.tree.beginElement(in: stream)
+    }
+
+    package override func didEndElement(in stream: XMLStreamParser) throws {
+        guard session.tree.isOpen else { return }
+        try session.tree.endElement(in: stream)
+        if !session.tree.isOpen { try receive(EndedRecord(session: session)) }
+    }
+
+    private func isRecord(_ stream: XMLStreamParser) -> Bool {
+        guard let path else { return true }
+        let number = session.tree.names.number(ofDocument: stream.nameIndex, stream.qualifiedName)
+        return number == name && path.matchesAncestors(in: stream)
+    }
+}
+
+/// A record whose element has ended: the root of its session's tree.
+package struct EndedRecord {
+    let session: DecodingSession
+
+    private static let place = ElementPlace(node: 0)
+
+    package var element: XMLElementView { session.view(0) }
+
+    /// A value of any type, or of the type that its record chooses.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try session.decode(type, at: Self.place, in: 0, for: session.root)
+    }
+
+    /// A value by the type's own `init(from:)`.
+    package func make<Record: XMLRecord>(_ type: Record.Type) throws -> Record {
+        try session.make(type, session.plan(for: type), at: Self.place, in: 0, for: session.root)
+    }
+
+    package func refusal(_ reason: String) -> XMLRecordError {
+        session.refusal(reason, at: Self.place, in: 0, for: session.root)
+    }
+}

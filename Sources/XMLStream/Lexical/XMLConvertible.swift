@@ -1,0 +1,111 @@
+public import Foundation
+
+/// A value that the text of an element or attribute can be converted to.
+///
+/// Conform your own types to bind them. Strings, integers, floating-point numbers, decimals, booleans, dates, data (as
+/// base 64) and URLs conform; enumerations with such raw values can be bound as they are.
+public protocol XMLConvertible {
+    /// - Parameter xmlText: UTF-8 without white space at either end, valid during the call only.
+    /// - Returns: nil where the text does not convert.
+    init?(xmlText: UnsafeBufferPointer<UInt8>)
+
+    /// What a message says was expected: "an integer".
+    static var xmlDescription: String { get }
+}
+
+extension XMLConvertible {
+    /// Converts a string as the text of an element is converted; nil where it does not convert.
+    public init?(xmlText: String) {
+        var text = xmlText
+        guard let value = text.withUTF8({ Self(xmlText: trimmed($0)) }) else { return nil }
+        self = value
+    }
+
+    public static var xmlDescription: String { "a value of type \(Self.self)" }
+}
+
+extension String: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) { self.init(decoding: xmlText, as: UTF8.self) }
+    public static var xmlDescription: String { "text" }
+}
+
+extension XMLConvertible where Self: FixedWidthInteger {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.integer(xmlText, as: Self.self) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "an integer from \(Self.min) to \(Self.max)" }
+}
+
+extension Int: XMLConvertible {
+    // As the others, but concrete: it is the one that most feeds are full of.
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.int(xmlText) else { return nil }
+        self = value
+    }
+}
+extension Int8: XMLConvertible {}
+extension Int16: XMLConvertible {}
+extension Int32: XMLConvertible {}
+extension Int64: XMLConvertible {}
+extension UInt: XMLConvertible {}
+extension UInt8: XMLConvertible {}
+extension UInt16: XMLConvertible {}
+extension UInt32: XMLConvertible {}
+extension UInt64: XMLConvertible {}
+
+extension Double: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.double(xmlText) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "a number" }
+}
+
+extension Float: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.double(xmlText) else { return nil }
+        self = Float(value)
+    }
+    public static var xmlDescription: String { "a number" }
+}
+
+extension Decimal: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.decimal(xmlText) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "a decimal number" }
+}
+
+extension Bool: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.boolean(xmlText) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "true, false, yes, no, 1 or 0" }
+}
+
+extension Date: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.date(xmlText) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "a date as ISO 8601 or RFC 822 write it" }
+}
+
+extension Data: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard let value = Lexical.base64(xmlText) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "base 64" }
+}
+
+extension URL: XMLConvertible {
+    public init?(xmlText: UnsafeBufferPointer<UInt8>) {
+        guard !xmlText.isEmpty, let value = URL(string: String(decoding: xmlText, as: UTF8.self)) else { return nil }
+        self = value
+    }
+    public static var xmlDescription: String { "a URL" }
+}
