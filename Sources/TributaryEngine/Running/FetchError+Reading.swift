@@ -10,9 +10,7 @@ extension FetchError {
     static func reading(_ error: any Error, request: RequestDeclaration) -> any Error {
         switch error {
         case is FetchError, is DocumentError, is SOAPFault, is XMLStreamError, is BindingError, is ParserError,
-            is MappingError, is XMLRecordError,
-            is StoreError,
-            is CancellationError:
+            is MappingError, is XMLRecordError, is StoreError, is CancellationError:
             error
         default: FetchError(client: error, request: request)
         }
