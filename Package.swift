@@ -170,6 +170,12 @@ let package = Package(
             name: "FeedStoreTests", dependencies: ["FeedModel", "FeedStore", "TestSupport", grdb],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "FeedParsingTests",
+            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedStore", "FeedParsing", "TestSupport", grdb],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(

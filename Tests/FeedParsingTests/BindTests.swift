@@ -4,7 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 @testable import FeedParsing
-@testable import TributaryEngine
 
 /// Every overload of `bind`, through a real document.
 @Suite(.serialized) struct BindTests {

@@ -6,7 +6,6 @@ import Testing
 import XMLRecords
 import XMLStream
 @testable import FeedParsing
-@testable import TributaryEngine
 
 /// A stack's parser that is made of a record's type.
 @Suite struct RecordParserTests {

@@ -3,7 +3,6 @@ import TOML
 import Testing
 import XMLStream
 @testable import FeedInferring
-@testable import TributaryEngine
 
 /// What `tributary infer` proposes for small documents of each kind.
 @Suite struct InferenceTests {

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import XMLStream
 @testable import FeedInferring
-@testable import TributaryEngine
 
 /// Proposals for documents that are deep, wide, or full of like names take steps in proportion to their size: these
 /// documents took minutes and more before.
