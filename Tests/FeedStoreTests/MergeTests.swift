@@ -124,7 +124,7 @@ import Testing
 
     @Test func scopeLimitsDeletionsAndFillsItsColumns() async throws {
         let schema = "CREATE TABLE price (shop TEXT, sku TEXT, cents INTEGER, PRIMARY KEY (shop, sku))"
-        try await StoreFixture.with(schema) { fixture in
+        try await StoreFixture.with(schema) { (fixture) throws in
             func sync(_ shop: String, _ skus: [String]) throws -> MergeCounts {
                 try fixture.commit(MergeRule(sync: .mirror, scope: ["shop": shop])) { context in
                     for sku in skus { try context.insert(into: "price", ["sku": sku, "cents": 5]) }
@@ -145,7 +145,7 @@ import Testing
 
     @Test func tablesWithoutRowIDs() async throws {
         let schema = "CREATE TABLE pair (a TEXT, b TEXT, v INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID"
-        try await StoreFixture.with(schema) { fixture in
+        try await StoreFixture.with(schema) { (fixture) throws in
             func sync(_ rows: [(String, String, Int)]) throws -> MergeCounts {
                 try fixture.commit(MergeRule(sync: .mirror)) { context in
                     for row in rows { try context.insert(into: "pair", ["a": row.0, "b": row.1, "v": row.2]) }
@@ -194,7 +194,7 @@ import Testing
             CREATE TABLE parent (id TEXT PRIMARY KEY, slug TEXT UNIQUE);
             CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT NOT NULL REFERENCES parent(id) ON DELETE CASCADE)
             """
-        try await StoreFixture.with(schema) { fixture in
+        try await StoreFixture.with(schema) { (fixture) throws in
             func sync(_ parent: String) throws -> MergeCounts {
                 try fixture.commit(MergeRule(sync: .mirror)) { context in
                     try context.insert(into: "child", ["id": "c", "parent": parent])
