@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the programs in turn and prints wall, CPU, peak memory and ratios. Called by Scripts/bench."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ LABELS = {
     "e": "e pandas",
     "f": "f dlt",
 }
+SCENARIOS = ["empty", "large", "unchanged", "changed", "delay", "nested"]
 # They take a minute a run, so they run once, whatever RUNS says.
 ONCE = {"e", "f"}
 RATIOS = [
@@ -66,8 +68,9 @@ class Bench:
         self.served = self.fresh("served")
         self.environment = {}
 
-    def serve(self, *options):
-        """Starts a server of the feeds that are published last."""
+    @contextlib.contextmanager
+    def serving(self, *options):
+        """Runs a server of the feeds that are published last."""
         port = self.work / "port"
         port.unlink(missing_ok=True)
         server = subprocess.Popen([self.bin / "FeedServer", self.served, port, *options])
@@ -76,7 +79,11 @@ class Bench:
                 sys.exit("FeedServer failed")
             time.sleep(0.01)
         self.environment = {"CONTACTS_URL": f"http://127.0.0.1:{port.read_text().strip()}"}
-        return server
+        try:
+            yield
+        finally:
+            server.terminate()
+            server.wait()
 
     def publish(self, feeds):
         """Serves these feeds from now on, at the same addresses as those before."""
@@ -237,8 +244,9 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--contacts", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--scenarios", nargs="*", choices=SCENARIOS)
     arguments = parser.parse_args()
-    bench = Bench(arguments)
+    bench, chosen = Bench(arguments), arguments.scenarios or SCENARIOS
 
     feeds, changed, large = bench.work / "feeds", bench.work / "feeds-changed", bench.work / "feeds4"
     for folder, contacts in ((feeds, arguments.contacts), (large, 4 * arguments.contacts)):
@@ -249,34 +257,28 @@ def main():
     title = f"{arguments.contacts:,} contacts, {size:.0f} MB"
     nothing = {"inserted": 0, "updated": 0, "deleted": 0}
 
-    server = bench.serve()
-    try:
-        bench.compare(title + ", into an empty store", feeds, "abcdef", bench.runs)
-    finally:
-        server.terminate()
-        server.wait()
-    server = bench.serve("--no-validators")
-    try:
-        bench.compare(
-            title + ", unchanged, served without validators: c and d by its digest, and with --full by its rows",
-            feeds, ["a", "b", "c", "c_full", "d", "d_full", "e", "f"], bench.runs, before=feeds,
-            expected=lambda name: {**nothing, "outcome": "committed" if name.endswith("_full") else "unchanged"},
-        )  # fmt: skip
-        bench.compare(
-            title + ", one of them changed, served without validators", changed, "acd", bench.runs, before=feeds,
-            expected=lambda name: {**nothing, "outcome": "committed", "updated": 1},
-        )  # fmt: skip
-        bench.reader_delay(feeds)
+    with bench.serving():
+        if "empty" in chosen:
+            bench.compare(title + ", into an empty store", feeds, "abcdef", bench.runs)
+        if "large" in chosen:
+            runs = 1 if bench.runs < 3 else 3
+            bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "acd", runs)
+    with bench.serving("--no-validators"):
+        if "unchanged" in chosen:
+            bench.compare(
+                title + ", unchanged, served without validators: c and d by its digest, and with --full by its rows",
+                feeds, ["a", "b", "c", "c_full", "d", "d_full", "e", "f"], bench.runs, before=feeds,
+                expected=lambda name: {**nothing, "outcome": "committed" if name.endswith("_full") else "unchanged"},
+            )  # fmt: skip
+        if "changed" in chosen:
+            bench.compare(
+                title + ", one of them changed, served without validators", changed, "acd", bench.runs, before=feeds,
+                expected=lambda name: {**nothing, "outcome": "committed", "updated": 1},
+            )  # fmt: skip
+        if "delay" in chosen:
+            bench.reader_delay(feeds)
+    if "nested" in chosen:
         bench.nested(arguments.contacts // 4, min(bench.runs, 3))
-    finally:
-        server.terminate()
-        server.wait()
-    server = bench.serve()
-    try:
-        bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "acd", 1 if bench.runs < 3 else 3)
-    finally:
-        server.terminate()
-        server.wait()
 
 
 main()
