@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """With dlt: a generator over lxml.etree.iterparse, merged into SQLite by primary key. dlt_loader.py STORE CONTACTS.XML
 
-`create_primary_keys` is not dlt's default, and in its favour: without an index every merge but the first looks through all
-rows for each row, and 1,000,000 contacts were not done after 14 minutes.
+`create_primary_keys` is not dlt's default, and in its favour: without it every merge but the first compares each row with
+every other, for want of an index. The second load of 10,000 contacts then took 8.6 s instead of 3.2 s.
 """
 import os
 import pathlib

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -26,7 +27,7 @@ LABELS = {
     "f": "f dlt",
 }
 SCENARIOS = ["empty", "large", "unchanged", "changed", "delay", "nested"]
-# They take a minute a run, so they run once, whatever RUNS says.
+# They take a minute or two a run, so they run once, whatever RUNS says.
 ONCE = {"e", "f"}
 RATIOS = [
     ("c/a", "c", "a"), ("d/a", "d", "a"), ("c --full/a", "c_full", "a"), ("d --full/a", "d_full", "a"),
@@ -246,6 +247,8 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--scenarios", nargs="*", choices=SCENARIOS)
     arguments = parser.parse_args()
+    # Whoever is told to stop stops the server, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench, chosen = Bench(arguments), arguments.scenarios or SCENARIOS
 
     feeds, changed, large = bench.work / "feeds", bench.work / "feeds-changed", bench.work / "feeds4"
