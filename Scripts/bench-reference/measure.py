@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Runs the three programs in turn and prints wall, CPU, peak memory and ratios. Called by Scripts/bench."""
+"""Runs the programs in turn and prints wall, CPU, peak memory and ratios. Called by Scripts/bench."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import statistics
 import subprocess
@@ -14,6 +16,23 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+LABELS = {
+    "a": "a reference",
+    "b": "b script",
+    "c": "c class",
+    "c_full": "c class, --full",
+    "d": "d mapping",
+    "d_full": "d mapping, --full",
+    "e": "e pandas",
+    "f": "f dlt",
+}
+SCENARIOS = ["empty", "large", "unchanged", "changed", "delay", "nested"]
+# They take a minute or two a run, so they run once, whatever RUNS says.
+ONCE = {"e", "f"}
+RATIOS = [
+    ("c/a", "c", "a"), ("d/a", "d", "a"), ("c --full/a", "c_full", "a"), ("d --full/a", "d_full", "a"),
+    ("b/c", "b", "c"), ("b/d", "b", "d"), ("e/d", "e", "d"), ("f/d", "f", "d"),
+]  # fmt: skip
 
 
 def measure(command, environment=None):
@@ -47,18 +66,31 @@ class Reader(threading.Thread):
 class Bench:
     def __init__(self, arguments):
         self.work, self.bin, self.runs = pathlib.Path(arguments.work), pathlib.Path(arguments.bin), arguments.runs
+        self.served = self.fresh("served")
         self.environment = {}
 
-    def serve(self, feeds, *options):
+    @contextlib.contextmanager
+    def serving(self, *options):
+        """Runs a server of the feeds that are published last."""
         port = self.work / "port"
         port.unlink(missing_ok=True)
-        server = subprocess.Popen([self.bin / "FeedServer", feeds, port, *options])
+        server = subprocess.Popen([self.bin / "FeedServer", self.served, port, *options])
         while not port.exists():
             if server.poll() is not None:
                 sys.exit("FeedServer failed")
             time.sleep(0.01)
         self.environment = {"CONTACTS_URL": f"http://127.0.0.1:{port.read_text().strip()}"}
-        return server
+        try:
+            yield
+        finally:
+            server.terminate()
+            server.wait()
+
+    def publish(self, feeds):
+        """Serves these feeds from now on, at the same addresses as those before."""
+        for feed in ("companies.xml", "contacts.xml"):
+            (self.served / feed).unlink(missing_ok=True)
+            (self.served / feed).symlink_to((feeds / feed).resolve())
 
     def fresh(self, name):
         folder = self.work / name
@@ -69,30 +101,50 @@ class Bench:
     def a(self, folder, feeds):
         return measure([self.work / "reference", folder / "store.sqlite", feeds / "contacts.xml"])
 
-    def b(self, folder, feeds):
-        return measure([sys.executable, HERE / "loader.py", folder / "store.sqlite", feeds / "contacts.xml"])
+    def python(self, script, folder, feeds):
+        return measure([sys.executable, "-W", "ignore", HERE / script, folder / "store.sqlite", feeds / "contacts.xml"])
 
-    def c(self, folder, feeds):
+    def b(self, folder, feeds):
+        return self.python("loader.py", folder, feeds)
+
+    def e(self, folder, feeds):
+        return self.python("pandas_loader.py", folder, feeds)
+
+    def f(self, folder, feeds):
+        return self.python("dlt_loader.py", folder, feeds)
+
+    # `--force` is what happens whenever a source is due: a body whose digest is the last one's is not parsed. `--full`
+    # parses every body, and compares every row with the store's.
+    def c(self, folder, feeds, option="--force"):
         config = folder / "sources.toml"
         shutil.copy(ROOT / "Sources/ContactsDaemon/sources.toml", config)
-        command = [self.bin / "contacts-daemon", "--config", config, "sync", "--full", "--json"]
-        result = measure(command, self.environment)
-        report = json.loads(result[3])
-        if report["outcome"] != "committed":
-            sys.exit(f"contacts-daemon: {report['error']}")
-        return result
+        return self.sync(config, option, program="contacts-daemon")
 
-    def d(self, folder, feeds):
+    def c_full(self, folder, feeds):
+        return self.c(folder, feeds, "--full")
+
+    def d(self, folder, feeds, option="--force"):
         for name in ("mapping.toml", "schema.sql"):
             shutil.copy(HERE / name, folder / name)
-        return self.sync(folder / "mapping.toml", self.environment)
+        return self.sync(folder / "mapping.toml", option)
 
-    def sync(self, config, environment=None):
-        result = measure([self.bin / "tributary", "--config", config, "sync", "--full", "--json"], environment)
-        report = json.loads(result[3])
-        if report["outcome"] != "committed":
-            sys.exit(f"tributary: {report['error']}")
+    def d_full(self, folder, feeds):
+        return self.d(folder, feeds, "--full")
+
+    def sync(self, config, option="--full", program="tributary"):
+        result = measure([self.bin / program, "--config", config, "sync", option, "--json"], self.environment)
+        self.report = json.loads(result[3])
+        if self.report["outcome"] not in ("committed", "unchanged"):
+            sys.exit(f"{program}: {self.report['error']}")
         return result
+
+    def expect(self, name, **figures):
+        """Makes sure that Tributary did what is being measured."""
+        if name[0] not in "cd":
+            return
+        for figure, value in figures.items():
+            if self.report[figure] != value:
+                sys.exit(f"{LABELS[name]}: {figure} is {self.report[figure]}, not {value}")
 
     def nested(self, orders, runs):
         """What a second table costs that is nested in the first: wall for a row of each."""
@@ -119,29 +171,48 @@ class Bench:
         print(f"\n{orders:,} orders alone {one:.2f} s; with the {3 * orders:,} lines within them {both:.2f} s: "
               f"a row of the first table {one / orders * 1e6:.2f} µs, of the second {(both - one) / (3 * orders) * 1e6:.2f} µs")
 
-    def compare(self, title, feeds, programs, runs, again=False):
-        """Measures the programs in turn, run by run, and prints medians."""
-        results = {name: [] for name in programs}
+    def compare(self, title, feeds, programs, runs, before=None, expected=lambda name: {"outcome": "committed"}):
+        """Measures the programs in turn, run by run, and prints medians.
+
+        `before` is what each store is filled with, unmeasured. The rows of all programs must be the same in the end.
+        """
+        results, ends = {name: [] for name in programs}, {}
         for run in range(runs):
             for name in programs:
-                program = getattr(self, name)
-                folder = self.fresh(name)
-                first = program(folder, feeds)
-                results[name].append(program(folder, feeds) if again else first)
+                if run > 0 and name in ONCE:
+                    continue
+                program, folder = getattr(self, name), self.fresh(name)
+                if before:
+                    self.publish(before)
+                    program(folder, before)
+                self.publish(feeds)
+                results[name].append(program(folder, feeds))
+                self.expect(name, **expected(name))
+                ends[name] = self.rows(folder)
+        if len(set(ends.values())) > 1:
+            sys.exit(f"The rows differ: {ends}")
         print(f"\n{title}")
-        print(f"{'':14}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}")
+        print(f"{'':18}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}")
         walls = {}
-        for name, label in (("a", "a reference"), ("b", "b script"), ("c", "c class"), ("d", "d mapping")):
-            if name not in results:
-                continue
-            walls[name], cpu, memory = (statistics.median(r[i] for r in results[name]) for i in range(3))
-            print(f"{label:14}{walls[name]:9.2f}{cpu:9.2f}{memory:10.1f}")
-        ratios = [("c/a", "c", "a"), ("d/a", "d", "a"), ("b/c", "b", "c"), ("b/d", "b", "d")]
-        print("  ".join(f"{r} {walls[x] / walls[y]:.2f}" for r, x, y in ratios if x in walls and y in walls), flush=True)
+        for name, measured in results.items():
+            walls[name], cpu, memory = (statistics.median(result[i] for result in measured) for i in range(3))
+            note = "   one run" if name in ONCE and runs > 1 else ""
+            print(f"{LABELS[name]:18}{walls[name]:9.2f}{cpu:9.2f}{memory:10.1f}{note}")
+        print("  ".join(f"{r} {walls[x] / walls[y]:.2f}" for r, x, y in RATIOS if x in walls and y in walls), flush=True)
+
+    def rows(self, folder):
+        """How many contacts a store holds, and a sum over them."""
+        store = next(store for store in (folder / "contacts.sqlite", folder / "store.sqlite") if store.exists())
+        database = sqlite3.connect(store)
+        try:
+            return database.execute("SELECT count(*), sum(age), min(email), max(updated) FROM contact").fetchone()
+        finally:
+            database.close()
 
     def reader_delay(self, feeds):
         folder = self.fresh("reader")
-        self.c(folder, feeds)
+        self.publish(feeds)
+        self.c_full(folder, feeds)
         reader = Reader(folder / "contacts.sqlite")
         reader.start()
         # An update of every row: the largest commit there is.
@@ -150,10 +221,22 @@ class Bench:
             database.execute("UPDATE contact SET updated = 'before'")
         database.close()
         reader.longest = 0
-        self.c(folder, feeds)
+        self.c_full(folder, feeds)
         reader.stopped.set()
         reader.join()
         print(f"\nA reader's longest delay during a commit that updates every row: {reader.longest * 1000:.1f} ms")
+
+
+def change_one(feeds, changed):
+    """Writes the same feeds once more, in which one contact in the middle has an age that nobody else has."""
+    changed.mkdir(exist_ok=True)
+    for feed in ("companies.xml", "contacts.xml"):
+        shutil.copyfile(feeds / feed, changed / feed)
+    with open(changed / "contacts.xml", "r+b") as file:
+        middle = (feeds / "contacts.xml").stat().st_size // 2
+        file.seek(middle)
+        file.seek(middle + file.read(4096).index(b"<age>") + len(b"<age>"))
+        file.write(b"99")
 
 
 def main():
@@ -162,36 +245,43 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--contacts", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--scenarios", nargs="*", choices=SCENARIOS)
     arguments = parser.parse_args()
-    bench = Bench(arguments)
+    # Whoever is told to stop stops the server, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    bench, chosen = Bench(arguments), arguments.scenarios or SCENARIOS
 
-    feeds, large = bench.work / "feeds", bench.work / "feeds4"
+    feeds, changed, large = bench.work / "feeds", bench.work / "feeds-changed", bench.work / "feeds4"
     for folder, contacts in ((feeds, arguments.contacts), (large, 4 * arguments.contacts)):
         if not (folder / "contacts.xml").exists():
             subprocess.run([sys.executable, HERE / "generate.py", folder, str(contacts)], check=True)
+    change_one(feeds, changed)
     size = (feeds / "contacts.xml").stat().st_size / 1e6
+    title = f"{arguments.contacts:,} contacts, {size:.0f} MB"
+    nothing = {"inserted": 0, "updated": 0, "deleted": 0}
 
-    server = bench.serve(feeds)
-    try:
-        title = f"{arguments.contacts:,} contacts, {size:.0f} MB"
-        bench.compare(title + ", into an empty store", feeds, "abcd", bench.runs)
-    finally:
-        server.terminate()
-        server.wait()
-    server = bench.serve(feeds, "--no-validators")
-    try:
-        bench.compare(title + ", unchanged, served without validators", feeds, "abcd", bench.runs, again=True)
-        bench.reader_delay(feeds)
+    with bench.serving():
+        if "empty" in chosen:
+            bench.compare(title + ", into an empty store", feeds, "abcdef", bench.runs)
+        if "large" in chosen:
+            runs = 1 if bench.runs < 3 else 3
+            bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "acd", runs)
+    with bench.serving("--no-validators"):
+        if "unchanged" in chosen:
+            bench.compare(
+                title + ", unchanged, served without validators: c and d by its digest, and with --full by its rows",
+                feeds, ["a", "b", "c", "c_full", "d", "d_full", "e", "f"], bench.runs, before=feeds,
+                expected=lambda name: {**nothing, "outcome": "committed" if name.endswith("_full") else "unchanged"},
+            )  # fmt: skip
+        if "changed" in chosen:
+            bench.compare(
+                title + ", one of them changed, served without validators", changed, "acd", bench.runs, before=feeds,
+                expected=lambda name: {**nothing, "outcome": "committed", "updated": 1},
+            )  # fmt: skip
+        if "delay" in chosen:
+            bench.reader_delay(feeds)
+    if "nested" in chosen:
         bench.nested(arguments.contacts // 4, min(bench.runs, 3))
-    finally:
-        server.terminate()
-        server.wait()
-    server = bench.serve(large)
-    try:
-        bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "acd", 1 if bench.runs < 3 else 3)
-    finally:
-        server.terminate()
-        server.wait()
 
 
 main()

@@ -2,12 +2,13 @@
 import os
 import pathlib
 import random
+import shutil
 import sqlite3
 import statistics
 import subprocess
 import sys
 
-program, work, turns = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3])
+program, daemon, work, turns = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]), int(sys.argv[4])
 NAMES = [f"attr{number:03d}" for number in range(124)]
 LXML = """
 import sqlite3, sys
@@ -38,10 +39,13 @@ def generate():
             file.write(f'<row id="{number}" {values}/>\n')
         file.write("</rows>\n")
     columns = "".join(f'{name} = "@{name}"\n' for name in NAMES)
-    (work / "sources.toml").write_text(
-        f"[store]\npath = 'store.sqlite'\n[[sources.w.requests]]\nurl = 'file://{work}/wide.xml'\nmax_body = '1GiB'\n"
+    mapping = (
         "[[sources.w.requests.tables]]\ntable = 'wide'\nelement = 'row'\nkey = ['id']\n"
         "[sources.w.requests.tables.columns]\nid = { path = '@id', type = 'integer' }\n" + columns)
+    for name, parsing in ("mapping", mapping), ("class", "parser = 'WideParser'\n"):
+        (work / f"{name}.toml").write_text(
+            f"[store]\npath = '{name}.sqlite'\n[[sources.w.requests]]\nurl = 'file://{work}/wide.xml'\nmax_body = '1GiB'\n"
+            + parsing)
 
 
 def seconds(command):
@@ -57,15 +61,22 @@ def rows(path):
 
 
 generate()
-times = {"lxml": [], "tributary": []}
+commands = {
+    "lxml": [sys.executable, "-c", LXML, work, "id", *NAMES],
+    "mapping": [program, "--config", work / "mapping.toml", "sync", "--full"],
+    "class": [daemon, "--config", work / "class.toml", "sync", "--full"],
+}
+times = {name: [] for name in commands}
 for _ in range(turns):
     for path in work.glob("*.sqlite*"):
-        if path.is_file():
-            path.unlink()
-    times["lxml"].append(seconds([sys.executable, "-c", LXML, work, "id", *NAMES]))
-    times["tributary"].append(seconds([program, "--config", work / "sources.toml", "sync", "--full"]))
-same = all(one == other for one, other in zip(rows(work / "store.sqlite"), rows(work / "lxml.sqlite"), strict=True))
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name, command in commands.items():
+        times[name].append(seconds(command))
 middle = {name: statistics.median(values) for name, values in times.items()}
-print(f"CPU seconds: lxml {middle['lxml']:.2f}, tributary {middle['tributary']:.2f}, ratio "
-      f"{middle['tributary'] / middle['lxml']:.2f}; the rows are {'the same' if same else 'NOT the same'}")
-sys.exit(not same)
+print(f"CPU seconds: lxml {middle['lxml']:.2f}")
+differ = False
+for name in "mapping", "class":
+    same = all(one == other for one, other in zip(rows(work / f"{name}.sqlite"), rows(work / "lxml.sqlite"), strict=True))
+    differ = differ or not same
+    print(f"{name:7} {middle[name]:.2f}, ratio {middle[name] / middle['lxml']:.2f}; the rows are {'the same' if same else 'NOT the same'}")
+sys.exit(differ)
