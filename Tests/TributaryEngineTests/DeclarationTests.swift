@@ -240,17 +240,19 @@ import Testing
                 let configuration = try fixture.configuration(sources, environment: environment)
                 return configuration.sources.last?.requests.first?.fingerprint(parserVersion: 1)
             }
-            let plain = Self.mapping()
+            let scope = "scope = { region = \"a\" }"
+            let plain = Self.mapping(scope)
             let known = try fingerprint(plain)
-            #expect(try fingerprint(plain, before: Self.mapping(of: "other")) == known)
+            #expect(try fingerprint(plain, before: Self.mapping(scope, of: "other")) == known)
             let changed = [
                 plain.replacingOccurrences(of: "zip = \"@zip\"", with: "zip = { path = \"@zip\", type = \"integer\" }"),
                 plain.replacingOccurrences(of: "element = \"p\"", with: "element = \"q\""),
                 plain.replacingOccurrences(of: "zip = \"@zip\"", with: "zip = { value = \"@zip\" }"),
-                Self.mapping("namespaces = { a = \"urn:a\" }"), Self.mapping("capture = { token = \"/r/t\" }"),
-                Self.mapping("page = { counter = \"n\" }"), Self.mapping("headers = { A = \"1\" }"),
-                Self.mapping("parameters = { a = \"1\" }"), Self.mapping("scope = { area = \"1\" }"),
-                Self.mapping(sync: "upsert"),
+                Self.mapping(scope + "\nnamespaces = { a = \"urn:a\" }"),
+                Self.mapping(scope + "\ncapture = { token = \"/r/t\" }"),
+                Self.mapping(scope + "\npage = { counter = \"n\" }"), Self.mapping(scope + "\nheaders = { A = \"1\" }"),
+                Self.mapping(scope + "\nparameters = { a = \"1\" }"), Self.mapping("scope = { region = \"b\" }"),
+                Self.mapping(scope, sync: "upsert"),
             ].map { try? fingerprint($0) }
             #expect(!changed.contains(known) && !changed.contains(nil) && Set(changed).count == changed.count)
             let variable = plain.replacingOccurrences(of: "zip = \"@zip\"", with: "zip = { value = \"${V}\" }")
