@@ -174,7 +174,8 @@ let package = Package(
             dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedStore", "FeedParsing", "TestSupport", grdb],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"], swiftSettings: swiftSettings),
+            name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", grdb, logging],
             swiftSettings: swiftSettings),

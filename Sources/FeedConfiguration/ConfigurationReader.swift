@@ -41,7 +41,7 @@ package struct ConfigurationReader {
         hasEncryptionKey = encryptionKey != nil
     }
 
-    private func encryptionKey(_ store: TableReader) -> EncryptionKey? {
+    private func encryptionKey(_ store: DeclarationReader) -> EncryptionKey? {
         guard let text = store.string("encryption_key") else { return nil }
         let key = EncryptionKey(hexadecimal: text)
         if key == nil {
@@ -92,15 +92,15 @@ package struct ConfigurationReader {
         return finished
     }
 
-    private func reader(_ nodes: TOMLTable) -> TableReader {
-        TableReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
+    private func reader(_ nodes: TOMLTable) -> DeclarationReader {
+        DeclarationReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
     }
 
     private func absolute(_ path: String) -> String {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
     }
 
-    private func path(_ store: TableReader) -> String? {
+    private func path(_ store: DeclarationReader) -> String? {
         guard let path = store.string("path") else { return nil }
         // It may have a password in it, and is not shown.
         if let scheme = path.range(of: "://"), path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber }) {
@@ -113,7 +113,7 @@ package struct ConfigurationReader {
     }
 
     private func source(
-        _ name: String, _ table: TableReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
+        _ name: String, _ table: DeclarationReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
     ) -> SourceDeclaration? {
         let options = SourceDefaults(table, over: sourceDefaults)
         let isEnabled = table.boolean("enabled")
@@ -142,7 +142,8 @@ package struct ConfigurationReader {
             isEnabled: isEnabled ?? true, requests: declarations ?? [])
     }
 
-    private func request(_ index: Int, _ table: TableReader, _ inherited: RequestDefaults) -> RequestDeclaration? {
+    private func request(_ index: Int, _ table: DeclarationReader, _ inherited: RequestDefaults) -> RequestDeclaration?
+    {
         let key = table.string("key") ?? String(index + 1)
         let url = table.text("url")
         let hasTables = table.has("tables")
@@ -217,7 +218,7 @@ package struct ConfigurationReader {
     }
 
     /// A request may use what an earlier one captures, or has staged.
-    private func checkReferences(_ requests: [RequestDeclaration], _ tables: [TableReader]) {
+    private func checkReferences(_ requests: [RequestDeclaration], _ tables: [DeclarationReader]) {
         var known: Set<String> = []
         for (request, table) in zip(requests, tables) {
             for reference in request.references where reference.hasPrefix("capture:") {

@@ -5,7 +5,7 @@ import XMLStream
 
 /// What must hang together in a mapping.
 extension MappingReader {
-    func checkOptions(_ column: ColumnMapping, _ reader: TableReader) {
+    func checkOptions(_ column: ColumnMapping, _ reader: DeclarationReader) {
         let hasPath = reader.has("path")
         let isSent = reader.has("row") || reader.has("capture")
         for key in ["repeat", "values", "default", "references", "format"] where reader.has(key) && !hasPath {
@@ -64,7 +64,7 @@ extension MappingReader {
     }
 
     /// - Parameter tables: the request's, by their names in lower case.
-    func check(_ table: TableMapping, among tables: [String: [TableMapping]], _ reader: TableReader) {
+    func check(_ table: TableMapping, among tables: [String: [TableMapping]], _ reader: DeclarationReader) {
         let names = Set(table.columns.map { $0.name.lowercased() })
         for key in ["key", "order"] where !table.matchesNames {
             for name in key == "key" ? table.key : table.order where !names.contains(name.lowercased()) {
@@ -97,7 +97,7 @@ extension MappingReader {
         }
         for column in table.columns {
             guard case .parent(let parent) = column.origin else { continue }
-            let columns = TableReader.place(reader, "columns", column.name)
+            let columns = DeclarationReader.place(reader, "columns", column.name)
             guard let enclosing = tables[parent.lowercased()]?.first else {
                 let nearest = nearestName(to: parent, among: tables.values.lazy.flatMap { $0 }.map(\.table))
                 reader.problems.report(
@@ -117,7 +117,7 @@ extension MappingReader {
         }
         for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
             reader.problems.report(
-                TableReader.place(reader, "columns", column.name),
+                DeclarationReader.place(reader, "columns", column.name),
                 "'scope' names this column, and a scope is no decimal; make it text or an integer")
         }
         let twin = tables[table.table.lowercased()]?.first { $0.table == table.table && $0.place != table.place }
@@ -127,8 +127,8 @@ extension MappingReader {
     }
 }
 
-extension TableReader {
-    fileprivate static func place(_ reader: TableReader, _ key: String, _ name: String) -> TOMLKeyPath {
+extension DeclarationReader {
+    fileprivate static func place(_ reader: DeclarationReader, _ key: String, _ name: String) -> TOMLKeyPath {
         reader.path.appending(key).appending(name)
     }
 }

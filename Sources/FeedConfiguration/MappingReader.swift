@@ -5,7 +5,7 @@ import XMLStream
 
 /// Reads the `tables` of a request, and reports what is wrong with them.
 struct MappingReader {
-    let request: TableReader
+    let request: DeclarationReader
     let namespaces: [String: String]
     package let hasEncryptionKey: Bool
     let parsers: any BodyParsing
@@ -13,7 +13,7 @@ struct MappingReader {
     let scope: Set<String>
 
     /// - Parameter request: the request's table; its keys `tables`, `namespaces`, `root` and `expand` are read.
-    init(_ request: TableReader, scope: Set<String>, hasEncryptionKey: Bool, parsers: any BodyParsing) {
+    init(_ request: DeclarationReader, scope: Set<String>, hasEncryptionKey: Bool, parsers: any BodyParsing) {
         self.parsers = parsers
         self.scope = scope
         self.request = request
@@ -50,7 +50,7 @@ struct MappingReader {
 
     // MARK: - Tables
 
-    func table(_ reader: TableReader) -> TableMapping? {
+    func table(_ reader: DeclarationReader) -> TableMapping? {
         let name = reader.string("table")
         if !reader.has("table") { reader.problems.report(reader.path, "the mapping has no 'table'") }
         if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
@@ -91,7 +91,7 @@ struct MappingReader {
         }.sorted { ($0.place, $0.offset) < ($1.place, $1.offset) }.map(\.column)
     }
 
-    func elementPath(_ written: String, _ reader: TableReader) -> XMLPath? {
+    func elementPath(_ written: String, _ reader: DeclarationReader) -> XMLPath? {
         guard let path = path(written, reader, "element") else { return nil }
         guard path.target == .text, path.ups == 0, !path.steps.isEmpty else {
             reader.report("element", "'\(written)' is not the path of an element")
@@ -100,7 +100,7 @@ struct MappingReader {
         return path
     }
 
-    func path(_ written: String, _ reader: TableReader, _ key: String) -> XMLPath? {
+    func path(_ written: String, _ reader: DeclarationReader, _ key: String) -> XMLPath? {
         do {
             return try XMLPathParser.parse(written, namespaces: namespaces)
         } catch {
@@ -117,7 +117,7 @@ struct MappingReader {
 
     // MARK: - Columns
 
-    func columns(_ reader: TableReader) -> [ColumnMapping] {
+    func columns(_ reader: DeclarationReader) -> [ColumnMapping] {
         var names: Set<String> = []
         return reader.keysInOrder.compactMap { name in
             if !names.insert(name.lowercased()).inserted {
@@ -128,7 +128,7 @@ struct MappingReader {
         }
     }
 
-    func column(_ name: String, _ reader: TableReader) -> ColumnMapping? {
+    func column(_ name: String, _ reader: DeclarationReader) -> ColumnMapping? {
         let origin = origin(reader)
         var column = ColumnMapping(name: name, origin: origin ?? .name)
         column.type = reader.choice("type", ValueType.self)
@@ -152,7 +152,7 @@ struct MappingReader {
         return origin == nil ? nil : column
     }
 
-    func separators(_ reader: TableReader, _ type: ValueType?) -> NumberSeparators? {
+    func separators(_ reader: DeclarationReader, _ type: ValueType?) -> NumberSeparators? {
         let decimal = reader.string("decimal_separator")
         let group = reader.string("group_separator")
         guard decimal != nil || group != nil else { return nil }
@@ -171,7 +171,7 @@ struct MappingReader {
         return separators
     }
 
-    func origin(_ reader: TableReader) -> ColumnMapping.Origin? {
+    func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
         let given = ["path", "value", "ordinal", "response", "parent", "row", "capture"].filter(reader.has)
         let written = reader.string("path")
         let constant = reader.scalar("value")
@@ -198,7 +198,7 @@ struct MappingReader {
         return ordinal == true ? .ordinal : nil
     }
 
-    func reference(_ reader: TableReader) -> ColumnMapping.Reference? {
+    func reference(_ reader: DeclarationReader) -> ColumnMapping.Reference? {
         let missing = reader.choice("missing", RowShape.Missing.self)
         let updates = reader.boolean("update")
         let set = reader.table("set").map { set in

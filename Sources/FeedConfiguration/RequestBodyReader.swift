@@ -3,7 +3,7 @@ import TOML
 
 /// Reads a request's `body`: a string, `{ file = "…" }`, `{ xml = { … } }`, or `{ json = { … } }`.
 struct RequestBodyReader {
-    let table: TableReader
+    let table: DeclarationReader
 
     private static let xmlType = "application/xml; charset=utf-8"
     private static let jsonType = "application/json"
@@ -13,7 +13,7 @@ struct RequestBodyReader {
         defer { body.finish() }
         let file = body.file("file")
         let xml = body.table("xml")
-        let json = body.has("json") ? JSONBodyReader(table: body).read("json") : nil
+        let json = body.has("json") ? JSONBodyWriter(table: body).read("json") : nil
         let text = body.value("text", "a string") { if case .string(let text) = $0 { text } else { nil } }
         guard ["text", "file", "xml", "json"].count(where: body.has) == 1 else {
             body.problems.report(body.path, "give a string, a 'file', 'xml' or 'json'")
@@ -26,17 +26,17 @@ struct RequestBodyReader {
         return (text ?? file.flatMap { contents(of: $0, body) }).flatMap { plain($0, body) }
     }
 
-    private func document(_ xml: TableReader) -> RequestBody {
+    private func document(_ xml: DeclarationReader) -> RequestBody {
         if xml.keys.count != 1 || xml.keys[0].hasPrefix("@") || xml.keys[0] == "." {
             xml.problems.report(xml.path, "an XML document has one element at its root, found \(xml.keys.count) keys")
         }
         var text = InterpolatedText("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
-        text.append(XMLTableReader(table: xml).content())
+        text.append(XMLBodyWriter(table: xml).content())
         return RequestBody(text: text, escaping: .xml, contentType: Self.xmlType)
     }
 
     /// What it begins with says what it is.
-    private func plain(_ template: String, _ body: TableReader) -> RequestBody? {
+    private func plain(_ template: String, _ body: DeclarationReader) -> RequestBody? {
         let start = template.first { !$0.isWhitespace }
         let escaping: RequestBody.Escaping = start == "<" ? .xml : .none
         let text = body.interpolate(template, at: body.path) { escaping($0) }
@@ -44,7 +44,7 @@ struct RequestBodyReader {
         return text.map { RequestBody(text: $0, escaping: escaping, contentType: type) }
     }
 
-    private func contents(of file: String, _ body: TableReader) -> String? {
+    private func contents(of file: String, _ body: DeclarationReader) -> String? {
         do {
             if let text = try ConfigurationFile.text(named: file) { return text }
             body.report("file", "the file \(file) is not UTF-8 text")

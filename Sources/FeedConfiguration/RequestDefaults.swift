@@ -29,7 +29,7 @@ struct RequestDefaults {
     init() {}
 
     /// Reads the keys from a table, takes what it does not give from `outer`, and reports what nobody knows.
-    init(_ table: TableReader, over outer: RequestDefaults) {
+    init(_ table: DeclarationReader, over outer: RequestDefaults) {
         method = table.string("method")?.uppercased() ?? outer.method
         headers = outer.headers
         for (name, value) in table.texts("headers") ?? [:] {

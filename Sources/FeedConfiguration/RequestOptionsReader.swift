@@ -3,7 +3,7 @@ import XMLStream
 
 /// Reads what makes a request depend on others of its stack, and repeat itself: `capture`, `page` and `for_each`.
 struct RequestOptionsReader {
-    let table: TableReader
+    let table: DeclarationReader
 
     func captures() -> [CaptureDeclaration] {
         (table.texts("capture") ?? [:]).sorted { $0.key < $1.key }.compactMap { name, path in

@@ -3,7 +3,7 @@ import XMLStream
 
 /// Reads a request's `soap`.
 struct SOAPReader {
-    let table: TableReader
+    let table: DeclarationReader
 
     /// Nil where it has no operation.
     func read() -> SOAPDeclaration? {
@@ -12,8 +12,8 @@ struct SOAPReader {
         let namespace = table.text("namespace")
         let isQualified = table.boolean("qualified") ?? true
         let name = table.string("name")
-        let parameters = table.table("parameters").map { XMLTableReader(table: $0).content() }
-        let header = table.table("header").map { XMLTableReader(table: $0).content() }
+        let parameters = table.table("parameters").map { XMLBodyWriter(table: $0).content() }
+        let header = table.table("header").map { XMLBodyWriter(table: $0).content() }
         table.finish()
         guard let name else {
             if !table.has("name") {

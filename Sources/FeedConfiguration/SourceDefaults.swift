@@ -6,7 +6,7 @@ struct SourceDefaults {
     init() {}
 
     /// Reads the keys from a table, and takes what it does not give from `outer`.
-    init(_ table: TableReader, over outer: SourceDefaults) {
+    init(_ table: DeclarationReader, over outer: SourceDefaults) {
         cache = table.duration("cache") ?? outer.cache
         honorsMaxAge = table.boolean("honor_max_age") ?? outer.honorsMaxAge
     }

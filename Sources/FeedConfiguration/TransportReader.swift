@@ -5,7 +5,7 @@ import NIOSSL
 
 /// Reads `auth`, `tls` and `proxy`.
 struct TransportReader {
-    let table: TableReader
+    let table: DeclarationReader
 
     func authentication() -> Authentication? {
         guard let auth = table.table("auth") else { return nil }
@@ -30,13 +30,13 @@ struct TransportReader {
         return oauth2.flatMap(credentials).flatMap { usable(.oauth2($0), auth) }
     }
 
-    private func usable(_ authentication: Authentication, _ table: TableReader) -> Authentication? {
+    private func usable(_ authentication: Authentication, _ table: DeclarationReader) -> Authentication? {
         guard let problem = authentication.problem else { return authentication }
         table.problems.report(table.path, problem)
         return nil
     }
 
-    private func credentials(_ oauth2: TableReader) -> ClientCredentials? {
+    private func credentials(_ oauth2: DeclarationReader) -> ClientCredentials? {
         defer { oauth2.finish() }
         let scope = oauth2.text("scope")
         let parameters = oauth2.texts("parameters") ?? [:]
@@ -56,7 +56,7 @@ struct TransportReader {
             tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
     }
 
-    private func required(_ key: String, _ table: TableReader) -> InterpolatedText? {
+    private func required(_ key: String, _ table: DeclarationReader) -> InterpolatedText? {
         if !table.has(key) { table.problems.report(table.path, "'\(key)' is missing") }
         return table.text(key)
     }
@@ -84,7 +84,8 @@ struct TransportReader {
     }
 
     /// - Returns: what the file holds, in base 64.
-    private func check(_ key: String, _ path: String?, _ table: TableReader, _ load: (String) throws -> Void) -> String
+    private func check(_ key: String, _ path: String?, _ table: DeclarationReader, _ load: (String) throws -> Void)
+        -> String
     {
         guard let path else { return "" }
         do {

@@ -49,7 +49,7 @@ final class ExportTrial {
             context.beginRequest(0, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context, encryptionKey: encryptionKey)
-            let handler = MappingHandler(try compiler.plans(), context: context, root: mapping.root)
+            let handler = MappingHandler(try compiler.layouts(), context: context, root: mapping.root)
             // A table may well have no row to export.
             parser = MappingBodyParser(handler, response, allowsEmpty: true)
         } catch {

@@ -89,11 +89,11 @@ package struct MappingExporter {
 
     private func document(_ mapping: RequestMapping, _ db: Database, _ write: @escaping ([UInt8]) throws -> Void) throws
     {
-        let planner = ExportPlanner(mapping: mapping, encryptionKey: encryptionKey) { table in
+        let builder = ExportLayoutBuilder(mapping: mapping, encryptionKey: encryptionKey) { table in
             try String.fetchAll(
                 db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk", arguments: [table])
         }
-        let (root, document, tables) = try planner.plan()
+        let (root, document, tables) = try builder.layout()
         let session = ExportSession(db: db, scope: request.scope, write: write)
         try session.prepare(tables + [document].compactMap(\.self))
         session.writer.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".utf8)

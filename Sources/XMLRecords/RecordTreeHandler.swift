@@ -63,7 +63,7 @@ package struct EndedRecord {
 
     /// A value by the type's own `init(from:)`.
     package func make<Record: XMLRecord>(_ type: Record.Type) throws -> Record {
-        try session.make(type, session.plan(for: type), at: Self.place, in: 0, for: session.root)
+        try session.make(type, session.layout(for: type), at: Self.place, in: 0, for: session.root)
     }
 
     package func refusal(_ reason: String) -> XMLRecordError {

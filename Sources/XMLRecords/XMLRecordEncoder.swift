@@ -24,8 +24,8 @@ public struct XMLRecordEncoder: Sendable {
     ///   that is not one in XML, a list in an attribute; and what the value's own `encode(to:)` throws.
     public func encode<Value: Encodable>(_ value: Value, element: String? = nil) throws -> String {
         let session = EncodingSession(userInfo: userInfo)
-        let plan = try session.plan(for: Swift.type(of: value))
-        let root = OutputElement(name: element ?? plan.element, field: .root)
+        let layout = try session.layout(for: Swift.type(of: value))
+        let root = OutputElement(name: element ?? layout.element, field: .root)
         try session.encode(value, to: .element(root), for: .root)
         return try OutputWriter.text(of: root, indentation: indentation)
     }

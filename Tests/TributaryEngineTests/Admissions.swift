@@ -25,7 +25,7 @@ final class Admissions: Sendable {
     }
 }
 
-extension SchedulerPlan {
+extension Schedule {
     mutating func takeStarts(now: Date, _ admissions: Admissions) -> [Start] {
         takeStarts(now: now, admit: admissions.admit)
     }

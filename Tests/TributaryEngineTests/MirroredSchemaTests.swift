@@ -50,14 +50,14 @@ import Testing
                 ).sources.first?.requests.first)
             let context = service.store.makeWorkerContext(source: "s")
             context.beginRequest(0, rule: MergeRule())
-            weak var plan: RecordPlan?
+            weak var layout: RecordLayout?
             do {
-                let plans = try MirroredCompiler(request: request, context: context).plans()
-                plan = plans.first { !$0.relations.isEmpty }
-                #expect(plan != nil)
-                _ = MappingHandler(plans, context: context, root: nil)
+                let layouts = try MirroredCompiler(request: request, context: context).layouts()
+                layout = layouts.first { !$0.relations.isEmpty }
+                #expect(layout != nil)
+                _ = MappingHandler(layouts, context: context, root: nil)
             }
-            #expect(plan == nil)
+            #expect(layout == nil)
             context.remove()
             try service.store.close()
         }

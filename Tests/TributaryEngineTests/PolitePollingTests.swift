@@ -251,7 +251,7 @@ import Testing
                 let service = try fixture.service(source("/a"), clock: fixture.clock)
                 let running = Task { try await service.run() }
                 while fixture.server.requests("/a").isEmpty { await Task.yield() }
-                await service.answer()
+                await service.heartbeat()
                 running.cancel()
                 try? await running.value
                 try service.store.close()
@@ -283,7 +283,7 @@ import Testing
             }.joined()
             let reports = try await fixture.sync("[daemon]\nconcurrency = 50\n" + sources, clock: fixture.clock)
             #expect(reports.allSatisfy { $0.outcome == .committed } && active.most <= 2, "\(active.most)")
-            var plan = SchedulerPlan(try fixture.configuration(sources), states: [:], now: fixture.clock.now())
+            var plan = Schedule(try fixture.configuration(sources), states: [:], now: fixture.clock.now())
             let now = fixture.clock.now()
             for index in 0..<50 { plan.finished("s\(index)", nextDue: now + 600, now: now) }
             #expect(plan.takeStarts(now: now + 599.9).isEmpty && plan.takeStarts(now: now + 600).count < 8)
@@ -442,13 +442,13 @@ import Testing
 
 extension EngineFixture {
     /// A plan of one source, made without a server.
-    static func plan(_ options: String) async throws -> SchedulerPlan {
+    static func plan(_ options: String) async throws -> Schedule {
         try await withTemporaryFolder { folder in
             let text =
                 "[sources.s]\n\(options)\n[[sources.s.requests]]\nurl = \"http://example.org/\"\nparser = \"ItemsParser\"\n"
             let configuration = try TributaryConfiguration(
                 file: folder.write(text, to: "sources.toml"), parsers: registry, environment: [:])
-            return SchedulerPlan(configuration, states: [:], now: Date(timeIntervalSince1970: 1_800_000_000))
+            return Schedule(configuration, states: [:], now: Date(timeIntervalSince1970: 1_800_000_000))
         }
     }
 }

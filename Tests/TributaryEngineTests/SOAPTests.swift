@@ -62,7 +62,7 @@ import Testing
         let document = try TOMLParser.parse(
             "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
         let problems = ProblemCollector(document) { [] }
-        let reader = TableReader(
+        let reader = DeclarationReader(
             document, at: TOMLKeyPath(), problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
         let soap = try #require(SOAPReader(table: reader).read())

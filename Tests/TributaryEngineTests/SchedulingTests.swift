@@ -55,7 +55,7 @@ import Testing
 
     @Test func atMostConcurrencyAndNeverASourceTwice() async throws {
         let configuration = try await configuration(["a": "", "b": "", "c": ""])
-        var plan = SchedulerPlan(configuration, states: [:], now: now)
+        var plan = Schedule(configuration, states: [:], now: now)
         let places = Admissions(concurrency: 2, perHost: 9)
         var running = plan.takeStarts(now: now, places)
         #expect(running.count == 2)
@@ -71,7 +71,7 @@ import Testing
         var sources = Dictionary(uniqueKeysWithValues: (0..<40).map { ("hanging\($0)", "") })
         sources["healthy"] = ""
         let text = try await configuration(sources)
-        var plan = SchedulerPlan(
+        var plan = Schedule(
             once: .force,
             text.sources.map { source in
                 var source = source
@@ -100,7 +100,7 @@ import Testing
                 var other = state; other.source = "b"; return other
             }(),
         ]
-        var plan = SchedulerPlan(try await configuration(["a": "", "b": "", "c": ""]), states: states, now: now)
+        var plan = Schedule(try await configuration(["a": "", "b": "", "c": ""]), states: states, now: now)
         let places = Admissions(concurrency: 8, perHost: 8)
         let first = plan.takeStarts(now: now, places).map(\.source.name)
         #expect(first.count == 2 && first.contains("c"))
@@ -112,7 +112,7 @@ import Testing
 
     @Test func whenTheClockIsSetBackSourcesWaitAsLongAsBefore() async throws {
         let states = ["a": SourceState(source: "a", nextDue: now + 600)]
-        var plan = SchedulerPlan(try await configuration(["a": ""]), states: states, now: now)
+        var plan = Schedule(try await configuration(["a": ""]), states: states, now: now)
         let clock = ManualClock(now)
         var watch = ClockWatch(clock)
         clock.advance(by: 100)
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func aRefreshDuringARunRunsOnceMore() async throws {
-        var plan = SchedulerPlan(try await configuration(["a": ""]), states: [:], now: now)
+        var plan = Schedule(try await configuration(["a": ""]), states: [:], now: now)
         #expect(plan.takeStarts(now: now).map(\.mode) == [.whenDue])
         plan.refresh(["a"])
         plan.refresh(["a", "nobody"])
@@ -140,7 +140,7 @@ import Testing
     @Test func aReloadDisturbsOnlyWhatChanged() async throws {
         let states = Dictionary(
             uniqueKeysWithValues: ["a", "b", "c"].map { ($0, SourceState(source: $0, nextDue: now + 600)) })
-        var plan = SchedulerPlan(
+        var plan = Schedule(
             try await configuration(["a": "", "b": "", "c": ""], concurrency: 9), states: states, now: now)
         #expect(plan.takeStarts(now: now).isEmpty)
         plan.reload(try await configuration(["a": "", "b": "cache = \"1h\"", "d": ""], concurrency: 9), now: now)
@@ -157,12 +157,12 @@ import Testing
             let running = Task { try await service.run() }
             var outcomes = service.outcomes.makeAsyncIterator()
             #expect(await outcomes.next()?.outcome == .committed)
-            await service.answer()
+            await service.heartbeat()
             fixture.clock.advance(by: 60 * 11)
             #expect(await outcomes.next()?.outcome == .unchanged)
             service.refresh(["s"])
             #expect(await outcomes.next()?.outcome == .unchanged)
-            await service.answer()
+            await service.heartbeat()
             running.cancel()
             try? await running.value
             #expect(fixture.server.requests("/a").count == 3)
@@ -217,7 +217,7 @@ import Testing
             for _ in 0..<60 {
                 var waiting = healthy
                 while !waiting.isEmpty, let outcome = await outcomes.next() { waiting.remove(outcome.source) }
-                await service.answer()
+                await service.heartbeat()
                 open.append(fixture.descriptors)
                 // Sources drift apart by a twentieth of their interval.
                 fixture.clock.advance(by: 64)
@@ -244,7 +244,7 @@ import Testing
             let other = try DatabaseQueue(path: fixture.storePath, configuration: configuration)
             try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
             let running = Task { try await service.run() }
-            await service.answer()
+            await service.heartbeat()
             running.cancel()
             try await running.value
             let syncing = Task { try await again.sync() }

@@ -137,11 +137,11 @@ import Testing
             let running = Task { try await service.run() }
             var outcomes = service.outcomes.makeAsyncIterator()
             #expect(await outcomes.next()?.outcome == .committed)
-            await service.answer()
+            await service.heartbeat()
             fixture.clock.advance(by: 300)
             fixture.clock.advance(by: -Self.tenYears)
             // The clock is looked at with each event, and each minute.
-            await service.answer()
+            await service.heartbeat()
             // The store is told besides, by a task of its own.
             while try fixture.rows("SELECT next_due FROM tributary_source WHERE next_due > '2030'") != [] {
                 await Task.yield()

@@ -26,12 +26,12 @@ package struct MappingCompiler {
         self.notesUnused = notesUnused
     }
 
-    package func plans() throws -> [RecordPlan] {
+    package func layouts() throws -> [RecordLayout] {
         let tables = try mapping.tables.map(withNamedColumns).map(withScope)
-        let plans = tables.enumerated().map { RecordPlan($1, index: $0) }
-        for plan in plans { try gatherSlots(plan, plans) }
-        for plan in plans { try makeRows(plan, plans) }
-        return plans
+        let layouts = tables.enumerated().map { RecordLayout($1, index: $0) }
+        for layout in layouts { try gatherSlots(layout, layouts) }
+        for layout in layouts { try makeRows(layout, layouts) }
+        return layouts
     }
 
     /// A table whose columns are whatever matches gets those that the store has.
@@ -59,33 +59,33 @@ package struct MappingCompiler {
         return table
     }
 
-    private func gatherSlots(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
-        for column in plan.mapping.columns {
-            guard let source = try source(of: column, plan, plans) else { continue }
-            plan.slots.append(.init(column: column, source: source, isMarkup: column.type == .xml))
+    private func gatherSlots(_ layout: RecordLayout, _ layouts: [RecordLayout]) throws {
+        for column in layout.mapping.columns {
+            guard let source = try source(of: column, layout, layouts) else { continue }
+            layout.slots.append(.init(column: column, source: source, isMarkup: column.type == .xml))
             for set in column.reference?.set ?? [] {
                 var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
                 setColumn.type = set.type
-                plan.slots.append(.init(column: setColumn, source: .path(set.path), isMarkup: set.type == .xml))
+                layout.slots.append(.init(column: setColumn, source: .path(set.path), isMarkup: set.type == .xml))
             }
         }
-        let key = Set(plan.mapping.key.map { $0.lowercased() })
-        plan.isKey = plan.slots.map { key.contains($0.column.name.lowercased()) && !plan.mapping.matchesNames }
-        plan.found = plan.slots.map { _ in false }
-        plan.notesFound = plan.mapping.matchesNames || notesUnused
-        plan.inherited = plan.slots.indices.filter { index in
-            switch plan.slots[index].source {
+        let key = Set(layout.mapping.key.map { $0.lowercased() })
+        layout.isKey = layout.slots.map { key.contains($0.column.name.lowercased()) && !layout.mapping.matchesNames }
+        layout.found = layout.slots.map { _ in false }
+        layout.notesFound = layout.mapping.matchesNames || notesUnused
+        layout.inherited = layout.slots.indices.filter { index in
+            switch layout.slots[index].source {
             case .path(let path): path.ups > 0 || path.isAbsolute
             case .parent: true
             case .record: true
             case .name, .ordinal, .relation, .given: false
             }
         }
-        plan.countsPositions = plan.slots.contains { if case .ordinal = $0.source { true } else { false } }
+        layout.countsPositions = layout.slots.contains { if case .ordinal = $0.source { true } else { false } }
     }
 
-    private func source(of column: ColumnMapping, _ plan: RecordPlan, _ plans: [RecordPlan]) throws
-        -> RecordPlan.Source?
+    private func source(of column: ColumnMapping, _ layout: RecordLayout, _ layouts: [RecordLayout]) throws
+        -> RecordLayout.Source?
     {
         switch column.origin {
         case .path(let path, _): return .path(path)
@@ -96,14 +96,14 @@ package struct MappingCompiler {
         case .sent(let reference): return .given(request.given[reference] ?? nil)
         case .parent(let table):
             // `check` has seen that the table is there.
-            guard let parent = plans.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
+            guard let parent = layouts.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
                 return nil
             }
             if let key = try keyInFeed(of: parent.mapping) { return .parent(parent, slot: key) }
             guard try context.primaryKey(of: table).count == 1 else {
                 throw StoreError(
                     .schema,
-                    "the column '\(column.name)' of table '\(plan.mapping.table)' holds the key of its parent, but table "
+                    "the column '\(column.name)' of table '\(layout.mapping.table)' holds the key of its parent, but table "
                         + "'\(table)' has no primary key of one column")
             }
             parent.numbersRecords = true
@@ -138,17 +138,17 @@ package struct MappingCompiler {
 
     // MARK: - Rows
 
-    private func makeRows(_ plan: RecordPlan, _ plans: [RecordPlan]) throws {
-        let table = plan.mapping
+    private func makeRows(_ layout: RecordLayout, _ layouts: [RecordLayout]) throws {
+        let table = layout.mapping
         let types = Dictionary(
             try context.columns(of: table.table).map { ($0.name.lowercased(), $0.type) }
         ) { first, _ in first }
         var shape = RowShape(table: table.table, columns: [])
-        var values: [RecordPlan.Value] = []
-        var lookups: [RecordPlan.Value] = []
-        var created: [RecordPlan.Row] = []
+        var values: [RecordLayout.Value] = []
+        var lookups: [RecordLayout.Value] = []
+        var created: [RecordLayout.Row] = []
         for column in table.columns {
-            let slot = plan.slots.firstIndex { $0.column == column }
+            let slot = layout.slots.firstIndex { $0.column == column }
             switch column.origin {
             case .constant(let constant) where !column.isConverted:
                 values.append(.fixed(constant))
@@ -156,7 +156,7 @@ package struct MappingCompiler {
                 values.append(.fact(text(of: fact)))
             case .parent(let parentTable):
                 guard let slot else { continue }
-                guard case .parent(let parent, let key) = plan.slots[slot].source else {
+                guard case .parent(let parent, let key) = layout.slots[slot].source else {
                     shape.references.append(
                         .init(column: column.name, table: parentTable, lookups: [], missing: .discard))
                     lookups.append(.slot(slot, ValueConverter(.integer)))
@@ -173,7 +173,7 @@ package struct MappingCompiler {
                             missing: reference.missing))
                     lookups.append(.slot(slot, converter))
                     if reference.missing == .create {
-                        created.append(try row(creating: reference, column, slot, converter, plan))
+                        created.append(try row(creating: reference, column, slot, converter, layout))
                     }
                     continue
                 }
@@ -187,7 +187,7 @@ package struct MappingCompiler {
             shape.columns.append(column.name)
         }
         shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
-        if plan.numbersRecords {
+        if layout.numbersRecords {
             shape.numbersRecords = true
             lookups.append(.number)
         }
@@ -200,7 +200,7 @@ package struct MappingCompiler {
             sync: request.sync(of: table), scope: request.scope, window: window,
             keys: table.key.isEmpty ? [:] : [table.table: table.key])
         let writer = try context.writer(for: shape, rule: table.matchesNames ? withoutKey(rule) : rule)
-        plan.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
+        layout.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
     }
 
     /// The key of a table whose columns are matched by name is known when it is known which columns there are.
@@ -212,8 +212,8 @@ package struct MappingCompiler {
 
     private func row(
         creating reference: ColumnMapping.Reference, _ column: ColumnMapping, _ slot: Int, _ converter: ValueConverter,
-        _ plan: RecordPlan
-    ) throws -> RecordPlan.Row {
+        _ layout: RecordLayout
+    ) throws -> RecordLayout.Row {
         var shape = RowShape(table: reference.table, columns: [reference.column] + reference.set.map(\.column))
         shape.isLookUp = true
         let writer = try context.writer(
@@ -221,7 +221,7 @@ package struct MappingCompiler {
             rule: MergeRule(
                 sync: reference.updates ? .upsert : .insert, keys: [reference.table: [reference.column]]))
         let set = reference.set.indices.map { index in
-            RecordPlan.Value.slot(slot + 1 + index, ValueConverter(reference.set[index].type))
+            RecordLayout.Value.slot(slot + 1 + index, ValueConverter(reference.set[index].type))
         }
         return .init(writer: writer, values: [.slot(slot, converter)] + set, condition: slot)
     }

@@ -7,17 +7,17 @@ import XMLStream
 extension MappingHandler {
     /// Fills what comes from enclosing elements; the slots that have to wait until those end.
     func inherit(_ instance: RecordInstance, _ stream: XMLStreamParser) -> [Int] {
-        let plan = instance.plan
-        return plan.inherited.filter { slot in
+        let layout = instance.layout
+        return layout.inherited.filter { slot in
             guard let base = self.base(of: slot, for: instance) else { return false }
-            switch plan.slots[slot].source {
+            switch layout.slots[slot].source {
             case .path(let path):
                 if path.steps.isEmpty, !path.isAbsolute, case .attribute(let test) = path.target {
                     stream.attributes(atDepth: base).withValue(of: test) { instance.take($0, slot) }
                     return false
                 }
-                guard plan.slots[slot].column.repetition == .first,
-                    let value = levels[base]?.inherited[.init(plan: plan.index, slot: slot)]
+                guard layout.slots[slot].column.repetition == .first,
+                    let value = levels[base]?.inherited[.init(layout: layout.index, slot: slot)]
                 else { return true }
                 value.withUnsafeBufferPointer { instance.take($0, slot) }
                 return false
@@ -28,7 +28,7 @@ extension MappingHandler {
                 instance.take(value, slot)
                 return false
             case .relation(let index):
-                let relation = plan.relations[index]
+                let relation = layout.relations[index]
                 if !instance.has(relation.slot),
                     let enclosing = relation.target.open(at: base)
                 {
@@ -54,9 +54,11 @@ extension MappingHandler {
     /// A record within another one whose table refers to it: the nearest. Within one of its own table it is that one's
     /// child, which is all that there is to say.
     func relateOutwards(_ instance: RecordInstance) {
-        let around = instance.plan.referrers.filter { $0 !== instance.plan }.compactMap { $0.enclosing(instance.depth) }
+        let around = instance.layout.referrers.filter { $0 !== instance.layout }.compactMap {
+            $0.enclosing(instance.depth)
+        }
         guard let outer = around.max(by: { $0.depth < $1.depth }),
-            let relation = outer.plan.relations.first(where: { $0.target === instance.plan })
+            let relation = outer.layout.relations.first(where: { $0.target === instance.layout })
         else { return }
         if outer[relation.slot]?.isEmpty ?? true, !outer.has(relation.recordSlot) {
             outer.forget(relation.slot)
@@ -66,14 +68,14 @@ extension MappingHandler {
 
     /// The depth of the element from which, or below which, a slot's value comes; nil where there is none.
     func base(of slot: Int, for instance: RecordInstance) -> Int? {
-        switch instance.plan.slots[slot].source {
+        switch instance.layout.slots[slot].source {
         case .path(let path):
             let depth = path.isAbsolute ? 0 : instance.depth - path.ups
             return depth >= (path.isAbsolute ? 0 : 1) ? depth : nil
         case .parent(let parent, _):
             return parent.enclosing(instance.depth)?.depth
         case .relation(let index):
-            return instance.plan.relations[index].target.enclosing(instance.depth)?.depth
+            return instance.layout.relations[index].target.enclosing(instance.depth)?.depth
         case .record(let parent):
             return parent.enclosing(instance.depth)?.depth
         case .name, .ordinal, .given:
@@ -84,21 +86,21 @@ extension MappingHandler {
     /// Stages a record that has ended, or lets it wait for the values that may still come.
     func finish(_ instance: RecordInstance, _ missing: [Int]) throws {
         guard let depth = missing.compactMap({ base(of: $0, for: instance) }).max() else {
-            try instance.plan.stage(instance, context: context)
-            instance.plan.recycle(instance)
+            try instance.layout.stage(instance, context: context)
+            instance.layout.recycle(instance)
             return
         }
-        let column = instance.plan.slots[missing[0]].column
-        try wait(forMore: instance.footprint, column.writtenPath, of: instance.plan)
+        let column = instance.layout.slots[missing[0]].column
+        try wait(forMore: instance.footprint, column.writtenPath, of: instance.layout)
         level(depth).waiting.append(.init(instance: instance, slots: missing))
     }
 
     /// Counts what waits, or is waited for.
-    func wait(forMore bytes: Int, _ path: String, of plan: RecordPlan) throws {
+    func wait(forMore bytes: Int, _ path: String, of layout: RecordLayout) throws {
         waitingBytes += bytes
         guard waitingBytes <= Self.waitingLimit else {
             throw MappingError(
-                "more than \(ByteSize.text(Self.waitingLimit)) of records of table '\(plan.mapping.table)', and of values "
+                "more than \(ByteSize.text(Self.waitingLimit)) of records of table '\(layout.mapping.table)', and of values "
                     + "for them, wait for '\(path)', which comes after them in the document")
         }
     }
@@ -106,7 +108,7 @@ extension MappingHandler {
     /// The element at a depth has ended, and with it the time to wait for what is in it.
     func settle(_ waiting: Level.Waiting, at depth: Int, inherited: [Level.Key: [UInt8]]) throws {
         let instance = waiting.instance
-        let plan = instance.plan
+        let layout = instance.layout
         waitingBytes -= instance.footprint
         var missing: [Int] = []
         for slot in waiting.slots {
@@ -114,11 +116,11 @@ extension MappingHandler {
                 missing.append(slot)
                 continue
             }
-            if case .parent(let parent, let key) = plan.slots[slot].source {
+            if case .parent(let parent, let key) = layout.slots[slot].source {
                 if let value = parent.open(at: depth)?[key] {
                     instance.take(value, slot)
                 }
-            } else if let value = inherited[.init(plan: plan.index, slot: slot)] {
+            } else if let value = inherited[.init(layout: layout.index, slot: slot)] {
                 value.withUnsafeBufferPointer { instance.take($0, slot) }
             }
         }

@@ -41,13 +41,14 @@ extension MappingHandler {
 
     /// Columns of tables with records for which no record had a value.
     package func unmatchedColumns(request: String) -> [UnmatchedPath] {
-        plans.filter { $0.records > 0 }.flatMap { plan in
-            plan.slots.indices.filter { slot in
-                let column = plan.slots[slot].column.name
-                return !plan.slots.indices.contains { plan.found[$0] && plan.slots[$0].column.name == column }
+        layouts.filter { $0.records > 0 }.flatMap { layout in
+            layout.slots.indices.filter { slot in
+                let column = layout.slots[slot].column.name
+                return !layout.slots.indices.contains { layout.found[$0] && layout.slots[$0].column.name == column }
             }.map {
                 .init(
-                    request: request, path: "\(plan.mapping.table).\(plan.slots[$0].column.name)", count: plan.records)
+                    request: request, path: "\(layout.mapping.table).\(layout.slots[$0].column.name)",
+                    count: layout.records)
             }
         }
     }
@@ -61,8 +62,8 @@ extension MappingHandler {
                 default: false
                 }
             }
-            let isInherited = plans.contains { plan in
-                plan.slots.contains { slot in
+            let isInherited = layouts.contains { layout in
+                layout.slots.contains { slot in
                     if case .path(let path) = slot.source, path.steps.isEmpty, case .attribute(let test) = path.target {
                         path.ups > 0 && test.matches(name)
                     } else {

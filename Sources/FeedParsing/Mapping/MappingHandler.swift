@@ -23,7 +23,7 @@ package final class MappingHandler: XMLStreamHandler {
         var inheritedBytes: Int { inherited.values.reduce(0) { $0 + $1.count } }
 
         struct Key: Hashable {
-            var plan: Int
+            var layout: Int
             var slot: Int
         }
 
@@ -33,8 +33,8 @@ package final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    let plans: [RecordPlan]
-    let planner: PathPlanner
+    let layouts: [RecordLayout]
+    let pathTree: PathTreeBuilder
     let context: WorkerContext
     private let expectedRoot: String?
     /// Whether what nothing takes is counted.
@@ -65,24 +65,24 @@ package final class MappingHandler: XMLStreamHandler {
     private var paths = 0
 
     package init(
-        _ plans: [RecordPlan], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
+        _ layouts: [RecordLayout], context: WorkerContext, root expectedRoot: String?, notesUnused: Bool = false,
         countsUnused: Bool = false
     ) {
         self.countsUnused = countsUnused
-        self.plans = plans
+        self.layouts = layouts
         self.context = context
         self.expectedRoot = expectedRoot
         self.notesUnused = notesUnused
-        planner = PathPlanner(plans: plans)
+        pathTree = PathTreeBuilder(layouts: layouts)
         current = .passUnretained(root)
         super.init()
-        for plan in plans {
-            plan.memory = memory
-            for relation in plan.relations { relation.target.referrers.append(plan) }
+        for layout in layouts {
+            layout.memory = memory
+            for relation in layout.relations { relation.target.referrers.append(layout) }
         }
     }
 
-    deinit { for plan in plans { plan.forgetOthers() } }
+    deinit { for layout in layouts { layout.forgetOthers() } }
 
     // MARK: - Elements
 
@@ -112,7 +112,7 @@ package final class MappingHandler: XMLStreamHandler {
             current = node.parentReference ?? current
             if let leaf = node.leaf, let innermost, hasLevels == 0,
                 innermost._withUnsafeGuaranteedRef({
-                    guard $0.depth == leaf.depth, $0.planReference.toOpaque() == leaf.plan.toOpaque() else {
+                    guard $0.depth == leaf.depth, $0.layoutReference.toOpaque() == leaf.layout.toOpaque() else {
                         return false
                     }
                     $0.take(trimmed(stream.textBytes), leaf.slot)
@@ -135,7 +135,7 @@ package final class MappingHandler: XMLStreamHandler {
         guard paths <= Self.pathLimit else {
             throw MappingError("the document has more than \(Self.pathLimit) different paths of elements")
         }
-        planner.plan(node)
+        pathTree.complete(node)
         node.noteUse()
         parent.add(node, name: stream.nameIndex)
         while levels.count <= node.depth { levels.append(nil) }
@@ -145,13 +145,13 @@ package final class MappingHandler: XMLStreamHandler {
     private func start(_ node: PathNode, _ stream: XMLStreamParser) throws {
         let depth = node.depth
         for start in node.records where isMet(start.conditions, stream) {
-            let plan = start.plan
-            plan.records += 1
-            let instance = plan.makeInstance(depth: depth, line: stream.line)
-            if plan.numbersRecords { instance.record = context.nextRecord() }
-            if plan.countsPositions { count(instance, of: plan, in: level(depth - 1)) }
+            let layout = start.layout
+            layout.records += 1
+            let instance = layout.makeInstance(depth: depth, line: stream.line)
+            if layout.numbersRecords { instance.record = context.nextRecord() }
+            if layout.countsPositions { count(instance, of: layout, in: level(depth - 1)) }
             instances.append(instance)
-            plan.open.append(instance)
+            layout.open.append(instance)
         }
         if let captures = node.attributeCaptures { try captures.take(stream.attributesOfElement, deliver) }
         for capture in node.atStart where isMet(capture.conditions, stream) {
@@ -177,7 +177,7 @@ package final class MappingHandler: XMLStreamHandler {
         var ended: [(instance: RecordInstance, missing: [Int])] = []
         while let instance = instances.last, instance.depth == depth {
             instances.removeLast()
-            ended.append((instance, instance.plan.inherited.isEmpty ? [] : inherit(instance, stream)))
+            ended.append((instance, instance.layout.inherited.isEmpty ? [] : inherit(instance, stream)))
         }
         if let level = levels[depth] {
             levels[depth] = nil
@@ -187,7 +187,7 @@ package final class MappingHandler: XMLStreamHandler {
             for waiting in level.waiting { try settle(waiting, at: depth, inherited: level.inherited) }
             instances.removeLast(ended.count)
         }
-        for (instance, _) in ended { instance.plan.open.removeLast() }
+        for (instance, _) in ended { instance.layout.open.removeLast() }
         for (instance, missing) in ended {
             relateOutwards(instance)
             try finish(instance, missing)
@@ -201,14 +201,14 @@ package final class MappingHandler: XMLStreamHandler {
             hasLevels -= 1
             for waiting in level.waiting { try settle(waiting, at: 0, inherited: level.inherited) }
         }
-        if !allowsEmpty, plans.allSatisfy({ $0.records == 0 }) {
-            let wanted = plans.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
+        if !allowsEmpty, layouts.allSatisfy({ $0.records == 0 }) {
+            let wanted = layouts.map { "'\($0.mapping.writtenElement)'" }.joined(separator: " or ")
             let found = elements.isEmpty ? "none at all" : elements.prefix(8).joined(separator: ", ")
             throw MappingError(
                 "no element of the document is \(wanted); it has \(found). "
                     + "Mend 'element', or set allow_empty = true if a feed without records is meant")
         }
-        for plan in plans where plan.mapping.matchesNames && plan.records > 0 { try plan.ignoreUnfound() }
+        for layout in layouts where layout.mapping.matchesNames && layout.records > 0 { try layout.ignoreUnfound() }
         if countsUnused { context.skippedRows += unused.reduce(0) { $0 + $1.count } }
     }
 
@@ -228,14 +228,14 @@ package final class MappingHandler: XMLStreamHandler {
     func record(for capture: PathNode.Capture) -> RecordInstance? {
         for instance in instances.reversed() where instance.depth <= capture.depth {
             guard instance.depth == capture.depth else { return nil }
-            if instance.plan === capture.record { return instance }
+            if instance.layout === capture.record { return instance }
         }
         return nil
     }
 
     /// Keeps a value for the records below the open element at the capture's depth.
     private func keep(_ bytes: UnsafeBufferPointer<UInt8>, _ capture: PathNode.Capture) throws {
-        let key = Level.Key(plan: capture.record.index, slot: capture.slot)
+        let key = Level.Key(layout: capture.record.index, slot: capture.slot)
         let level = level(capture.depth)
         let column = capture.record.slots[capture.slot].column
         let known = level.inherited[key]?.count ?? -1
@@ -251,7 +251,7 @@ package final class MappingHandler: XMLStreamHandler {
     }
 
     private func deliverAttributes(_ stream: XMLStreamParser, _ capture: PathNode.Capture) {
-        guard let instance = instances.last(where: { $0.plan === capture.record && $0.depth == capture.depth }) else {
+        guard let instance = instances.last(where: { $0.layout === capture.record && $0.depth == capture.depth }) else {
             return
         }
         stream.attributesOfElement.forEach { _, name, value in
@@ -261,10 +261,10 @@ package final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    func count(_ instance: RecordInstance, of plan: RecordPlan, in level: Level) {
-        let position = level.positions[plan.index, default: 0] + 1
-        level.positions[plan.index] = position
-        for (slot, description) in plan.slots.enumerated() {
+    func count(_ instance: RecordInstance, of layout: RecordLayout, in level: Level) {
+        let position = level.positions[layout.index, default: 0] + 1
+        level.positions[layout.index] = position
+        for (slot, description) in layout.slots.enumerated() {
             guard case .ordinal = description.source else { continue }
             var text = String(position)
             text.withUTF8 { instance.take($0, slot) }

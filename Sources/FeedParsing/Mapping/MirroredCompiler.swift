@@ -19,62 +19,63 @@ package struct MirroredCompiler {
         self.notesUnused = notesUnused
     }
 
-    package func plans() throws -> [RecordPlan] {
+    package func layouts() throws -> [RecordLayout] {
         let tables = try context.storeTables()
-        let plans = tables.enumerated().map { index, table in
+        let layouts = tables.enumerated().map { index, table in
             let folded = XMLName.folded(table.name)
             let mapping = TableMapping(
                 table: table.name, element: XMLPath(steps: [.init(test: .folded(folded))]),
                 writtenElement: table.name, key: [], order: [], sync: nil, within: nil,
                 columns: table.columns.map { ColumnMapping(name: $0.name, origin: .name) }, matchesNames: true,
                 place: "")
-            let plan = RecordPlan(mapping, index: index)
-            plan.slots = mapping.columns.map {
+            let layout = RecordLayout(mapping, index: index)
+            layout.slots = mapping.columns.map {
                 .init(column: $0, source: .name(XMLName.folded($0.name)), isMarkup: false)
             }
-            plan.uniqueKeys = (table.primaryKey.isEmpty ? [] : [table.primaryKey]) + table.uniqueKeys
-            plan.notesFound = true
-            return plan
+            layout.uniqueKeys = (table.primaryKey.isEmpty ? [] : [table.primaryKey]) + table.uniqueKeys
+            layout.notesFound = true
+            return layout
         }
-        for (table, plan) in zip(tables, plans) { relate(plan, table, plans, tables) }
-        for (table, plan) in zip(tables, plans) {
-            plan.isKey = plan.slots.map { _ in false }
-            plan.found = plan.slots.map { _ in false }
-            plan.inherited = plan.slots.indices.filter {
-                if case .relation = plan.slots[$0].source { true } else { false }
+        for (table, layout) in zip(tables, layouts) { relate(layout, table, layouts, tables) }
+        for (table, layout) in zip(tables, layouts) {
+            layout.isKey = layout.slots.map { _ in false }
+            layout.found = layout.slots.map { _ in false }
+            layout.inherited = layout.slots.indices.filter {
+                if case .relation = layout.slots[$0].source { true } else { false }
             }
-            plan.makeRows = { [unowned plan] in [try row(plan, table)] }
+            layout.makeRows = { [unowned layout] in [try row(layout, table)] }
         }
-        return plans
+        return layouts
     }
 
-    private func relate(_ plan: RecordPlan, _ table: StoreTable, _ plans: [RecordPlan], _ tables: [StoreTable]) {
+    private func relate(_ layout: RecordLayout, _ table: StoreTable, _ layouts: [RecordLayout], _ tables: [StoreTable])
+    {
         for key in table.foreignKeys {
             guard let index = tables.firstIndex(where: { $0.name.lowercased() == key.table.lowercased() }),
-                let slot = plan.slots.firstIndex(where: { $0.column.name.lowercased() == key.column.lowercased() })
+                let slot = layout.slots.firstIndex(where: { $0.column.name.lowercased() == key.column.lowercased() })
             else { continue }
             // The number of a record leads to its primary key, and to no other column.
             guard tables[index].primaryKey.map({ $0.lowercased() }) == [key.target.lowercased()] else { continue }
-            let target = plans[index]
+            let target = layouts[index]
             target.numbersRecords = true
-            plan.slots.append(
-                .init(column: plan.slots[slot].column, source: .relation(plan.relations.count), isMarkup: false))
-            plan.relations.append(
-                .init(column: key.column, target: target, slot: slot, recordSlot: plan.slots.count - 1))
+            layout.slots.append(
+                .init(column: layout.slots[slot].column, source: .relation(layout.relations.count), isMarkup: false))
+            layout.relations.append(
+                .init(column: key.column, target: target, slot: slot, recordSlot: layout.slots.count - 1))
         }
     }
 
-    private func row(_ plan: RecordPlan, _ table: StoreTable) throws -> RecordPlan.Row {
+    private func row(_ layout: RecordLayout, _ table: StoreTable) throws -> RecordLayout.Row {
         var shape = RowShape(table: table.name, columns: table.columns.map(\.name))
         var values = table.columns.enumerated().map { slot, column in
-            RecordPlan.Value.slot(slot, ValueConverter(ValueType(declaredType: column.type)))
+            RecordLayout.Value.slot(slot, ValueConverter(ValueType(declaredType: column.type)))
         }
-        for relation in plan.relations {
+        for relation in layout.relations {
             shape.references.append(
                 .init(column: relation.column, table: relation.target.mapping.table, lookups: [], missing: .null))
             values.append(.slot(relation.recordSlot, ValueConverter(.integer)))
         }
-        if plan.numbersRecords {
+        if layout.numbersRecords {
             shape.numbersRecords = true
             values.append(.number)
         }
@@ -82,6 +83,6 @@ package struct MirroredCompiler {
             for: shape,
             rule: MergeRule(
                 sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) }))
-        return RecordPlan.Row(writer: writer, values: values, condition: nil)
+        return RecordLayout.Row(writer: writer, values: values, condition: nil)
     }
 }

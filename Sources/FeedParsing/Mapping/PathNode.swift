@@ -2,7 +2,7 @@ import XMLStream
 
 /// One distinct path of a document's elements, and what a mapping does with the elements there.
 ///
-/// Made when the first element of a path is met, and found again by a comparison of numbers: the plan for `/rss/channel/item`
+/// Made when the first element of a path is met, and found again by a comparison of numbers: the layout for `/rss/channel/item`
 /// is made once, whatever the number of items.
 final class PathNode {
     let name: XMLName
@@ -30,11 +30,11 @@ final class PathNode {
     /// Where all that is to be done is to take the element's text for one slot of the innermost record.
     @exclusivity(unchecked) var leaf: Leaf?
     @exclusivity(unchecked) var count = 0
-    /// Names of attributes that nothing took, with how many there were; only where a plan is to be shown.
+    /// Names of attributes that nothing took, with how many there were; only for `plan`.
     var ignoredAttributes: [String: Int] = [:]
 
     struct Leaf {
-        let plan: Unmanaged<RecordPlan>
+        let layout: Unmanaged<RecordLayout>
         let slot: Int
         let depth: Int
     }
@@ -47,13 +47,13 @@ final class PathNode {
 
     /// Records of a table that begin with such an element.
     struct Start {
-        let plan: RecordPlan
+        let layout: RecordLayout
         let conditions: [Condition]
     }
 
     /// A value that a record, or the records below an element, take from an element.
     struct Capture {
-        let record: RecordPlan
+        let record: RecordLayout
         let slot: Int
         /// The depth of the record's element, or of the element below which the records are.
         let depth: Int

@@ -16,9 +16,9 @@ final class RecordInstance {
         static let elsewhere = -2
     }
 
-    /// Not retained: the plan outlives its instances, and this is read for every value.
-    let planReference: Unmanaged<RecordPlan>
-    var plan: RecordPlan { planReference.takeUnretainedValue() }
+    /// Not retained: the layout outlives its instances, and this is read for every value.
+    let layoutReference: Unmanaged<RecordLayout>
+    var layout: RecordLayout { layoutReference.takeUnretainedValue() }
     /// Which slots keep the first of several values.
     private let keepsFirst: UnsafeMutablePointer<Bool>
     @exclusivity(unchecked) private(set) var depth = 0
@@ -40,14 +40,14 @@ final class RecordInstance {
     /// What it takes of memory, about.
     var footprint: Int { capacity + 2 * grownCount + slots * (MemoryLayout<Found>.stride + 1) + 256 }
 
-    init(plan: RecordPlan) {
-        planReference = .passUnretained(plan)
-        keepsFirst = .allocate(capacity: max(plan.slots.count, 1))
-        for (index, slot) in plan.slots.enumerated() {
+    init(layout: RecordLayout) {
+        layoutReference = .passUnretained(layout)
+        keepsFirst = .allocate(capacity: max(layout.slots.count, 1))
+        for (index, slot) in layout.slots.enumerated() {
             (keepsFirst + index).initialize(to: slot.column.repetition == .first)
         }
-        slots = plan.slots.count
-        memory = plan.memory
+        slots = layout.slots.count
+        memory = layout.memory
         bytes = .allocate(capacity: capacity)
         found = .allocate(capacity: max(slots, 1))
         found.initialize(repeating: Found(), count: max(slots, 1))
@@ -107,7 +107,7 @@ final class RecordInstance {
     }
 
     private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
-        let column = plan.slots[slot].column
+        let column = layout.slots[slot].column
         let isJoined = column.repetition == .join
         // In place: copying what is there for each further value would cost the square of their number.
         var joined =
@@ -143,7 +143,7 @@ final class RecordInstance {
         memory.giveBack(bytes)
     }
 
-    /// - Returns: false where the record is too large; its plan refuses it when it has ended.
+    /// - Returns: false where the record is too large; its layout refuses it when it has ended.
     private func grow(to needed: Int) -> Bool {
         guard needed + grownCount <= Self.limit else {
             isTooLarge = true

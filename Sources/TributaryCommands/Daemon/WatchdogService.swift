@@ -12,7 +12,7 @@ struct WatchdogService: Service {
         }
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                await service.answer()
+                await service.heartbeat()
                 systemd.notify("WATCHDOG=1")
                 // Shutting down ends the sleep, and the loop.
                 try? await Task.sleep(for: interval)

@@ -40,7 +40,7 @@ struct BodyParserFactory {
                 encryptionKey: environment.configuration.encryptionKey,
                 notesUnused: notesUnused)
             let handler = MappingHandler(
-                try compiler.plans(), context: context, root: mapping.root, notesUnused: notesUnused)
+                try compiler.layouts(), context: context, root: mapping.root, notesUnused: notesUnused)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
         case .captures:
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
@@ -52,7 +52,7 @@ struct BodyParserFactory {
                     sync: request.sync, scope: request.scope, window: request.window.map { MirrorWindow(column: $0) }))
             let compiler = MirroredCompiler(request: request, context: context)
             let handler = MappingHandler(
-                try compiler.plans(), context: context, root: nil, notesUnused: notesUnused,
+                try compiler.layouts(), context: context, root: nil, notesUnused: notesUnused,
                 countsUnused: true)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)
         }
@@ -60,7 +60,7 @@ struct BodyParserFactory {
 
     private func parser(_ name: String) throws -> RegisteredParser {
         guard let parser = environment.registry[name] else {
-            throw FetchError(.status, "the parser '\(name)' is not registered")
+            throw StackError(.parser, "the parser '\(name)' is not registered")
         }
         return parser
     }

@@ -16,7 +16,7 @@ struct RequestResolver {
 
     /// The request as it is sent.
     ///
-    /// - Throws: ``FetchError`` where there is no value for a reference, and the store's errors.
+    /// - Throws: ``StackError`` where there is no value for a reference, and the store's errors.
     func resolve(_ declared: RequestDeclaration) throws -> RequestDeclaration {
         guard !declared.references.isEmpty else { return declared }
         var request = declared
@@ -36,7 +36,8 @@ struct RequestResolver {
         }
         request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
         for (name, value) in request.headers where value.value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
-            throw FetchError(.status, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
+            throw StackError(
+                .reference, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
         }
         request.body = try declared.body?.resolved { try value($0, declared) }
         // A parameter for which the store has nothing yet is left out.
@@ -81,21 +82,21 @@ struct RequestResolver {
             guard let value = captured[name] else {
                 let asked = stack.first { $0.captures.contains { $0.name == name } }
                 let path = asked?.captures.first { $0.name == name }?.written ?? ""
-                throw FetchError(
-                    .status,
+                throw StackError(
+                    .reference,
                     "${capture:\(name)} is not known: the response of request '\(asked?.key ?? "")' (\(asked?.url.description ?? "")) "
                         + "has nothing at '\(path)'")
             }
             return value
         case "row":
             guard let value = row[name.lowercased()] else {
-                throw FetchError(
-                    .status,
+                throw StackError(
+                    .reference,
                     "\(request.url): the rows of for_each have no column '\(name)'; they have "
                         + row.keys.sorted().joined(separator: ", "))
             }
             guard let value else {
-                throw FetchError(.status, "\(request.url): a row of for_each has no value in its column '\(name)'")
+                throw StackError(.reference, "\(request.url): a row of for_each has no value in its column '\(name)'")
             }
             return value
         default:
@@ -105,7 +106,8 @@ struct RequestResolver {
 
     private func lastValue(_ expression: String, _ request: RequestDeclaration) throws -> String {
         guard let table = environment.registry.tables(of: request.content).first else {
-            throw FetchError(.status, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
+            throw StackError(
+                .reference, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
         }
         try environment.store.renewTableInfos()
         try BodyParserFactory(request: request, environment: environment).prepareStore()

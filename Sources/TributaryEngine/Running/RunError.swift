@@ -21,3 +21,25 @@ struct RunError: Error, CustomStringConvertible {
         }
     }
 }
+
+/// Why a run cannot go on, where no server, document or store is to blame.
+struct StackError: Error, Sendable, CustomStringConvertible {
+    enum Code: Sendable {
+        /// A request refers to a value that is not known, or that cannot be sent.
+        case reference
+        /// A feed without a record would delete every row.
+        case empty
+        /// The program has no parser of the name that a request gives.
+        case parser
+    }
+
+    var code: Code
+    var message: String
+
+    var description: String { message }
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+}

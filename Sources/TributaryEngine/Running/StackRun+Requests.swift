@@ -155,8 +155,8 @@ extension StackRun {
     private func finish(_ index: Int, records: Int) throws {
         let request = source.requests[index]
         if records == 0, request.mirrors, !request.allowsEmpty {
-            throw FetchError(
-                .status,
+            throw StackError(
+                .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
@@ -206,8 +206,8 @@ extension StackRun {
             }
         }
         if case .mapping = declared.content, total.records == 0, !requests.isEmpty, !declared.allowsEmpty {
-            throw FetchError(
-                .status,
+            throw StackError(
+                .empty,
                 "\(declared.url): none of \(requests.count) responses held a record; mend the mapping, or set "
                     + "allow_empty = true if that is meant")
         }

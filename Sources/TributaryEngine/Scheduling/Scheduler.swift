@@ -14,7 +14,7 @@ final class Scheduler: Sendable {
     private let timer: DueTimer
     private let requests: AsyncStream<SchedulerEvent>
     private let continuation: AsyncStream<SchedulerEvent>.Continuation
-    private let questions = Questions()
+    private let heartbeat = Heartbeat()
     private let environment: RunEnvironment
     private let onReport: @Sendable (RunReport) -> Void
 
@@ -33,25 +33,25 @@ final class Scheduler: Sendable {
     func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
 
     /// Returns when the loop has come round; at once when it has ended.
-    package func answer() async {
-        await questions.ask { continuation.yield(.question) }
+    package func heartbeat() async {
+        await heartbeat.wait { continuation.yield(.heartbeat) }
     }
 
     /// Runs each source whenever it is due, until the task is cancelled.
     func run() async throws {
         let states = try environment.store.sourceStates()
-        await run(SchedulerPlan(environment.configuration, states: states, now: environment.clock.now()))
+        await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
     }
 
     /// Runs each of these sources once.
     func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
         let states = try environment.store.sourceStates()
-        await run(SchedulerPlan(once: mode, sources, states: states, now: environment.clock.now()))
+        await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
     }
 
-    private func run(_ plan: SchedulerPlan) async {
-        defer { questions.end() }
-        var plan = plan
+    private func run(_ schedule: Schedule) async {
+        defer { heartbeat.end() }
+        var schedule = schedule
         var environment = self.environment
         var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
@@ -59,7 +59,7 @@ final class Scheduler: Sendable {
         // Nobody asks for the results of runs; a group that kept them would grow with each.
         await withDiscardingTaskGroup { group in
             func startRuns() {
-                for start in plan.takeStarts(now: environment.clock.now(), admit: environment.admission) {
+                for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
                     group.addTask { [continuation, onReport, clock = self.environment.clock] in
                         let report = await run.run()
@@ -69,15 +69,15 @@ final class Scheduler: Sendable {
                         onReport(report)
                     }
                 }
-                timer.set(plan.nextWake)
+                timer.set(schedule.nextWake)
             }
             startRuns()
-            if plan.isDone { return }
+            if schedule.isDone { return }
             for await event in merge(requests, timer.ticks) {
                 if Task.isCancelled { break }
                 let (now, former) = clock.look()
                 if let former {
-                    plan.clockWasSet(from: former, to: now)
+                    schedule.clockWasSet(from: former, to: now)
                     environment.busyHosts.cutWaits(to: now)
                     // The store may be busy, and the loop must not wait for it.
                     group.addTask { [environment] in
@@ -87,26 +87,26 @@ final class Scheduler: Sendable {
                 switch event {
                 case .due:
                     break
-                case .question:
-                    questions.answer()
+                case .heartbeat:
+                    heartbeat.beat()
                 case .refresh(let sources):
-                    plan.refresh(sources)
+                    schedule.refresh(sources)
                 case .reload(let configuration):
                     if configuration.differsInStore(from: environment.configuration) {
                         environment.logger.warning("What [store] says takes effect at the next start")
                     }
                     environment.configuration = configuration
                     environment.slots.setLimit(configuration.concurrency)
-                    plan.reload(configuration, now: now)
+                    schedule.reload(configuration, now: now)
                 case .free(let origin):
-                    plan.free(origin)
+                    schedule.free(origin)
                 case .finished(let report, let ended):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
                     let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
-                    plan.finished(report.source, nextDue: due, now: now)
+                    schedule.finished(report.source, nextDue: due, now: now)
                 }
                 startRuns()
-                if plan.isDone { break }
+                if schedule.isDone { break }
             }
             timer.set(nil)
             environment.store.stopWaiting()

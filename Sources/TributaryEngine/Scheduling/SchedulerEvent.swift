@@ -12,7 +12,7 @@ enum SchedulerEvent: Sendable {
     /// The configuration has changed.
     case reload(TributaryConfiguration)
     /// Somebody wants to know whether the loop still turns.
-    case question
+    case heartbeat
     /// There is a place at this origin, or a slot for a run, where there was none.
     case free(String)
     /// A run has ended, when the clock said so.

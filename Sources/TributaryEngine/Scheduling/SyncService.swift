@@ -153,7 +153,7 @@ public final class SyncService: Service {
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
     /// Returns as soon as the running service's scheduler has answered: a sign of life.
-    public func answer() async { await scheduler.answer() }
+    public func heartbeat() async { await scheduler.heartbeat() }
 
     /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
     /// start. Sources declared as before are not disturbed.

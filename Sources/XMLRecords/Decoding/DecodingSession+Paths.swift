@@ -6,14 +6,14 @@ extension DecodingSession {
     ///
     /// - Returns: where the notes begin.
     @inline(__always)
-    func noteChildren(of node: Int32, for plan: TypePlan) -> Int {
+    func noteChildren(of node: Int32, for layout: TypeLayout) -> Int {
         let start = notes.count
         notes.append(0)
-        notes.append(Int32(plan.slotCount))
-        notes.append(repeating: ElementTree.none, count: plan.slotCount)
+        notes.append(Int32(layout.slotCount))
+        notes.append(repeating: ElementTree.none, count: layout.slotCount)
         var child = tree.nodes[node].firstChild
         while child != ElementTree.none {
-            if let slot = plan.slot(ofName: tree.nodes[child].name), notes[start + 2 + slot] == ElementTree.none {
+            if let slot = layout.slot(ofName: tree.nodes[child].name), notes[start + 2 + slot] == ElementTree.none {
                 notes[start + 2 + slot] = child
             }
             child = tree.nodes[child].next
@@ -23,7 +23,7 @@ extension DecodingSession {
 
     /// The place of a key's value, or a missing one.
     @inline(__always)
-    func place(of field: FieldPlan, path: FieldPath, in node: Int32, notes start: Int) -> ElementPlace {
+    func place(of field: FieldLayout, path: FieldPath, in node: Int32, notes start: Int) -> ElementPlace {
         switch path.form {
         case .attributeOrChild(let name):
             if tree.hasAttributes(node) {
@@ -39,7 +39,7 @@ extension DecodingSession {
     }
 
     @inline(__always)
-    private func firstChild(of node: Int32, _ name: Int32, _ field: FieldPlan, notes start: Int) -> Int32 {
+    private func firstChild(of node: Int32, _ name: Int32, _ field: FieldLayout, notes start: Int) -> Int32 {
         if let slot = field.slot, slot < Int(notes[start + 1]) { return notes[start + 2 + slot] }
         // The key was not known yet when the children were noted.
         var child = tree.nodes[node].firstChild

@@ -7,7 +7,7 @@ extension DecodingSession {
     ///   - node: the element that the field belongs to, for messages.
     @inline(__always)
     func value<Value: XMLConvertible>(
-        _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldPlan
+        _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> Value {
         guard place.exists else { throw missing(field, in: node) }
         if field.transform == nil {
@@ -22,7 +22,7 @@ extension DecodingSession {
     /// Nil where there is no place; and where there is no text, unless it is a string that is wanted.
     @inline(__always)
     func optionalValue<Value: XMLConvertible>(
-        _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldPlan
+        _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> Value? {
         guard place.exists, Value.self == String.self || !tree.text(at: place).isEmpty else { return nil }
         return try value(type, at: place, in: node, for: field)
@@ -30,10 +30,10 @@ extension DecodingSession {
 
     /// A value of any type.
     func decode<Value: Decodable>(
-        _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldPlan
+        _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> Value {
-        let plan = try field.plan(for: type, in: self)
-        switch plan.kind {
+        let layout = try field.layout(for: type, in: self)
+        switch layout.kind {
         case .text: return same(try value(String.self, at: place, in: node, for: field), as: type)
         case .date: return same(try date(at: place, in: node, for: field), as: type)
         case .convertible(let convertible):
@@ -44,10 +44,10 @@ extension DecodingSession {
         case .list, .dictionary, .optional: break
         case .other: guard place.exists else { throw missing(field, in: node) }
         }
-        guard let record = plan.record else { return try make(type, plan, at: place, in: node, for: field) }
+        guard let record = layout.record else { return try make(type, layout, at: place, in: node, for: field) }
         guard !place.isAttribute else { throw refusal(Self.notARecord, at: place, in: node, for: field) }
         let chosen = record.recordType(for: view(place.node))
-        if chosen == type { return try make(type, plan, at: place, in: node, for: field) }
+        if chosen == type { return try make(type, layout, at: place, in: node, for: field) }
         guard let value = try decode(any: chosen, at: place, in: node, for: field) as? Value else {
             throw refusal("is a \(chosen), which is not a \(type)", at: place, in: node, for: field)
         }
@@ -57,10 +57,10 @@ extension DecodingSession {
     static let notARecord = "is an attribute, where an element is needed"
 
     private func decode(
-        any type: any XMLRecord.Type, at place: ElementPlace, in node: Int32, for field: FieldPlan
+        any type: any XMLRecord.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> any XMLRecord {
         func open<Record: XMLRecord>(_ type: Record.Type) throws -> any XMLRecord {
-            try make(type, plan(for: type), at: place, in: node, for: field)
+            try make(type, layout(for: type), at: place, in: node, for: field)
         }
         return try open(type)
     }
@@ -71,7 +71,7 @@ extension DecodingSession {
 
     /// By the type's own `init(from:)`.
     func make<Value: Decodable>(
-        _ type: Value.Type, _ plan: TypePlan, at place: ElementPlace, in node: Int32, for field: FieldPlan
+        _ type: Value.Type, _ layout: TypeLayout, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> Value {
         guard depth < Self.depthLimit else {
             throw refusal("lies more than \(Self.depthLimit) values deep", at: place, in: node, for: field)
@@ -79,13 +79,14 @@ extension DecodingSession {
         depth += 1
         defer { depth -= 1 }
         do {
-            return try Value(from: ElementDecoder(session: self, place: place, node: node, field: field, plan: plan))
+            return try Value(
+                from: ElementDecoder(session: self, place: place, node: node, field: field, layout: layout))
         } catch let error as DecodingError {
             throw refusal(Self.reason(error, type), at: place, in: node, for: field)
         }
     }
 
-    private func date(at place: ElementPlace, in node: Int32, for field: FieldPlan) throws -> Date {
+    private func date(at place: ElementPlace, in node: Int32, for field: FieldLayout) throws -> Date {
         guard let format = field.dateFormat else { return try value(Date.self, at: place, in: node, for: field) }
         guard place.exists else { throw missing(field, in: node) }
         var text = try transformedText(at: place, in: node, for: field)
@@ -95,7 +96,7 @@ extension DecodingSession {
         return date
     }
 
-    private func transformedText(at place: ElementPlace, in node: Int32, for field: FieldPlan) throws -> String {
+    private func transformedText(at place: ElementPlace, in node: Int32, for field: FieldLayout) throws -> String {
         let text = String(decoding: tree.text(at: place), as: UTF8.self)
         guard let transform = field.transform else { return text }
         do {
@@ -105,7 +106,7 @@ extension DecodingSession {
         }
     }
 
-    /// The plan made of a type says that the value is of that type.
+    /// The layout made of a type says that the value is of that type.
     @inline(__always)
     private func same<Value, Wanted>(_ value: Value, as type: Wanted.Type) -> Wanted {
         unsafeBitCast(value, to: type)
@@ -113,7 +114,7 @@ extension DecodingSession {
 
     // MARK: - Errors
 
-    func missing(_ field: FieldPlan, in node: Int32) -> XMLRecordError {
+    func missing(_ field: FieldLayout, in node: Int32) -> XMLRecordError {
         let reason: String
         if let path = field.path, path.text != field.key {
             reason = "there is nothing at '\(path.text)'"
@@ -124,7 +125,7 @@ extension DecodingSession {
     }
 
     func refusal(
-        _ reason: String, at place: ElementPlace, in node: Int32, for field: FieldPlan
+        _ reason: String, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) -> XMLRecordError {
         let isRoot = field === root
         let found = place.exists ? place : ElementPlace(node: node)

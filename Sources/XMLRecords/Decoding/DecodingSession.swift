@@ -9,10 +9,10 @@ final class DecodingSession {
     /// The children that containers have noted, and the elements of lists; emptied for every record.
     @exclusivity(unchecked) var notes = FlatArray<Int32>(capacity: 256)
     /// In place of the key that a document's own element does not have.
-    let root = FieldPlan(key: "", path: nil)
+    let root = FieldLayout(key: "", path: nil)
     /// Values whose `init(from:)` is under way.
     @exclusivity(unchecked) var depth = 0
-    private var plans: [ObjectIdentifier: TypePlan] = [:]
+    private var layouts: [ObjectIdentifier: TypeLayout] = [:]
     private var paths: [String: FieldPath] = [:]
 
     init(userInfo: [CodingUserInfoKey: any Sendable] = [:], byteLimit: Int = ElementTree.byteLimit) {
@@ -26,11 +26,11 @@ final class DecodingSession {
         notes.removeAll()
     }
 
-    func plan(for type: Any.Type) throws -> TypePlan {
-        if let plan = plans[ObjectIdentifier(type)] { return plan }
-        let plan = try TypePlan(type, names: tree.names)
-        plans[plan.id] = plan
-        return plan
+    func layout(for type: Any.Type) throws -> TypeLayout {
+        if let layout = layouts[ObjectIdentifier(type)] { return layout }
+        let layout = try TypeLayout(type, names: tree.names)
+        layouts[layout.id] = layout
+        return layout
     }
 
     /// A path that is asked for while decoding.

@@ -6,26 +6,26 @@ struct ElementDecoder: Decoder {
     let place: ElementPlace
     /// The element that the field belongs to.
     let node: Int32
-    let field: FieldPlan
+    let field: FieldLayout
     /// Of the type that is decoded.
-    let plan: TypePlan
+    let layout: TypeLayout
 
     var codingPath: [any CodingKey] { field === session.root ? [] : [ElementKey(field.key)] }
     var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if case .dictionary = plan.kind { return try entries(keyedBy: type) }
+        if case .dictionary = layout.kind { return try entries(keyedBy: type) }
         guard place.exists else { throw session.missing(field, in: node) }
         guard !place.isAttribute else {
             throw session.refusal(DecodingSession.notARecord, at: place, in: node, for: field)
         }
-        return KeyedDecodingContainer(ElementKeyedContainer<Key>(session: session, node: place.node, plan: plan))
+        return KeyedDecodingContainer(ElementKeyedContainer<Key>(session: session, node: place.node, layout: layout))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        if case .dictionary = plan.kind {
+        if case .dictionary = layout.kind {
             let reason =
-                "a dictionary's keys are strings, integers or CodingKeyRepresentable, which \(plan.type)'s are not"
+                "a dictionary's keys are strings, integers or CodingKeyRepresentable, which \(layout.type)'s are not"
             throw session.refusal(reason, at: place, in: node, for: field)
         }
         let start = session.notes.count
@@ -49,12 +49,12 @@ struct ElementDecoder: Decoder {
     /// Moves the elements that the records of a list or dictionary accept to the front.
     private func accepted(_ range: Range<Int>) throws -> Range<Int> {
         let type: Any.Type
-        switch plan.kind {
+        switch layout.kind {
         case .list(let element): type = element
         case .dictionary(let value): type = value
         default: return range
         }
-        guard let record = try session.plan(for: type).record else { return range }
+        guard let record = try session.layout(for: type).record else { return range }
         var end = range.lowerBound
         for index in range where record.accepts(session.view(session.notes[index])) {
             session.notes[end] = session.notes[index]

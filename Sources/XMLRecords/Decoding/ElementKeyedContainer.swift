@@ -4,24 +4,24 @@ import XMLStream
 struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let session: DecodingSession
     private let node: Int32
-    private let plan: TypePlan
+    private let layout: TypeLayout
     private let notes: Int
 
-    init(session: DecodingSession, node: Int32, plan: TypePlan) {
+    init(session: DecodingSession, node: Int32, layout: TypeLayout) {
         self.session = session
         self.node = node
-        self.plan = plan
-        notes = session.noteChildren(of: node, for: plan)
+        self.layout = layout
+        notes = session.noteChildren(of: node, for: layout)
     }
 
     var codingPath: [any CodingKey] { [] }
 
     var allKeys: [Key] {
         let tree = session.tree
-        let given = plan.pathKeys
+        let given = layout.pathKeys
         let names = tree.attributeNames(of: node) + tree.children(of: node).map { tree.name(of: $0) }
         var seen: Set<String> = []
-        return (given.filter { place(plan.field($0)).exists } + names.filter { !given.contains($0) })
+        return (given.filter { place(layout.field($0)).exists } + names.filter { !given.contains($0) })
             .filter { seen.insert($0).inserted }
             .compactMap { Key(stringValue: $0) }
     }
@@ -37,22 +37,22 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     /// Keys are asked for in the same order for every element, so the one expected is nearly always the one.
     @inline(__always)
-    private func field(_ key: Key) -> FieldPlan {
-        let field = plan.field(key.stringValue, expectedAt: Int(session.notes[notes]))
+    private func field(_ key: Key) -> FieldLayout {
+        let field = layout.field(key.stringValue, expectedAt: Int(session.notes[notes]))
         session.notes[notes] = Int32(truncatingIfNeeded: field.index + 1)
         return field
     }
 
     @inline(__always)
-    private func place(_ field: FieldPlan) -> ElementPlace {
+    private func place(_ field: FieldLayout) -> ElementPlace {
         guard let path = field.path else { return .missing }
         return session.place(of: field, path: path, in: node, notes: notes)
     }
 
     /// The place of a value that a type's own `init(from:)` decodes: of records, the first that is accepted.
-    private func place(_ field: FieldPlan, _ plan: TypePlan) -> ElementPlace {
+    private func place(_ field: FieldLayout, _ layout: TypeLayout) -> ElementPlace {
         let place = place(field)
-        guard let record = plan.record, place.exists, !place.isAttribute, let path = field.path else { return place }
+        guard let record = layout.record, place.exists, !place.isAttribute, let path = field.path else { return place }
         if record.accepts(session.view(place.node)) { return place }
         var others = FlatArray<Int32>()
         session.collect(at: path, in: node, into: &others)
@@ -93,9 +93,9 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let field = field(key)
-        let plan = try field.plan(for: type, in: session)
-        let place = place(field, plan)
-        if !place.exists, let record = plan.record, self.place(field).exists {
+        let layout = try field.layout(for: type, in: session)
+        let place = place(field, layout)
+        if !place.exists, let record = layout.record, self.place(field).exists {
             throw session.refusal("is not accepted by \(record)", at: self.place(field), in: node, for: field)
         }
         return try session.decode(type, at: place, in: node, for: field)
@@ -118,9 +118,9 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         let field = field(key)
-        let plan = try field.plan(for: type, in: session)
-        let place = place(field, plan)
-        switch plan.kind {
+        let layout = try field.layout(for: type, in: session)
+        let place = place(field, layout)
+        switch layout.kind {
         case .text: guard place.exists else { return nil }
         case .list: guard place.exists || hasWrapper(field) else { return nil }
         case .dictionary: guard place.exists || (field.path?.entryKey != nil && hasWrapper(field)) else { return nil }
@@ -129,7 +129,7 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try session.decode(type, at: place, in: node, for: field)
     }
 
-    private func hasWrapper(_ field: FieldPlan) -> Bool {
+    private func hasWrapper(_ field: FieldLayout) -> Bool {
         guard let wrapper = field.path?.wrapper else { return false }
         return session.firstPlace(at: wrapper, in: node).exists
     }
@@ -148,14 +148,14 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder() -> any Decoder {
         ElementDecoder(
-            session: session, place: ElementPlace(node: node), node: node, field: session.root, plan: plan)
+            session: session, place: ElementPlace(node: node), node: node, field: session.root, layout: layout)
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(field(key), as: Key.self) }
 
     /// - Parameter type: stands for the nested value's type, which is not told: keys are read by the defaults.
-    private func decoder(_ field: FieldPlan, as type: Any.Type) throws -> ElementDecoder {
+    private func decoder(_ field: FieldLayout, as type: Any.Type) throws -> ElementDecoder {
         ElementDecoder(
-            session: session, place: place(field), node: node, field: field, plan: try session.plan(for: type))
+            session: session, place: place(field), node: node, field: field, layout: try session.layout(for: type))
     }
 }

@@ -3,12 +3,12 @@ struct ElementListContainer: UnkeyedDecodingContainer {
     private let session: DecodingSession
     /// The element that the list belongs to.
     private let node: Int32
-    private let field: FieldPlan
+    private let field: FieldLayout
     /// Where the session has noted the elements.
     private let range: Range<Int>
     private(set) var currentIndex = 0
 
-    init(session: DecodingSession, node: Int32, field: FieldPlan, range: Range<Int>) {
+    init(session: DecodingSession, node: Int32, field: FieldLayout, range: Range<Int>) {
         self.session = session
         self.node = node
         self.field = field
@@ -40,7 +40,7 @@ struct ElementListContainer: UnkeyedDecodingContainer {
 
     private mutating func decoder(_ type: Any.Type) throws -> ElementDecoder {
         let decoder = ElementDecoder(
-            session: session, place: try next(), node: node, field: field, plan: try session.plan(for: type))
+            session: session, place: try next(), node: node, field: field, layout: try session.layout(for: type))
         currentIndex += 1
         return decoder
     }

@@ -6,7 +6,7 @@ struct ElementValueContainer: SingleValueDecodingContainer {
     let place: ElementPlace
     /// The element that the field belongs to.
     let node: Int32
-    let field: FieldPlan
+    let field: FieldLayout
 
     var codingPath: [any CodingKey] { field === session.root ? [] : [ElementKey(field.key)] }
 

@@ -3,14 +3,14 @@ struct EntryContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let session: DecodingSession
     /// The element that the entries lie in.
     private let node: Int32
-    private let field: FieldPlan
+    private let field: FieldLayout
     private let keys: [String]
     private let nodes: [String: Int32]
 
     /// - Parameters:
     ///   - nodes: where the session has noted the entries. Of several with the same key, the first counts.
     ///   - attribute: what keys them; their names where it is nil.
-    init(session: DecodingSession, node: Int32, field: FieldPlan, nodes range: Range<Int>, attribute: Int32?) {
+    init(session: DecodingSession, node: Int32, field: FieldLayout, nodes range: Range<Int>, attribute: Int32?) {
         self.session = session
         self.node = node
         self.field = field
@@ -48,7 +48,7 @@ struct EntryContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     private func decoder(_ key: Key) throws -> ElementDecoder {
         ElementDecoder(
-            session: session, place: place(key), node: node, field: field, plan: try session.plan(for: Key.self))
+            session: session, place: place(key), node: node, field: field, layout: try session.layout(for: Key.self))
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -67,6 +67,6 @@ struct EntryContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func superDecoder(forKey key: Key?) throws -> any Decoder {
         ElementDecoder(
             session: session, place: key.map(place) ?? ElementPlace(node: node), node: node, field: field,
-            plan: try session.plan(for: Key.self))
+            layout: try session.layout(for: Key.self))
     }
 }

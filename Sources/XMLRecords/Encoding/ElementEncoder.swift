@@ -19,24 +19,24 @@ final class ElementEncoder: Encoder {
     private let session: EncodingSession
     private let destination: Destination
     private let field: OutputField
-    private let plan: OutputPlan
+    private let layout: OutputLayout
     /// The element that the list's elements or the dictionary's entries are in, and where they begin.
     private(set) var added: (element: OutputElement, start: Int)?
 
-    init(session: EncodingSession, destination: Destination, field: OutputField, plan: OutputPlan) {
+    init(session: EncodingSession, destination: Destination, field: OutputField, layout: OutputLayout) {
         self.session = session
         self.destination = destination
         self.field = field
-        self.plan = plan
+        self.layout = layout
     }
 
     var codingPath: [any CodingKey] { field.key.isEmpty ? [] : [ElementKey(field.key)] }
     var userInfo: [CodingUserInfoKey: Any] { session.userInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        guard plan.isDictionary else {
+        guard layout.isDictionary else {
             return KeyedEncodingContainer(
-                ElementKeyedEncodingContainer<Key>(session: session, element: ownElement(), plan: plan))
+                ElementKeyedEncodingContainer<Key>(session: session, element: ownElement(), layout: layout))
         }
         let key = field.path.entryKey
         let element = key == nil ? ownElement() : holder()
@@ -47,7 +47,7 @@ final class ElementEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         let element = session.element {
-            guard !plan.isDictionary else {
+            guard !layout.isDictionary else {
                 throw field.refusal(
                     "a dictionary's keys are strings, integers or CodingKeyRepresentable", in: destination.element)
             }
@@ -75,7 +75,7 @@ final class ElementEncoder: Encoder {
             try checkIsNotAttribute()
             let element =
                 if case .field(let parent) = destination { try parent.element(at: field) } else { destination.element }
-            element.namespaces.merge(plan.namespaces) { first, _ in first }
+            element.namespaces.merge(layout.namespaces) { first, _ in first }
             return element
         }
     }

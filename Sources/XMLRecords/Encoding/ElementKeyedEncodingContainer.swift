@@ -2,7 +2,7 @@
 struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let session: EncodingSession
     let element: OutputElement
-    let plan: OutputPlan
+    let layout: OutputLayout
 
     var codingPath: [any CodingKey] { [] }
 
@@ -10,7 +10,7 @@ struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     func encodeNil(forKey key: Key) {}
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        try session.encode(value, to: .field(element), for: plan.field(key.stringValue))
+        try session.encode(value, to: .field(element), for: layout.field(key.stringValue))
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -24,7 +24,7 @@ struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     }
 
     func superEncoder() -> any Encoder {
-        ElementEncoder(session: session, destination: .element(element), field: .root, plan: plan)
+        ElementEncoder(session: session, destination: .element(element), field: .root, layout: layout)
     }
 
     func superEncoder(forKey key: Key) -> any Encoder { encoder(key, Key.self) }
@@ -32,7 +32,7 @@ struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
     /// - Parameter type: stands for the nested value's type, which is not told: it is written by the defaults.
     private func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
         ElementEncoder(
-            session: session, destination: .field(element), field: plan.field(key.stringValue),
-            plan: session.plan(forKeys: type))
+            session: session, destination: .field(element), field: layout.field(key.stringValue),
+            layout: session.layout(forKeys: type))
     }
 }

@@ -20,7 +20,7 @@ struct ElementListEncodingContainer: UnkeyedEncodingContainer {
     mutating func encodeNil() throws { _ = try addNext(named: "nil") }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        let element = try addNext(named: session.plan(for: Swift.type(of: value)).element)
+        let element = try addNext(named: session.layout(for: Swift.type(of: value)).element)
         try session.encode(value, to: .element(element), for: field.elements)
     }
 
@@ -37,10 +37,10 @@ struct ElementListEncodingContainer: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { encoder(ElementListEncodingContainer.self) }
 
     private mutating func encoder(_ type: Any.Type) -> ElementEncoder {
-        let plan = session.plan(forKeys: type)
-        let next = session.element { try addNext(named: plan.element) }
+        let layout = session.layout(forKeys: type)
+        let next = session.element { try addNext(named: layout.element) }
         return ElementEncoder(
-            session: session, destination: .element(next), field: field.elements, plan: plan)
+            session: session, destination: .element(next), field: field.elements, layout: layout)
     }
 
     private mutating func addNext(named name: String) throws -> OutputElement {

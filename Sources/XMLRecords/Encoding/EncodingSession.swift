@@ -3,7 +3,7 @@ import XMLStream
 /// Encodes one value and all that is in it.
 final class EncodingSession {
     let userInfo: [CodingUserInfoKey: any Sendable]
-    private var plans: [ObjectIdentifier: OutputPlan] = [:]
+    private var layouts: [ObjectIdentifier: OutputLayout] = [:]
     /// Making a container cannot throw: what was wrong is thrown by whoever asked the value to encode itself.
     private var failure: (any Error)?
 
@@ -11,11 +11,11 @@ final class EncodingSession {
         self.userInfo = userInfo
     }
 
-    func plan(for type: Any.Type) throws -> OutputPlan {
-        if let plan = plans[ObjectIdentifier(type)] { return plan }
-        let plan = try OutputPlan(type)
-        plans[ObjectIdentifier(type)] = plan
-        return plan
+    func layout(for type: Any.Type) throws -> OutputLayout {
+        if let layout = layouts[ObjectIdentifier(type)] { return layout }
+        let layout = try OutputLayout(type)
+        layouts[ObjectIdentifier(type)] = layout
+        return layout
     }
 
     func encode<Value: Encodable>(_ value: Value, to destination: ElementEncoder.Destination, for field: OutputField)
@@ -25,15 +25,15 @@ final class EncodingSession {
             return try put(text, to: destination, for: field)
         }
         // Of a class, the type that the value really is.
-        let plan = try plan(for: Swift.type(of: value))
-        let encoder = ElementEncoder(session: self, destination: destination, field: field, plan: plan)
+        let layout = try layout(for: Swift.type(of: value))
+        let encoder = ElementEncoder(session: self, destination: destination, field: field, layout: layout)
         do {
             try value.encode(to: encoder)
         } catch EncodingError.invalidValue(_, let context) {
             throw field.refusal(context.debugDescription, in: destination.element)
         }
         if let failure { throw failure }
-        if plan.isSet || plan.isDictionary, let added = encoder.added {
+        if layout.isSet || layout.isDictionary, let added = encoder.added {
             try added.element.sortChildren(from: added.start, by: OutputWriter.sortingText)
         }
     }
@@ -48,12 +48,12 @@ final class EncodingSession {
         }
     }
 
-    /// The plan for containers that a value makes without saying of what type they are.
-    func plan(forKeys type: Any.Type) -> OutputPlan {
-        if let plan = plans[ObjectIdentifier(type)] { return plan }
-        let plan = OutputPlan(keys: type)
-        plans[ObjectIdentifier(type)] = plan
-        return plan
+    /// The layout for containers that a value makes without saying of what type they are.
+    func layout(forKeys type: Any.Type) -> OutputLayout {
+        if let layout = layouts[ObjectIdentifier(type)] { return layout }
+        let layout = OutputLayout(keys: type)
+        layouts[ObjectIdentifier(type)] = layout
+        return layout
     }
 
     func put(_ text: String, to destination: ElementEncoder.Destination, for field: OutputField) throws {

@@ -28,7 +28,7 @@ struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder() -> any Encoder {
         ElementEncoder(
             session: session, destination: .element(element), field: field.elements,
-            plan: session.plan(forKeys: Key.self))
+            layout: session.layout(forKeys: Key.self))
     }
 
     func superEncoder(forKey key: Key) -> any Encoder { encoder(key, Key.self) }
@@ -36,7 +36,7 @@ struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     private func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
         ElementEncoder(
             session: session, destination: .element(session.element { try entry(key) }), field: field.elements,
-            plan: session.plan(forKeys: type))
+            layout: session.layout(forKeys: type))
     }
 
     private func entry(_ key: Key) throws -> OutputElement {

@@ -49,7 +49,8 @@ extension FuzzTarget {
 private func isOurs(_ error: any Error) -> Bool {
     switch error {
     case let error as ParserError: isOurs(error.underlying)
-    case is FetchError, is DocumentError, is SOAPFault, is UnwritableValue, is XMLStreamError, is BindingError,
+    case is FetchError, is StackError, is DocumentError, is SOAPFault, is UnwritableValue, is XMLStreamError,
+        is BindingError,
         is MappingError, is XMLRecordError, is StoreError,
         is ConfigurationError, is InferenceError, is UnexpectedRoot, is XMLPathParser.Problem:
         true

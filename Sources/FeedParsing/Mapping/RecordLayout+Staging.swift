@@ -3,7 +3,7 @@ import FeedModel
 import FeedStore
 import XMLStream
 
-extension RecordPlan {
+extension RecordLayout {
     /// The slot of the column with this folded name.
     func slot(named folded: String) -> Int? {
         slots.firstIndex { if case .name(let name) = $0.source { name == folded } else { false } }

@@ -4,8 +4,8 @@ import XMLStream
 
 /// Writes a table of the configuration as XML: a key is an element, `"@key"` an attribute, `"."` the element's own text, and
 /// an array the same element several times; in the order in which they stand in the file.
-struct XMLTableReader {
-    let table: TableReader
+struct XMLBodyWriter {
+    let table: DeclarationReader
 
     /// The elements and text that the table's keys are.
     func content() -> InterpolatedText {
@@ -37,7 +37,7 @@ struct XMLTableReader {
         check(name, at: path)
         var xml = InterpolatedText("<\(name)")
         if case .table(let nodes) = value {
-            let inner = XMLTableReader(table: table.reader(nodes, at: path))
+            let inner = XMLBodyWriter(table: table.reader(nodes, at: path))
             xml.append(inner.attributes())
             xml.append(InterpolatedText(">"))
             xml.append(inner.content())

@@ -1,7 +1,7 @@
 import XMLStream
 
 /// What an encoding session has learnt of one type.
-final class OutputPlan {
+final class OutputLayout {
     let isSet: Bool
     let isDictionary: Bool
     /// The element that a value of the type is where nothing names it.

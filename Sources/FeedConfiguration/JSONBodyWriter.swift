@@ -3,8 +3,8 @@ import TOML
 
 /// Writes a value of the configuration as JSON (RFC 8259): tables are objects, in the order of the file, dates and times their
 /// text. In strings, `${…}` is replaced, and escaped as the string demands.
-struct JSONBodyReader {
-    let table: TableReader
+struct JSONBodyWriter {
+    let table: DeclarationReader
 
     func read(_ key: String) -> InterpolatedText? {
         guard let entry = table.entries().first(where: { $0.key == key }) else { return nil }

@@ -6,7 +6,7 @@ import Foundation
 
 /// What the scheduler knows and decides: which sources run, which wait, and which is started next. A value, changed by
 /// events and asked for starts; it knows no clock and starts nothing.
-struct SchedulerPlan {
+struct Schedule {
     struct Start {
         var source: SourceDeclaration
         var mode: RefreshMode
@@ -24,7 +24,7 @@ struct SchedulerPlan {
     private var changed: Set<String> = []
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
-    /// How each source is run once; nil for a plan that goes on.
+    /// How each source is run once; nil for a schedule that goes on.
     private var once: RefreshMode?
 
     /// Each enabled source whenever it is due.

@@ -2,7 +2,7 @@ import Foundation
 import XMLStream
 
 /// What a session has learnt of one type: how its values are decoded, and where each coding key's value lies.
-final class TypePlan {
+final class TypeLayout {
     enum Kind {
         /// From text, without asking the type's own `init(from:)`.
         case text
@@ -33,8 +33,8 @@ final class TypePlan {
     private let names: ElementNames
 
     /// In the order in which they were first asked for, which is the order in which they are always asked for.
-    @exclusivity(unchecked) private(set) var fields: [FieldPlan] = []
-    private var fieldsByKey: [String: FieldPlan] = [:]
+    @exclusivity(unchecked) private(set) var fields: [FieldLayout] = []
+    private var fieldsByKey: [String: FieldLayout] = [:]
     @exclusivity(unchecked) private(set) var slotCount = 0
     @exclusivity(unchecked) private var slotOfName = FlatArray<Int32>()
 
@@ -67,7 +67,7 @@ final class TypePlan {
     // MARK: - Keys
 
     @inline(__always)
-    func field(_ key: String, expectedAt position: Int) -> FieldPlan {
+    func field(_ key: String, expectedAt position: Int) -> FieldLayout {
         if position < fields.count {
             let field = fields[position]
             if field.key == key { return field }
@@ -76,12 +76,12 @@ final class TypePlan {
     }
 
     @inline(never)
-    func field(_ key: String) -> FieldPlan {
+    func field(_ key: String) -> FieldLayout {
         if let field = fieldsByKey[key] { return field }
         let path =
             paths[key].map { FieldPath($0, text: record?.xmlPaths[key] ?? key, names: names) }
             ?? FieldPath(key: key, isAttribute: !attributes.contains(key), names: names)
-        let field = FieldPlan(
+        let field = FieldLayout(
             key: key, path: path, index: fields.count, transform: transforms[key], dateFormat: dateFormat,
             slot: slot(for: path))
         fields.append(field)

@@ -1,7 +1,7 @@
 import FeedModel
 import TOML
 
-extension TableReader {
+extension DeclarationReader {
     /// The fingerprint of the values of some keys, with `${…}` replaced; the same wherever they stand in the file.
     ///
     /// The text that it is taken of tells values of different types, and nested ones, apart.

@@ -1,7 +1,7 @@
 import XMLStream
 
 /// What a session has learnt of one coding key of a type.
-final class FieldPlan {
+final class FieldLayout {
     let key: String
     /// Nil where the place of the value is known: a list's elements and a dictionary's values.
     let path: FieldPath?
@@ -11,8 +11,8 @@ final class FieldPlan {
     let dateFormat: DateFormat?
     /// Where a container notes the first child that the path begins with; nil where it notes none.
     let slot: Int?
-    @exclusivity(unchecked) private var lastPlan: TypePlan?
-    private var elementPlan: FieldPlan?
+    @exclusivity(unchecked) private var lastLayout: TypeLayout?
+    private var elementLayout: FieldLayout?
 
     init(
         key: String, path: FieldPath?, index: Int = 0, transform: XMLTransform? = nil, dateFormat: DateFormat? = nil,
@@ -26,21 +26,21 @@ final class FieldPlan {
         self.slot = slot
     }
 
-    /// The plan of the type that the key's value has. It is the same type again and again.
+    /// The layout of the type that the key's value has. It is the same type again and again.
     @inline(__always)
-    func plan(for type: Any.Type, in session: DecodingSession) throws -> TypePlan {
-        if let lastPlan, lastPlan.id == ObjectIdentifier(type) { return lastPlan }
-        let plan = try session.plan(for: type)
-        lastPlan = plan
-        return plan
+    func layout(for type: Any.Type, in session: DecodingSession) throws -> TypeLayout {
+        if let lastLayout, lastLayout.id == ObjectIdentifier(type) { return lastLayout }
+        let layout = try session.layout(for: type)
+        lastLayout = layout
+        return layout
     }
 
     /// The elements of the key's list, or the values of its dictionary: transformed and read as the key's value is.
-    var elements: FieldPlan {
+    var elements: FieldLayout {
         if path == nil { return self }
-        if let elementPlan { return elementPlan }
-        let plan = FieldPlan(key: key, path: nil, transform: transform, dateFormat: dateFormat)
-        elementPlan = plan
-        return plan
+        if let elementLayout { return elementLayout }
+        let layout = FieldLayout(key: key, path: nil, transform: transform, dateFormat: dateFormat)
+        elementLayout = layout
+        return layout
     }
 }

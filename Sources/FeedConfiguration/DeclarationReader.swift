@@ -5,7 +5,7 @@ import TOML
 
 /// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
 /// by ``finish()``, with the nearest name that somebody did.
-final class TableReader {
+final class DeclarationReader {
     let path: TOMLKeyPath
     let problems: ProblemCollector
     private let interpolation: Interpolation
@@ -248,20 +248,20 @@ final class TableReader {
     // MARK: - Tables
 
     /// A table, or a string that is short for a table with this one key.
-    func table(_ key: String, orTextFor short: String) -> TableReader? {
+    func table(_ key: String, orTextFor short: String) -> DeclarationReader? {
         guard let node = nodes.node(key), case .string = node.value else { return table(key) }
         known.append(key)
         return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(key))
     }
 
-    func table(_ key: String) -> TableReader? {
+    func table(_ key: String) -> DeclarationReader? {
         guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
         }
         return reader(nodes, at: path.appending(key))
     }
 
-    func tables(_ key: String) -> [TableReader]? {
+    func tables(_ key: String) -> [DeclarationReader]? {
         guard let elements = value(key, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } })
         else {
             return nil
@@ -275,8 +275,8 @@ final class TableReader {
         }
     }
 
-    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath) -> TableReader {
-        TableReader(nodes, at: path, problems: problems, interpolation: interpolation)
+    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath) -> DeclarationReader {
+        DeclarationReader(nodes, at: path, problems: problems, interpolation: interpolation)
     }
 
     func interpolate(

@@ -3,19 +3,19 @@ import FeedStore
 import XMLStream
 
 /// How the records of one table are gathered and staged: one ``TableMapping``, made ready for a store.
-package final class RecordPlan {
+package final class RecordLayout {
     /// Where a slot's value comes from.
     enum Source {
         case path(XMLPath)
         /// Child elements and attributes of this folded name.
         case name(String)
         /// The key of the enclosing record of another table.
-        case parent(RecordPlan, slot: Int)
+        case parent(RecordLayout, slot: Int)
         case ordinal
         /// The number of a record of another table, around this one or within it.
         case relation(Int)
         /// The number of the enclosing record of another table.
-        case record(RecordPlan)
+        case record(RecordLayout)
         /// The same for every record of a response; nil for NULL.
         case given(String?)
     }
@@ -23,7 +23,7 @@ package final class RecordPlan {
     /// A foreign key that a record in the document gets from a record of another table around it, or within it.
     struct Relation {
         var column: String
-        var target: RecordPlan
+        var target: RecordLayout
         /// The slot of the column itself, and of the number of the other record.
         var slot: Int
         var recordSlot: Int
@@ -108,7 +108,7 @@ package final class RecordPlan {
     /// Of the mirrored schema only.
     var relations: [Relation] = []
     /// Tables whose records get their foreign key from one of this table that lies within them. Of the mirrored schema only.
-    var referrers: [RecordPlan] = []
+    var referrers: [RecordLayout] = []
     /// Its records whose elements are open, the innermost last.
     @exclusivity(unchecked) var open: [RecordInstance] = []
     /// Makes the rows when the first record is staged: a table that the document does not speak of is left alone.
@@ -129,7 +129,7 @@ package final class RecordPlan {
     }
 
     func makeInstance(depth: Int, line: Int) -> RecordInstance {
-        let instance = spare.popLast() ?? RecordInstance(plan: self)
+        let instance = spare.popLast() ?? RecordInstance(layout: self)
         instance.begin(depth: depth, line: line)
         for (slot, bytes) in given { bytes.withUnsafeBufferPointer { instance.set($0, slot) } }
         return instance

@@ -2,22 +2,23 @@ import FeedDeclarations
 import XMLStream
 
 /// Works out, once for each distinct path of a document, which records begin there and which values are taken.
-struct PathPlanner {
-    let plans: [RecordPlan]
+struct PathTreeBuilder {
+    let layouts: [RecordLayout]
 
-    func plan(_ node: PathNode) {
+    /// Notes on a new node what its path means to each layout.
+    func complete(_ node: PathNode) {
         let names = node.names[...]
-        for plan in plans {
-            if let conditions = Self.match(plan.mapping.element, names) {
-                node.records.append(PathNode.Start(plan: plan, conditions: conditions))
+        for layout in layouts {
+            if let conditions = Self.match(layout.mapping.element, names) {
+                node.records.append(PathNode.Start(layout: layout, conditions: conditions))
             }
-            for slot in plan.slots.indices { capture(plan, slot, node, names) }
-            if plan.slots.contains(where: { if case .name = $0.source { true } else { false } }),
-                Self.match(plan.mapping.element, names) != nil
+            for slot in layout.slots.indices { capture(layout, slot, node, names) }
+            if layout.slots.contains(where: { if case .name = $0.source { true } else { false } }),
+                Self.match(layout.mapping.element, names) != nil
             {
                 node.atStart.append(
                     .init(
-                        record: plan, slot: 0, depth: node.depth, isInherited: false, what: .attributesByName,
+                        record: layout, slot: 0, depth: node.depth, isInherited: false, what: .attributesByName,
                         conditions: []))
             }
         }
@@ -26,7 +27,7 @@ struct PathPlanner {
             !capture.isInherited, capture.conditions.isEmpty
         {
             node.leaf = .init(
-                plan: Unmanaged.passUnretained(capture.record), slot: capture.slot, depth: capture.depth)
+                layout: Unmanaged.passUnretained(capture.record), slot: capture.slot, depth: capture.depth)
         }
         gatherAttributes(node)
     }
@@ -42,18 +43,19 @@ struct PathPlanner {
         node.attributeCaptures = AttributeCaptures(captures)
     }
 
-    private func capture(_ plan: RecordPlan, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
-        let slot = plan.slots[index]
+    private func capture(_ layout: RecordLayout, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
+        let slot = layout.slots[index]
         switch slot.source {
         case .parent, .ordinal, .relation, .record, .given:
             return
         case .name(let folded):
             guard names.count > 1, XMLName.folded(node.name.local) == folded,
-                Self.match(plan.mapping.element, names.dropLast()) != nil
+                Self.match(layout.mapping.element, names.dropLast()) != nil
             else { return }
             node.atEnd.append(
                 .init(
-                    record: plan, slot: index, depth: node.depth - 1, isInherited: false, what: .text, conditions: []))
+                    record: layout, slot: index, depth: node.depth - 1, isInherited: false, what: .text, conditions: [])
+            )
         case .path(let path):
             let base = names.count - path.steps.count
             guard base >= 0, let conditions = Self.match(path.steps, names[base...], from: base) else { return }
@@ -63,10 +65,10 @@ struct PathPlanner {
                 if path.steps.isEmpty, case .attribute = path.target { return }
                 guard
                     path.isAbsolute
-                        ? base == 0 : Self.mayHold(plan.mapping.element, base: names[..<base], ups: path.ups)
+                        ? base == 0 : Self.mayHold(layout.mapping.element, base: names[..<base], ups: path.ups)
                 else { return }
             } else {
-                guard base > 0, Self.match(plan.mapping.element, names[..<base]) != nil else { return }
+                guard base > 0, Self.match(layout.mapping.element, names[..<base]) != nil else { return }
             }
             let what: PathNode.Capture.What =
                 switch path.target {
@@ -76,7 +78,7 @@ struct PathPlanner {
                 case .text: .text
                 }
             let capture = PathNode.Capture(
-                record: plan, slot: index, depth: base, isInherited: isInherited, what: what, conditions: conditions)
+                record: layout, slot: index, depth: base, isInherited: isInherited, what: what, conditions: conditions)
             if case .text = what { node.atEnd.append(capture) } else { node.atStart.append(capture) }
         }
     }

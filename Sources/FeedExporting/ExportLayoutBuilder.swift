@@ -5,7 +5,7 @@ import GRDB
 import XMLStream
 
 /// Turns a mapping round: which elements its rows are written as.
-struct ExportPlanner {
+struct ExportLayoutBuilder {
     let mapping: RequestMapping
     package let encryptionKey: EncryptionKey?
     /// The primary key of a table of the store.
@@ -13,7 +13,7 @@ struct ExportPlanner {
 
     /// The root, the table whose one record it is, if any, and the tables whose records are not within another's, each with
     /// those that are within its own.
-    func plan() throws -> (root: ExportElement, document: ExportTable?, tables: [ExportTable]) {
+    func layout() throws -> (root: ExportElement, document: ExportTable?, tables: [ExportTable]) {
         let tables = mapping.tables.map(ExportTable.init)
         for table in tables { table.levels = levels(of: table.mapping) }
         // A record that is the document itself.

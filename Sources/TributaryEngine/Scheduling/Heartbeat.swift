@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Those who wait for a sign of life, and whether there is anybody left to give it.
-final class Questions: Sendable {
+final class Heartbeat: Sendable {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
         var isOver = false
@@ -10,7 +10,7 @@ final class Questions: Sendable {
     private let state = Mutex(State())
 
     /// Returns when an answer has come, or can come no more.
-    func ask(_ announce: () -> Void) async {
+    func wait(_ announce: () -> Void) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
                 if !state.isOver { state.waiting.append(continuation) }
@@ -20,7 +20,7 @@ final class Questions: Sendable {
         }
     }
 
-    func answer() {
+    func beat() {
         let waiting = state.withLock { state in
             defer { state.waiting = [] }
             return state.waiting
@@ -30,6 +30,6 @@ final class Questions: Sendable {
 
     func end() {
         state.withLock { $0.isOver = true }
-        answer()
+        beat()
     }
 }
