@@ -76,10 +76,12 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
+        .target(name: "PostgresClient", dependencies: ["CLibPQ"], swiftSettings: swiftSettings),
         // The values that everybody passes on.
         .target(name: "FeedModel", swiftSettings: swiftSettings),
         // What `sources.toml` can say, as values.
@@ -162,6 +164,12 @@ let package = Package(
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ],
             path: "Tests/TestSupport",
+            swiftSettings: swiftSettings),
+        .target(
+            name: "PostgresServer", dependencies: ["PostgresClient"], path: "Tests/PostgresServer",
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),

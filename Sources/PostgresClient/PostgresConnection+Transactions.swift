@@ -1,0 +1,70 @@
+extension PostgresConnection {
+    package enum Isolation: String, Sendable {
+        case readCommitted = "READ COMMITTED"
+        case repeatableRead = "REPEATABLE READ"
+        case serializable = "SERIALIZABLE"
+    }
+
+    /// Runs a body in a transaction, and commits it; if the body throws, rolls it back. Afterwards the connection is in no
+    /// transaction, or lost.
+    ///
+    /// - Throws: what the body throws, or ``PostgresError``. ``PostgresError/isCommitUnknown`` tells that the server was asked
+    ///   to commit and did not answer.
+    package func inTransaction<Value>(
+        _ isolation: Isolation = .readCommitted, isReadOnly: Bool = false, _ body: () throws -> Value
+    ) throws -> Value {
+        guard transactionStatus != .inTransaction, transactionStatus != .failed else {
+            throw PostgresError(.misuse, "the connection is in a transaction already", server: address)
+        }
+        // No connection pool keeps these two across transactions, and a role may have other values: doubles with all their
+        // digits, and the shorter text of `bytea`.
+        try executeScript(
+            """
+            BEGIN ISOLATION LEVEL \(isolation.rawValue)\(isReadOnly ? ", READ ONLY" : "");
+            SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex
+            """)
+        let value: Value
+        do { value = try body() } catch {
+            rollBack()
+            throw error
+        }
+        try commit()
+        return value
+    }
+
+    private func commit() throws {
+        let result: PostgresResult
+        do { result = try execute("COMMIT") } catch var error as PostgresError {
+            error.isCommitUnknown = error.isConnectionLost
+            rollBack()
+            throw error
+        }
+        // COMMIT ends a failed transaction without an error, by rolling it back.
+        guard result.command == "COMMIT" else {
+            throw PostgresError(
+                .statement, "the transaction was rolled back: a statement in it had failed before",
+                state: .inFailedTransaction, server: address)
+        }
+    }
+
+    /// Leaves no transaction open, on a connection that still stands.
+    private func rollBack() {
+        guard transactionStatus != .idle, transactionStatus != .unknown else { return }
+        _ = try? execute("ROLLBACK")
+    }
+
+    /// Runs a body within the transaction; if it throws, undoes what it did, and the transaction can go on. Savepoints nest.
+    ///
+    /// - Throws: what the body throws, or ``PostgresError``.
+    package func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
+        // The last savepoint of a name hides the earlier ones.
+        try execute("SAVEPOINT tributary")
+        let value: Value
+        do { value = try body() } catch {
+            _ = try? executeScript("ROLLBACK TO SAVEPOINT tributary; RELEASE SAVEPOINT tributary")
+            throw error
+        }
+        try execute("RELEASE SAVEPOINT tributary")
+        return value
+    }
+}

@@ -1,0 +1,158 @@
+import CLibPQ
+import Foundation
+
+/// A connection to PostgreSQL, used by one thread at a time. Calls block; other threads reach it by ``cancellation`` only.
+///
+/// The connection string is libpq's, with all that belongs to it: services, password files, several hosts,
+/// `target_session_attrs`, TLS. The session speaks UTF-8, in UTC, with ISO dates, directly as well as through pgbouncer in
+/// transaction mode. What the server reports as notices is dropped.
+package final class PostgresConnection {
+    /// A `PGconn`; nil once closed.
+    private(set) var connection: OpaquePointer?
+    package let cancellation: PostgresCancellation
+    private let string: ConnectionString
+    /// A ``PostgresCancellation/wake()`` that came while a statement ran, kept for the next wait for notifications.
+    var isWoken = false
+    package private(set) var address: ServerAddress
+
+    /// Connects, however long libpq's `connect_timeout` lets it; 10 s for each host where nothing sets it.
+    ///
+    /// - Parameter string: a URI, keywords and values, or the name of a database.
+    /// - Parameter applicationName: where the string and PGAPPNAME give none.
+    /// - Throws: ``PostgresError``.
+    package init(_ string: String, applicationName: String = "tributary") throws {
+        self.string = try ConnectionString(string)
+        address = self.string.address
+        cancellation = try PostgresCancellation()
+        // A later parameter stands above an earlier one, so those before `dbname` are defaults and the encoding is not.
+        var parameters = Self.defaults.filter { self.string.options[$0.0] == nil }
+        parameters += [("fallback_application_name", applicationName), ("dbname", string), ("client_encoding", "UTF8")]
+        connection = ConnectionParameters(parameters).withPointers { PQconnectdbParams($0, $1, 1) }
+        try startSession()
+    }
+
+    deinit { PQfinish(connection) }
+
+    /// A server that vanishes without a word is given up after about half a minute, where the system's own defaults are hours.
+    private static let defaults = [
+        ("connect_timeout", "10"), ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+        ("tcp_user_timeout", "30000"),
+    ]
+
+    /// Ends the session. Whatever transaction is open is rolled back by the server. Nothing happens the second time.
+    package func close() {
+        cancellation.follow(nil)
+        PQfinish(connection)
+        connection = nil
+    }
+
+    /// Connects anew by the same parameters, with a new session: temporary tables, LISTEN and SET are forgotten.
+    ///
+    /// - Throws: ``PostgresError``; also where the connection has been closed, or abandoned.
+    package func reset() throws {
+        let connection = try open()
+        PQreset(connection)
+        isWoken = false
+        try startSession()
+    }
+
+    private func startSession() throws {
+        guard let connection, PQstatus(connection) == CONNECTION_OK else {
+            throw connectingError()
+        }
+        address = ServerAddress(
+            host: text(PQhost(connection)), port: text(PQport(connection)), database: text(PQdb(connection)),
+            user: text(PQuser(connection)))
+        _ = PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        guard PQsetnonblocking(connection, 1) == 0 else { throw lostError() }
+        cancellation.follow(connection)
+        try setParameters()
+    }
+
+    /// Parameters are looked at, and set where they differ. Sent at the start, in `options`, they would make pgbouncer refuse the
+    /// connection; set by a statement, pgbouncer takes note and sets them again for each server it uses. All but the encoding
+    /// are usually right already.
+    private func setParameters() throws {
+        let settings = [
+            ("client_encoding", "UTF8"), ("TimeZone", "UTC"), ("standard_conforming_strings", "on"),
+            ("DateStyle", "ISO"),
+        ].filter { name, value in
+            guard let current = parameterStatus(name) else { return true }
+            // As it is called where the system's time zone is the default.
+            if current == "Etc/UTC" { return false }
+            return name == "DateStyle" ? !current.hasPrefix(value) : current != value
+        }
+        guard !settings.isEmpty else { return }
+        try executeScript(settings.map { "SET \($0) = '\($1)'" }.joined(separator: "; "))
+    }
+
+    private func connectingError() -> PostgresError {
+        let message = connection.map { string.redacted(trimmed(text(PQerrorMessage($0)))) }
+        return .connecting(
+            message ?? "memory is short", string.isRead ? .connecting : .configuration, advice: string.advice,
+            server: string.address)
+    }
+}
+
+extension PostgresConnection {
+    /// The `PGconn`; an error once the connection has been closed or abandoned.
+    func open() throws -> OpaquePointer {
+        guard let connection else {
+            throw PostgresError(.misuse, "the connection has been closed", server: address)
+        }
+        guard !cancellation.isAbandoned else { throw abandonedError() }
+        return connection
+    }
+
+    /// False once the connection is known to be gone; it may be gone without this end knowing.
+    package var isOpen: Bool {
+        connection.map { PQstatus($0) == CONNECTION_OK && !cancellation.isAbandoned } ?? false
+    }
+
+    package var transactionStatus: TransactionStatus {
+        guard let connection, !cancellation.isAbandoned else { return .unknown }
+        return switch PQtransactionStatus(connection) {
+        case PQTRANS_IDLE: .idle
+        case PQTRANS_ACTIVE: .active
+        case PQTRANS_INTRANS: .inTransaction
+        case PQTRANS_INERROR: .failed
+        default: .unknown
+        }
+    }
+
+    /// A parameter that the server reports at the start and on each change: `server_encoding`, `in_hot_standby` and others.
+    package func parameterStatus(_ name: String) -> String? {
+        connection.flatMap { PQparameterStatus($0, name) }.map { String(cString: $0) }
+    }
+
+    /// The encoding of the database. Only `UTF8` holds every text; `SQL_ASCII` takes any bytes and checks none.
+    package var databaseEncoding: String? { parameterStatus("server_encoding") }
+
+    /// 150018 for 15.18; 0 while there is no connection.
+    package var serverVersion: Int { connection.map { Int(PQserverVersion($0)) } ?? 0 }
+
+    /// The process id of the session's server process; pgbouncer's own number behind pgbouncer.
+    package var backendPID: Int32 { connection.map { PQbackendPID($0) } ?? 0 }
+
+    package var isEncrypted: Bool { connection.map { PQsslInUse($0) == 1 } ?? false }
+
+    /// Where a session stands between statements ("PQtransactionStatus").
+    package enum TransactionStatus: Sendable {
+        case idle
+        /// A statement runs.
+        case active
+        case inTransaction
+        /// In a transaction in which a statement has failed: only a rollback is possible, of all or to a savepoint.
+        case failed
+        /// The connection is gone.
+        case unknown
+    }
+}
+
+/// The text of a C string that libpq owns; empty for none.
+func text(_ pointer: UnsafePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+
+/// libpq's messages end with a newline, and have more of them inside, followed by tabs.
+func trimmed(_ message: String) -> String {
+    message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "; ")
+}
