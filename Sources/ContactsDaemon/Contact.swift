@@ -1,7 +1,7 @@
 import GRDB
 import Tributary
 
-/// A row of the table `contact`. Every element of the feed but `email` is optional, and so are the columns.
+/// A row of the table `contact`. All elements of the feed except `email` are optional, and so are their columns.
 struct Contact: FeedRecord, Equatable {
     var email: String?
     var firstName: String?

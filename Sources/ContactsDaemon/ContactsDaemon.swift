@@ -1,7 +1,7 @@
 import GRDB
 import Tributary
 
-/// What users write: parser classes, a schema, and a program with every command of Tributary.
+/// An example of a user's program: parser classes, a schema, and every command of Tributary.
 @main
 struct ContactsDaemon: TributaryApp {
     static let parsers: [FeedParser.Type] = [CompaniesParser.self, ContactsParser.self]

@@ -1,10 +1,10 @@
-/// Everything that is wrong with a configuration, all of it at once.
+/// All mistakes in a configuration, reported at once.
 public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     public struct Problem: Sendable, Equatable, CustomStringConvertible {
         public var file: String
-        /// Counted from 1; nil where the mistake has no line.
+        /// The line, counted from 1; nil where the mistake has no line.
         public var line: Int?
-        /// `sources.directory.requests[1].timeout`; empty where the mistake is the whole file's.
+        /// `sources.directory.requests[1].timeout`; empty where the mistake concerns the whole file.
         public var keyPath: String
         public var message: String
 

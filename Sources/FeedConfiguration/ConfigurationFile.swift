@@ -2,19 +2,19 @@ import FeedDeclarations
 import FeedModel
 import Foundation
 
-/// Reads a file that is the configuration, or that it names: all of it, but no more than the limit, and without waiting for
-/// a pipe to which nobody writes. What it names must be a regular file.
+/// Reads the configuration's file, or a file that it names, up to the limit. It does not wait for a pipe to which
+/// nobody writes. A file that the configuration names must be a regular one.
 enum ConfigurationFile {
-    /// In bytes.
+    /// The most bytes of a file.
     static let limit = 16 << 20
     struct Failure: Error {
-        /// Follows the file's name in a sentence.
+        /// A text that follows the file's name in a sentence.
         var message: String
     }
 
-    /// - Parameter patience: how long a pipe may be silent, in milliseconds.
+    /// - Parameter patience: the time for which a pipe may be silent, in milliseconds.
     static func read(_ path: String, patience: Int32 = 5_000) throws(Failure) -> [UInt8] {
-        // Opening a pipe waits for its writer otherwise.
+        // Without `O_NONBLOCK`, opening a pipe waits for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
@@ -41,7 +41,7 @@ enum ConfigurationFile {
         throw Failure(message: "is larger than \(ByteSize.text(limit)), the most that is read of it")
     }
 
-    /// The bytes of a file that the configuration names.
+    /// Returns the bytes of a file that the configuration names.
     static func read(named path: String) throws(Failure) -> [UInt8] {
         do {
             try RegularFile.check(path)
@@ -51,7 +51,7 @@ enum ConfigurationFile {
         return try read(path)
     }
 
-    /// The text of a file that the configuration names; nil where it is not UTF-8.
+    /// Returns the text of a file that the configuration names; nil where it is not UTF-8.
     static func text(named path: String) throws(Failure) -> String? {
         String(validating: try read(named: path), as: UTF8.self)
     }

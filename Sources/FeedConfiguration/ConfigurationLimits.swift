@@ -1,16 +1,16 @@
-/// How large the numbers of a configuration may be. None of them is near to what arithmetic with them could overflow at.
+/// The limits of a configuration's numbers. All are far below the point where arithmetic with them could overflow.
 enum ConfigurationLimits {
-    /// Runs, requests to a host, or requests of a `for_each` at the same time.
+    /// The most runs, requests to a host, or requests of a `for_each` at the same time.
     static let concurrency = 10_000
     static let retries = 1_000
     static let maxPages = 1_000_000_000
     static let maxRequests = 1_000_000_000
-    /// Of a page's counter.
+    /// The limits of a page's counter.
     static let counterStart = 1_000_000_000_000_000
     static let counterStep = 1_000_000_000
-    /// Mistakes that are told at once.
+    /// The most mistakes that are reported at once.
     static let problems = 1_000
-    /// Characters of what is said about one, and of each key on the way to it.
+    /// The most characters of a mistake's message, of each key in its path, and of an address.
     static let message = 2_000
     static let shownKey = 100
     static let shownAddress = 500

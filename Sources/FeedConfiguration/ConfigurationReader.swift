@@ -3,7 +3,7 @@ import FeedModel
 import Foundation
 import TOML
 
-/// Turns the document of `sources.toml` into a ``TributaryConfiguration``, or into every mistake that is in it.
+/// Turns the document of `sources.toml` into a ``TributaryConfiguration``, or reports every mistake in it.
 package struct ConfigurationReader {
     let file: String
     private let document: TOMLTable
@@ -13,7 +13,7 @@ package struct ConfigurationReader {
     private let problems: ProblemCollector
     private let hasEncryptionKey: Bool
 
-    /// - Parameter bytes: the file's.
+    /// - Parameter bytes: the bytes of the file.
     /// - Throws: ``ConfigurationError`` where they are not TOML.
     init(file: String, bytes: [UInt8], parsers: any BodyParsing, environment: [String: String]) throws {
         do throws(TOMLError) {
@@ -30,7 +30,7 @@ package struct ConfigurationReader {
         hasEncryptionKey = false
     }
 
-    /// The reader of the sources, once `[store]` has been read.
+    /// Creates the reader of the sources, once `[store]` has been read.
     private init(_ reader: ConfigurationReader, encryptionKey: EncryptionKey?) {
         file = reader.file
         document = reader.document
@@ -51,7 +51,7 @@ package struct ConfigurationReader {
     }
 
     func read() throws -> TributaryConfiguration {
-        // Half written, most likely: it would switch every source off.
+        // An empty file is most likely half written. It would switch off every source.
         guard !document.isEmpty else {
             throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
         }
@@ -102,7 +102,7 @@ package struct ConfigurationReader {
 
     private func path(_ store: DeclarationReader) -> String? {
         guard let path = store.string("path") else { return nil }
-        // It may have a password in it, and is not shown.
+        // The address may contain a password, and is not shown.
         if let scheme = path.range(of: "://"), path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber }) {
             store.report(
                 "path",
@@ -217,7 +217,7 @@ package struct ConfigurationReader {
         return request
     }
 
-    /// A request may use what an earlier one captures, or has staged.
+    /// Checks that requests use only what an earlier request captures, or has staged.
     private func checkReferences(_ requests: [RequestDeclaration], _ tables: [DeclarationReader]) {
         var known: Set<String> = []
         for (request, table) in zip(requests, tables) {
@@ -252,14 +252,14 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Two sources that mirror the same rows would delete each other's. How a table compares values is not known here:
-    /// `check` and each commit look again.
+    /// Reports two sources that mirror the same rows: each would delete the other's. The way in which a table compares
+    /// values is not known here, so `check` and each commit check again.
     private func checkMirrors(_ configuration: TributaryConfiguration) {
         let conflicts = MirrorConflict.all(in: configuration, parsers: parsers) { _, _ in TableComparison() }
         for conflict in conflicts { problems.report(conflict.place, conflict.message) }
     }
 
-    /// Why an address cannot be asked; nil where it can.
+    /// Returns the reason why an address cannot be used; nil where it can.
     private func problem(with address: String) -> WebAddress.Problem? {
         do throws(WebAddress.Problem) {
             if FileAddress.isFile(address) {

@@ -2,9 +2,10 @@ import FeedModel
 import TOML
 
 extension DeclarationReader {
-    /// The fingerprint of the values of some keys, with `${…}` replaced; the same wherever they stand in the file.
+    /// Returns the fingerprint of the values of some keys, with `${…}` replaced. Their place in the file does not
+    /// matter.
     ///
-    /// The text that it is taken of tells values of different types, and nested ones, apart.
+    /// The text behind it distinguishes values of different types, and nested ones.
     func fingerprint(of keys: [String]) -> String {
         var text = ""
         for key in keys {
@@ -36,7 +37,7 @@ extension DeclarationReader {
         }
     }
 
-    /// With its length before it, as in a netstring: no text ends another.
+    /// Appends a string with its length before it, as in a netstring, so that no text can pass for the end of another.
     private func append(_ string: String, to text: inout String) {
         text += "s\(string.utf8.count):\(string),"
     }

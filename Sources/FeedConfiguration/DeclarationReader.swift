@@ -3,14 +3,14 @@ import FeedModel
 import Foundation
 import TOML
 
-/// Reads the keys of one TOML table strictly: a wrong type is reported as it is met, and a key that nobody asked for
-/// by ``finish()``, with the nearest name that somebody did.
+/// Reads the keys of one TOML table strictly. A wrong type is reported when it is read. ``finish()`` reports each key
+/// that was never asked for, with the nearest name that was.
 final class DeclarationReader {
     let path: TOMLKeyPath
     let problems: ProblemCollector
     private let interpolation: Interpolation
     let nodes: TOMLTable
-    /// What was asked for, some of it more than once: looked through only where a key may be unknown.
+    /// The names asked for, some more than once. They are searched only where a key may be unknown.
     private var known: [String] = []
 
     init(_ nodes: TOMLTable, at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation) {
@@ -22,10 +22,10 @@ final class DeclarationReader {
 
     var keys: [String] { nodes.keys.sorted() }
 
-    /// As they stand in the file.
+    /// The keys in the order of the file.
     var keysInOrder: [String] { nodes.keys }
 
-    /// The keys of a table within this one, whether or not it will be read.
+    /// Returns the keys of a table within this one, even if that table is never read.
     func keys(of key: String) -> [String] {
         if case .table(let nodes)? = nodes[key] { nodes.keys } else { [] }
     }
@@ -36,7 +36,7 @@ final class DeclarationReader {
         problems.report(path.appending(key), message())
     }
 
-    /// Every key with its value and place, in the order of the file. All of them are known.
+    /// Returns every key with its value and place, in the order of the file. All of them count as known.
     func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
         known += nodes.keys
         return nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
@@ -73,7 +73,7 @@ final class DeclarationReader {
         return value
     }
 
-    /// A string in which `${NAME}` and `${file:PATH}` have been replaced.
+    /// Returns a string with `${NAME}` and `${file:PATH}` replaced.
     func text(_ key: String) -> InterpolatedText? {
         guard case .string(let template)? = value(key, "a string", { if case .string = $0 { $0 } else { nil } }) else {
             return nil
@@ -83,7 +83,7 @@ final class DeclarationReader {
 
     func string(_ key: String) -> String? { text(key)?.value }
 
-    /// A scalar as text, in which `${…}` is replaced.
+    /// Returns a scalar as text, with `${…}` replaced.
     func text(of node: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {
         switch node {
         case .string(let template): return interpolate(template, at: path)
@@ -96,7 +96,7 @@ final class DeclarationReader {
         }
     }
 
-    /// The path of a file that exists.
+    /// Returns the path of an existing file.
     func file(_ key: String) -> String? {
         guard let written = string(key) else { return nil }
         do {
@@ -130,7 +130,7 @@ final class DeclarationReader {
         return number
     }
 
-    /// An array of integers.
+    /// Returns an array of integers.
     func integers(_ key: String) -> [Int]? {
         guard let nodes = value(key, "an array of integers", { if case .array(let nodes) = $0 { nodes } else { nil } })
         else { return nil }
@@ -177,7 +177,7 @@ final class DeclarationReader {
         return nil
     }
 
-    /// A table of strings, such as headers: numbers and booleans are taken as they are written.
+    /// Returns a table of strings, such as headers. Numbers and booleans are accepted, and become text.
     func texts(_ key: String) -> [String: InterpolatedText]? {
         guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
@@ -196,7 +196,7 @@ final class DeclarationReader {
         return texts
     }
 
-    /// An array of strings.
+    /// Returns an array of strings.
     func strings(_ key: String) -> [String]? {
         guard let nodes = value(key, "an array of strings", { if case .array(let nodes) = $0 { nodes } else { nil } })
         else { return nil }
@@ -207,12 +207,12 @@ final class DeclarationReader {
         }
     }
 
-    /// A constant: a string, in which nothing is replaced, a number or a boolean.
+    /// Returns a constant: a number, a boolean, or a string in which nothing is replaced.
     func scalar(_ key: String) -> Constant? {
         value(key, "a string, a number or a boolean") { scalar($0, at: path.appending(key)) }
     }
 
-    /// A table of constants, in alphabetical order.
+    /// Returns a table of constants, in alphabetical order.
     func scalars(_ key: String) -> [(name: String, value: Constant)]? {
         guard let table = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
@@ -247,7 +247,7 @@ final class DeclarationReader {
 
     // MARK: - Tables
 
-    /// A table, or a string that is short for a table with this one key.
+    /// Returns a table. A string stands for a table with this one key and the string as its value.
     func table(_ key: String, orTextFor short: String) -> DeclarationReader? {
         guard let node = nodes.node(key), case .string = node.value else { return table(key) }
         known.append(key)
@@ -290,7 +290,7 @@ final class DeclarationReader {
         }
     }
 
-    /// A text with `${…}` replaced, or as it is written where that cannot be: whoever reads the key reports it.
+    /// Returns a text with `${…}` replaced, or as written where that fails. The reader of the key reports the failure.
     func interpolated(_ template: String) -> String {
         (try? interpolation.interpolate(template).value) ?? template
     }

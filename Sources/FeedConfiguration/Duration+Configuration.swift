@@ -1,7 +1,7 @@
 extension Duration {
     static let longestConfigured = "36525d"
 
-    /// `500ms`, `5s`, `15m`, `6h` or `1d`; nil for anything else, and for more than 100 years.
+    /// Reads `500ms`, `5s`, `15m`, `6h` or `1d`; nil for anything else, and for more than 100 years.
     init?(configuration text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let units = ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]

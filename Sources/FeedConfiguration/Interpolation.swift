@@ -3,7 +3,7 @@ import Foundation
 
 /// Replaces `${NAME}` from the environment and `${file:PATH}` from a file; `$${` stands for `${` itself.
 ///
-/// Every value is handed to the redactor, so that it can be kept out of what others print.
+/// Every value is given to the redactor, which keeps it out of texts that others print.
 final class Interpolation {
     struct Failure: Error {
         var message: String
@@ -13,20 +13,20 @@ final class Interpolation {
     private let folder: String
     private(set) var secrets: Set<String> = []
 
-    /// - Parameter folder: where relative paths are looked up, after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
+    /// - Parameter folder: the folder of relative paths, searched after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
     init(environment: [String: String], folder: String) {
         self.environment = environment
         self.folder = folder
     }
 
-    /// - Parameter escape: what is done to each value; nil where it cannot be.
+    /// - Parameter escape: escapes each value; returns nil where that cannot be done.
     func interpolate(_ template: String, escape: (String) -> String? = { $0 }) throws(Failure) -> InterpolatedText {
         guard !template.utf8.contains(0) else {
             throw Failure(message: "there is a NUL character, U+0000, which no text may hold")
         }
         let bytes = Array(template.utf8)
         var value = ""
-        // What comes before is done.
+        // Everything before this index is done.
         var start = 0
         while let sign = Self.reference(in: bytes, from: start) {
             if sign > start, bytes[sign - 1] == UInt8(ascii: "$") {
@@ -50,14 +50,14 @@ final class Interpolation {
             value: value + String(decoding: bytes[start...], as: UTF8.self), template: template)
     }
 
-    /// Where the next `${` stands.
+    /// Returns the index of the next `${`.
     private static func reference(in bytes: [UInt8], from start: Int) -> Int? {
         bytes[start...].indices.first {
             bytes[$0] == UInt8(ascii: "$") && $0 + 1 < bytes.count && bytes[$0 + 1] == UInt8(ascii: "{")
         }
     }
 
-    /// Whether it is known only when a request is sent.
+    /// Returns true where the value is known only when a request is sent.
     private static func isDynamic(_ reference: String) -> Bool {
         ["capture:", "last:", "row:"].contains(where: reference.hasPrefix)
     }
@@ -77,7 +77,7 @@ final class Interpolation {
         return value
     }
 
-    /// The file's text, without the line feed at its end.
+    /// Returns the file's text, without the line breaks at its end.
     private func read(_ path: String) throws(Failure) -> String {
         let file = try locate(path)
         let contents: String?
@@ -93,7 +93,7 @@ final class Interpolation {
         return text
     }
 
-    /// Where a file is that the configuration names.
+    /// Returns the path of a file that the configuration names.
     func locate(_ path: String) throws(Failure) -> String {
         var candidates = [URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).path]
         if !path.hasPrefix("/"), let credentials = environment["CREDENTIALS_DIRECTORY"] {

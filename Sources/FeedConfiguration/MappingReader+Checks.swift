@@ -3,7 +3,7 @@ import FeedModel
 import Foundation
 import XMLStream
 
-/// What must hang together in a mapping.
+/// Checks of a mapping's parts against each other.
 extension MappingReader {
     func checkOptions(_ column: ColumnMapping, _ reader: DeclarationReader) {
         let hasPath = reader.has("path")
@@ -56,14 +56,14 @@ extension MappingReader {
         }
     }
 
-    // MARK: - What hangs together
+    // MARK: - Consistency
 
     static func unknown(column name: String, of table: TableMapping) -> String {
         let nearest = nearestName(to: name, among: table.columns.lazy.map(\.name))
         return "'\(name)' is not a column" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
     }
 
-    /// - Parameter tables: the request's, by their names in lower case.
+    /// - Parameter tables: the request's tables, by their names in lower case.
     func check(_ table: TableMapping, among tables: [String: [TableMapping]], _ reader: DeclarationReader) {
         let names = Set(table.columns.map { $0.name.lowercased() })
         for key in ["key", "order"] where !table.matchesNames {

@@ -9,7 +9,7 @@ struct MappingReader {
     let namespaces: [String: String]
     package let hasEncryptionKey: Bool
     let parsers: any BodyParsing
-    /// The columns that the request's scope names, in lower case: rows have them, mapped or not.
+    /// The columns that the request's scope names, in lower case. Rows have them even if they are not mapped.
     let scope: Set<String>
 
     /// - Parameter request: the request's table; its keys `tables`, `namespaces`, `root` and `expand` are read.
@@ -21,7 +21,7 @@ struct MappingReader {
         namespaces = (request.texts("namespaces") ?? [:]).mapValues(\.value)
     }
 
-    /// Nil where the request declares no tables.
+    /// Reads the mapping; nil where the request declares no tables.
     func read() -> RequestMapping? {
         let root = request.string("root")
         let expands = request.boolean("expand") ?? false
@@ -82,7 +82,7 @@ struct MappingReader {
         return mapping
     }
 
-    /// Those that `order` names, then the others as they stand in the file.
+    /// Returns the columns that `order` names, then the others in the order of the file.
     func sorted(_ mapping: TableMapping) -> [ColumnMapping] {
         let names = mapping.order
         let places = Dictionary(names.enumerated().map { ($1.lowercased(), $0) }) { first, _ in first }

@@ -6,13 +6,13 @@ package struct MirrorConflict: Sendable {
     let place: TOMLKeyPath
     let message: String
 
-    /// As an error of the file says it, `FILE: KEY: …`.
+    /// Returns the conflict as an error of the file, `FILE: KEY: …`.
     package func description(file: String) -> String { "\(file): \(place): \(message)" }
 
-    /// Every conflict between the enabled sources, as far as what they write is declared. What a parser does not declare
-    /// to write is known only after its first commit, and looked at again at each one.
+    /// Returns every conflict between the enabled sources, as far as they declare the tables that they write. A
+    /// parser's undeclared tables are known only after its first commit, and are checked at each commit.
     ///
-    /// - Parameter comparison: how a table compares the columns, in lower case, that scopes name.
+    /// - Parameter comparison: returns a table's comparison of the columns, in lower case, that scopes name.
     package static func all(
         in configuration: TributaryConfiguration, parsers: any BodyParsing,
         comparison: (_ table: String, _ columns: Set<String>) throws -> TableComparison

@@ -1,5 +1,5 @@
-/// The name that somebody most likely meant, if one is close: at most two in five of its letters differ. Names of more than
-/// 100 letters are not compared.
+/// Returns the name that was most likely meant, if one is close: at most two in five of its letters differ. Names of
+/// more than 100 letters are not compared.
 func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let most = 100
     guard name.utf8.count <= most else { return nil }
@@ -13,7 +13,8 @@ func nearestName(to name: String, among names: some Sequence<String>) -> String?
     return best.name
 }
 
-/// Insertions, deletions, replacements and exchanges of neighbours that turn one word into the other.
+/// Returns the least number of insertions, deletions, replacements and exchanges of neighbours that turn one word into
+/// the other.
 private func editDistance(_ left: [Character], _ right: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...right.count)

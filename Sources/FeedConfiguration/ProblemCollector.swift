@@ -1,12 +1,12 @@
 import FeedDeclarations
 import TOML
 
-/// Gathers mistakes while a configuration is read; each is given its line at the end.
+/// Collects mistakes while a configuration is read. Each gets its line at the end.
 final class ProblemCollector {
     private let document: TOMLTable
     private(set) var found: [(path: TOMLKeyPath, message: String)] = []
     private var untold = 0
-    /// Gives what must not be told: whatever key is wrong may have a secret for its value.
+    /// Returns the secrets that messages must not show: any wrong key may have a secret as its value.
     private let secrets: () -> Set<String>
 
     init(_ document: TOMLTable, secrets: @escaping () -> Set<String>) {
@@ -23,7 +23,7 @@ final class ProblemCollector {
         found.append((path(), message.shortened(to: ConfigurationLimits.message)))
     }
 
-    /// - Throws: ``ConfigurationError`` where there is any mistake, in the order of the file.
+    /// - Throws: ``ConfigurationError`` with the mistakes in the order of the file, where there are any.
     func check(file: String) throws {
         guard !found.isEmpty else { return }
         var problems = found.map { problem in

@@ -35,7 +35,7 @@ struct RequestBodyReader {
         return RequestBody(text: text, escaping: .xml, contentType: Self.xmlType)
     }
 
-    /// What it begins with says what it is.
+    /// Reads a body whose beginning shows its type.
     private func plain(_ template: String, _ body: DeclarationReader) -> RequestBody? {
         let start = template.first { !$0.isWhitespace }
         let escaping: RequestBody.Escaping = start == "<" ? .xml : .none

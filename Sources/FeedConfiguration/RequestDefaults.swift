@@ -1,7 +1,7 @@
 import FeedDeclarations
 import FeedModel
 
-/// The keys of a request that `[defaults]` and a source may give for all of theirs; the nearest one counts, and
+/// The keys of a request that `[defaults]` and a source may give for all their requests. The nearest value counts;
 /// headers and parameters are merged name by name.
 struct RequestDefaults {
     var method: String?
@@ -23,12 +23,12 @@ struct RequestDefaults {
     var acceptStatus: [Int]?
     var retries: Int?
     var retriesUnsafe: Bool?
-    /// Whether a parser was given, though perhaps not as it must be.
+    /// True where a parser was given, even if its value is not valid.
     var triedParser = false
 
     init() {}
 
-    /// Reads the keys from a table, takes what it does not give from `outer`, and reports what nobody knows.
+    /// Reads the keys from a table, takes missing ones from `outer`, and reports unknown ones.
     init(_ table: DeclarationReader, over outer: RequestDefaults) {
         method = table.string("method")?.uppercased() ?? outer.method
         headers = outer.headers
@@ -43,7 +43,7 @@ struct RequestDefaults {
             headers[name] = value
         }
         parameters = outer.parameters.merging(table.texts("parameters") ?? [:]) { $1 }
-        // Each takes the place of the other, too.
+        // A body also replaces an inherited SOAP call, and a SOAP call an inherited body.
         body = RequestBodyReader(table: table).read() ?? (table.has("soap") ? nil : outer.body)
         soap = table.table("soap").map { SOAPReader(table: $0).read() } ?? (table.has("body") ? nil : outer.soap)
         if table.has("body"), table.has("soap") {

@@ -1,7 +1,7 @@
 import FeedDeclarations
 import XMLStream
 
-/// Reads what makes a request depend on others of its stack, and repeat itself: `capture`, `page` and `for_each`.
+/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`.
 struct RequestOptionsReader {
     let table: DeclarationReader
 

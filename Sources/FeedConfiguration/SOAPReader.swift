@@ -5,7 +5,7 @@ import XMLStream
 struct SOAPReader {
     let table: DeclarationReader
 
-    /// Nil where it has no operation.
+    /// Reads the call; nil where it has no operation.
     func read() -> SOAPDeclaration? {
         let version = table.choice("version", SOAPDeclaration.Version.self) ?? .v1_1
         let action = table.text("action")
@@ -32,7 +32,8 @@ struct SOAPReader {
             envelope.append(header)
             envelope.append(InterpolatedText("</soap:Header>"))
         }
-        // Unqualified parameters (elementFormDefault="unqualified", and RPC style) must not be in the operation's namespace.
+        // Unqualified parameters (elementFormDefault="unqualified", and RPC style) must stay out of the operation's
+        // namespace.
         let tag = namespace != nil && !isQualified ? "m:\(name)" : name
         envelope.append(InterpolatedText("<soap:Body><\(tag)"))
         if let namespace {

@@ -41,7 +41,7 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
 
     // MARK: - Reading
 
-    /// The path that a text begins with, as ``description`` writes it, and what follows.
+    /// Returns the path at the start of a text, as ``description`` writes it, and the rest of the text.
     static func read(from text: Substring) -> (path: TOMLKeyPath, rest: Substring) {
         var path = TOMLKeyPath()
         var rest = text

@@ -1,7 +1,8 @@
 import TOML
 
 extension TOMLTable {
-    /// The line of a key, or of the nearest table around it; nil where not even the first name of the path is there.
+    /// Returns the line of a key, or of the nearest table around it; nil where even the first name of the path is
+    /// missing.
     func line(of path: TOMLKeyPath) -> Int? {
         var line: Int?
         var value = TOMLValue.table(self)
@@ -13,7 +14,7 @@ extension TOMLTable {
         return line
     }
 
-    /// Calls back for each key and string with a NUL in it, which TOML can write and nothing else can hold.
+    /// Calls `body` for each key and string that contains a NUL, which TOML can write but nothing else can hold.
     func forEachNUL(_ body: (TOMLKeyPath) -> Void) { TOMLValue.table(self).forEachNUL(at: { TOMLKeyPath() }, body) }
 }
 

@@ -83,13 +83,13 @@ struct TransportReader {
             fingerprint: Fingerprint.hexadecimal(contents.joined(separator: " ")))
     }
 
-    /// - Returns: what the file holds, in base 64.
+    /// - Returns: the file's contents, in base 64.
     private func check(_ key: String, _ path: String?, _ table: DeclarationReader, _ load: (String) throws -> Void)
         -> String
     {
         guard let path else { return "" }
         do {
-            // Before anybody opens it who would wait for a pipe.
+            // This refuses a pipe, for which `load` would wait.
             let bytes = try ConfigurationFile.read(named: path)
             try load(path)
             return Data(bytes).base64EncodedString()
@@ -130,7 +130,7 @@ struct TransportReader {
 }
 
 extension NIOSSLPrivateKey {
-    /// - Parameter password: where the key is encrypted.
+    /// - Parameter password: the password of an encrypted key.
     fileprivate convenience init(pemFile: String, password: String?) throws {
         if let password {
             try self.init(file: pemFile, format: .pem) { $0(password.utf8) }

@@ -6,7 +6,7 @@ extension TributaryConfiguration {
     ///
     /// - Parameters:
     ///   - parsers: the registered parsers, any of which a request may name.
-    ///   - environment: what `${NAME}` is replaced from.
+    ///   - environment: the variables that replace `${NAME}`.
     /// - Throws: ``ConfigurationError`` with every mistake in the file.
     package init(
         file: String, parsers: any BodyParsing, environment: [String: String]
@@ -20,7 +20,7 @@ extension TributaryConfiguration {
         self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read()
     }
 
-    /// Messages about the file's keys, `FILE: KEY: …`, with the lines on which the keys stand.
+    /// Returns messages about the file's keys, `FILE: KEY: …`, with the lines of the keys.
     package func locating(_ messages: [String]) -> [String] {
         let start = file + ": "
         guard messages.contains(where: { $0.hasPrefix(start) }), let bytes = try? ConfigurationFile.read(file),
@@ -34,12 +34,12 @@ extension TributaryConfiguration {
         }
     }
 
-    /// The SQL of the schema file.
+    /// Returns the SQL of the schema file.
     ///
     /// - Throws: ``ConfigurationError`` where it cannot be read.
     package func schema() throws -> String? { try sql(of: schemaPath, "store.schema") }
 
-    /// The SQL that follows when the tables of all mappings are there.
+    /// Returns the SQL that is run once the tables of all mappings exist.
     ///
     /// - Throws: ``ConfigurationError`` where it cannot be read.
     package func schemaAfter() throws -> String? { try sql(of: schemaAfterPath, "store.schema_after") }

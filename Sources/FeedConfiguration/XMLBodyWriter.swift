@@ -2,12 +2,12 @@ import FeedDeclarations
 import TOML
 import XMLStream
 
-/// Writes a table of the configuration as XML: a key is an element, `"@key"` an attribute, `"."` the element's own text, and
-/// an array the same element several times; in the order in which they stand in the file.
+/// Writes a table of the configuration as XML, in the order of the file. A key is an element, `"@key"` an attribute,
+/// and `"."` the element's own text. An array is the same element several times.
 struct XMLBodyWriter {
     let table: DeclarationReader
 
-    /// The elements and text that the table's keys are.
+    /// Returns the elements and text of the table's keys.
     func content() -> InterpolatedText {
         table.entries().reduce(into: InterpolatedText("")) { xml, entry in
             if entry.key.hasPrefix("@") { return }
@@ -21,7 +21,7 @@ struct XMLBodyWriter {
         }
     }
 
-    /// The attributes that the table's keys are.
+    /// Returns the attributes of the table's keys.
     private func attributes() -> InterpolatedText {
         table.entries().filter { $0.key.hasPrefix("@") }.reduce(into: InterpolatedText("")) { xml, entry in
             let name = String(entry.key.dropFirst())

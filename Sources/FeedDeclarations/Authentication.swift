@@ -1,15 +1,15 @@
-/// How a request proves who sends it.
+/// The credentials by which a request proves who sends it.
 public enum Authentication: Sendable, Hashable {
     /// User and password (RFC 7617).
     case basic(user: InterpolatedText, password: InterpolatedText)
-    /// A token that is known (RFC 6750).
+    /// A fixed token (RFC 6750).
     case bearer(InterpolatedText)
     /// A token that a server issues (RFC 6749, section 4.4).
     case oauth2(ClientCredentials)
 }
 
 extension Authentication {
-    /// Whose feed it is that is asked for; without the secrets, which may be renewed.
+    /// A text that tells whose feed is requested. Secrets are left out, as they may be renewed.
     var identity: String {
         switch self {
         case .basic(let user, _): "basic \(user)"
@@ -30,7 +30,7 @@ extension Authentication {
         }
     }
 
-    /// Why it cannot be used; nil where it can.
+    /// The reason why it cannot be used; nil where it can.
     package var problem: String? {
         if texts.contains(where: \.isDynamic) {
             return "what a response or a row says cannot stand here; write the header 'Authorization' instead"
@@ -44,7 +44,7 @@ extension Authentication {
 
 /// The client-credentials grant of OAuth 2.0 (RFC 6749, section 4.4).
 public struct ClientCredentials: Sendable, Hashable {
-    /// Where the client's identifier and secret go (section 2.3.1).
+    /// The place of the client's identifier and secret (section 2.3.1).
     package enum Place: String, Sendable, CaseIterable {
         case header, body
     }
@@ -53,7 +53,7 @@ public struct ClientCredentials: Sendable, Hashable {
     package var clientID: InterpolatedText
     package var clientSecret: InterpolatedText
     package var scope: InterpolatedText?
-    /// What a server asks for besides, such as `audience`.
+    /// Further parameters that a server asks for, such as `audience`.
     package var parameters: [String: InterpolatedText]
     package var place: Place
 

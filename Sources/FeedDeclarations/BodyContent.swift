@@ -1,19 +1,19 @@
-/// What parses the body of a request's response.
+/// The way in which the body of a response is parsed.
 public enum BodyContent: Sendable, Hashable {
     /// A registered class, by its name.
     case parser(String)
     /// The tables that `sources.toml` maps.
     case mapping(RequestMapping)
-    /// Whatever of the document is named like the store's tables and columns: `parser = "mirrored"`.
+    /// Everything in the document that is named like the store's tables and columns: `parser = "mirrored"`.
     case mirrored
 
-    /// Nothing but what the request captures: a login, an index of addresses.
+    /// Only the request's captures: a login, an index of addresses.
     case captures
 
     /// The reserved name of the mirrored schema.
     package static let mirroredName = "mirrored"
 
-    /// Tells the kinds, and registered classes, apart.
+    /// A name that distinguishes the kinds, and the registered classes.
     package var name: String {
         switch self {
         case .parser(let name): "parser \(name)"
@@ -23,7 +23,7 @@ public enum BodyContent: Sendable, Hashable {
         }
     }
 
-    /// The keys of a request that declare it, with what else is taken from the document.
+    /// The keys of a request that declare this content, and the other values taken from the document.
     package var declaringKeys: [String] {
         let taken = ["capture", "page"]
         guard case .mapping = self else { return taken }

@@ -1,16 +1,16 @@
-/// What a configuration asks of whatever parses bodies.
+/// The facts about parsers that a configuration needs.
 package protocol BodyParsing: Sendable {
     /// The parsers that requests may name, in alphabetical order.
     var names: [String] { get }
 
-    /// The tables that whatever parses a body declares to write.
+    /// Returns the tables that the parser of a body declares to write.
     func tables(of content: BodyContent) -> [String]
 
-    /// Whether a text converts to the value of a column.
+    /// Returns true where a text converts to the value of a column.
     ///
-    /// - Parameter isConstant: whether its numbers are written as TOML writes them, whatever the feed does.
+    /// - Parameter isConstant: true where its numbers are written as in TOML, even if the feed writes them differently.
     func converts(_ text: String, in column: ColumnMapping, isConstant: Bool) -> Bool
 
-    /// What a message says was expected of a column's text.
+    /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String
 }

@@ -1,45 +1,45 @@
 package import FeedModel
 package import XMLStream
 
-/// One column of a mapping: where its value comes from, and what becomes of it.
+/// One column of a mapping: the origin of its value, and how the value is treated.
 public struct ColumnMapping: Sendable, Hashable {
     package enum Origin: Sendable, Hashable {
         case path(XMLPath, written: String)
-        /// A child element or an attribute named like the column, in whatever case.
+        /// A child element or an attribute with the column's name, in upper or lower case.
         case name
         case constant(Constant)
-        /// Its position, from 1, among the sibling elements that are records of the same table.
+        /// The record's position, from 1, among the sibling elements that are records of the same table.
         case ordinal
         case response(Fact)
-        /// What the request was sent for: `row:id`, a column of the row of `for_each`, or `capture:token`.
+        /// A value for which the request was sent: `row:id`, a column of the `for_each` row, or `capture:token`.
         case sent(String)
         /// The key of the enclosing record of this table.
         case parent(String)
     }
 
-    /// A fact of the response that the record came with.
+    /// A fact about the response that contains the record.
     package enum Fact: String, Sendable, CaseIterable {
         case url, fetchedAt = "fetched_at", lastModified = "last_modified"
     }
 
-    /// Which of several matches counts.
+    /// The choice among several matches.
     package enum Repeat: String, Sendable, CaseIterable {
         case first, last, join
     }
 
-    /// What becomes of a record whose value does not convert, or is missing where it must not.
+    /// The treatment of a record whose value does not convert, or is missing although it is required.
     package enum OnError: String, Sendable, CaseIterable {
         case discard, null, skip
     }
 
-    /// The row of another table that the value stands for.
+    /// The row of another table to which the value refers.
     package struct Reference: Sendable, Hashable {
         package var table: String
         package var column: String
         package var missing: RowShape.Missing
         /// Further columns of a row that is created, in alphabetical order.
         package var set: [SetColumn]
-        /// Whether an existing row gets them, too.
+        /// True where an existing row gets them, too.
         package var updates: Bool
 
         package init(table: String, column: String, missing: RowShape.Missing, set: [SetColumn], updates: Bool) {
@@ -67,17 +67,17 @@ public struct ColumnMapping: Sendable, Hashable {
 
     public package(set) var name: String
     package var origin: Origin
-    /// Nil: text, or what the store's column holds.
+    /// The declared type. Nil means text, or the type of the store's column.
     package var type: ValueType?
-    /// Of numbers that are not written with a point and without groups.
+    /// The separators of numbers; nil where these have a decimal point and no groups.
     package var separators: NumberSeparators?
-    /// Of dates; `hex` for a blob that is not base 64.
+    /// The format of dates; `hex` for a blob that is not base 64.
     package var format: String?
     package var fallback: Constant?
     package var isRequired = false
     package var repetition = Repeat.first
     package var separator = " "
-    /// What texts stand for, in alphabetical order.
+    /// The values for which texts stand, in alphabetical order of the texts.
     package var values: [EnumeratedValue] = []
     package var overwrites = true
     package var isEncrypted = false
@@ -118,7 +118,7 @@ public struct ColumnMapping: Sendable, Hashable {
         }
     }
 
-    /// Whether it is a constant that is written as a feed writes it.
+    /// True where the value is a constant in the notation of the feed.
     package var isConverted: Bool {
         guard case .constant(.text) = origin, let type else { return false }
         return type != .text

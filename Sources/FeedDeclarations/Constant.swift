@@ -7,7 +7,7 @@ package enum Constant: Sendable, Hashable {
 
     package var isText: Bool { if case .text = self { true } else { false } }
 
-    /// As the text of an element would have it.
+    /// The constant as the text of an element.
     package var text: String {
         switch self {
         case .text(let text): text

@@ -6,14 +6,14 @@ import XMLStream
 package struct EncryptionKey: Sendable, Equatable {
     package let bytes: [UInt8]
 
-    /// - Parameter text: the key in hexadecimal digits; nil where they are not 32 bytes.
+    /// - Parameter text: the key in hexadecimal digits. The result is nil where they are not 32 bytes.
     package init?(hexadecimal text: String) {
         var text = text
         guard let data = text.withUTF8({ Lexical.hexadecimal($0) }), data.count == 32 else { return nil }
         bytes = Array(data)
     }
 
-    /// Tells keys apart without telling anything of them.
+    /// A name that distinguishes keys and reveals nothing about them.
     package var name: String {
         HMAC<SHA256>.authenticationCode(for: Data("tributary key name".utf8), using: SymmetricKey(data: bytes))
             .prefix(16).map { String(format: "%02x", $0) }.joined()

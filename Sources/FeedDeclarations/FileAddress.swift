@@ -1,6 +1,6 @@
 import Foundation
 
-/// A `file:` address of this machine.
+/// A `file:` address on this machine.
 package struct FileAddress: Sendable {
     package let path: String
 

@@ -1,8 +1,8 @@
-/// A string of the configuration, with what `${…}` stood for. It describes itself by the template, never by the value.
+/// A string of the configuration, with the values of `${…}`. Its description is the template, never the value.
 public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
-    /// What is sent. It may be secret.
+    /// The text that is sent. It may be secret.
     package var value: String
-    /// What is shown.
+    /// The text that is shown.
     package var template: String
 
     package init(value: String, template: String) {
@@ -12,13 +12,14 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) { self.init(value: text, template: text) }
 
-    /// What stands between two of these is known only when the request is sent: `capture:token`, `last:max(updated)`.
+    /// The mark on both sides of a reference whose value is known only when the request is sent: `capture:token`,
+    /// `last:max(updated)`.
     package static let mark: Character = "\u{0}"
 
-    /// Whether part of it is known only when the request is sent.
+    /// True where part of the text is known only when the request is sent.
     package var isDynamic: Bool { value.utf8.contains(0) }
 
-    /// Whether it is nothing but one reference.
+    /// True where the text consists of one reference only.
     package var isReference: Bool { value.first == Self.mark && value.last == Self.mark && references.count == 1 }
 
     /// The references that are resolved when the request is sent.
@@ -28,7 +29,7 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
     }
 
-    /// Itself with each reference replaced.
+    /// Returns the text with each reference replaced.
     package func resolved(_ replacement: (String) throws -> String) rethrows -> InterpolatedText {
         guard isDynamic else { return self }
         let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
@@ -36,7 +37,7 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
         return InterpolatedText(value: texts.joined(), template: template)
     }
 
-    /// Itself with everything but the references replaced.
+    /// Returns the text with everything but the references replaced.
     package func mappingLiterals(_ transform: (String) -> String) -> InterpolatedText {
         guard isDynamic else {
             let text = transform(value)
@@ -54,7 +55,7 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
         template += other.template
     }
 
-    /// Itself with a letter for each reference, to look at its form.
+    /// The text with a letter in place of each reference, to check its form.
     package var probe: String { resolved { _ in "x" }.value }
 
     public var description: String { template }

@@ -1,12 +1,12 @@
-/// How a feed writes numbers: what stands before the fraction, and what between groups of digits.
+/// The separators in a feed's numbers: before the fraction, and between groups of digits.
 package struct NumberSeparators: Sendable, Hashable {
     var decimal: UInt8 = UInt8(ascii: ".")
-    /// The ways of writing it; empty where digits are not grouped.
+    /// The spellings of the group separator; empty where digits are not grouped.
     var group: [[UInt8]] = []
 
     /// - Parameters:
     ///   - decimal: one ASCII character; nil for a point, or a comma where points are between groups.
-    ///   - group: one character, of which a space stands for the no-break spaces, too (U+00A0, U+202F).
+    ///   - group: one character; a space stands for the no-break spaces, too (U+00A0, U+202F).
     package init?(decimal: String?, group: String?) {
         if let decimal {
             guard decimal.utf8.count == 1, let byte = decimal.utf8.first, Self.maySeparate(byte) else { return nil }
@@ -25,13 +25,13 @@ package struct NumberSeparators: Sendable, Hashable {
             && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) && byte | 0x20 != UInt8(ascii: "e")
     }
 
-    /// The number with a point before its fraction and nothing between its digits; nil where groups are none: the last one
-    /// has three digits, those before it two or three (as in India), and the first up to three.
+    /// Returns the number with a point before its fraction and nothing between its digits; nil where the groups are
+    /// invalid. The last group has three digits, those before it two or three (as in India), and the first up to three.
     package func plain(_ number: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         var plain: [UInt8] = []
         plain.reserveCapacity(number.count)
         var index = 0
-        // Of the group that is being read; nil where there has been no separator.
+        // The number of digits in the current group; nil before the first separator.
         var groupDigits: Int?
         var digits = 0
         func mayEnd(_ count: Int?) -> Bool { count == nil || count == 3 }
@@ -41,7 +41,7 @@ package struct NumberSeparators: Sendable, Hashable {
                 guard mayEnd(groupDigits) else { return nil }
                 plain.append(UInt8(ascii: "."))
                 plain += number[(index + 1)...]
-                // Nothing else is meant by a point, and fractions are not grouped.
+                // A fraction has no further point, and no groups.
                 let fraction = number[(index + 1)...]
                 return fraction.contains(UInt8(ascii: ".")) ? nil : plain
             }
@@ -62,7 +62,8 @@ package struct NumberSeparators: Sendable, Hashable {
         return mayEnd(groupDigits) ? plain : nil
     }
 
-    /// As the feed writes it: with the separator before the fraction, and without groups, which are no part of a number.
+    /// Returns the number as the feed writes it, with the separator before the fraction. Groups are left out, as they
+    /// are no part of a number.
     package func written(_ number: String) -> String {
         String(decoding: number.utf8.map { $0 == UInt8(ascii: ".") ? decimal : $0 }, as: UTF8.self)
     }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Keeps secrets out of texts that others have written: errors of libraries, faults and addresses of servers. Secrets are
-/// the values that came from the environment or from files, what requests authenticate with, and tokens that servers
-/// have issued; in each form that they take on the way.
+/// Keeps secrets out of texts that others have written: errors of libraries, faults and addresses of servers. Secrets
+/// are values from the environment or from files, the credentials of requests, and tokens that servers have issued.
+/// They are found in every form that they take on the way.
 ///
-/// Our own messages show templates and need no redaction. Values of fewer than four characters are left alone: they
-/// occur by chance, and hiding them would say more than showing them.
+/// Our own messages show templates and need no redaction. Values of fewer than four characters are left alone. They
+/// occur by chance, and hiding them would reveal more than showing them.
 public struct Redactor: Sendable, Equatable {
     private static let shortest = 4
 
-    /// The forms, in UTF-8, by the four bytes that they begin with; longer ones first, as one may hold another.
+    /// The forms, in UTF-8, by their first four bytes. Longer ones come first, as one may contain another.
     private let forms: [UInt32: [[UInt8]]]
 
     package init(secrets: some Sequence<String> = [], authentications: some Sequence<Authentication> = []) {
         let authentications = Array(authentications)
         let all = Set(secrets).union(authentications.flatMap(\.secrets))
-        // A pair is secret as a whole: what it is in base64 holds neither of its parts.
+        // A pair is secret as a whole: its base64 form contains neither of its parts.
         let pairs = authentications.flatMap(\.pairs).flatMap { Self.base64(Array($0.utf8)) }
         let texts = Set(all.filter { $0.count >= Self.shortest }.flatMap(Self.forms) + pairs)
         forms = Dictionary(grouping: texts.map { Array($0.utf8) }.filter { $0.count >= Self.shortest }) {
@@ -42,7 +42,7 @@ public struct Redactor: Sendable, Equatable {
         return copied == 0 ? text : String(decoding: kept + bytes[copied...], as: UTF8.self)
     }
 
-    /// Whether a text holds a secret, and must not be kept.
+    /// Returns true where a text contains a secret, and must not be kept.
     package func finds(in text: String) -> Bool { redact(text) != text }
 
     private static func start(of bytes: ArraySlice<UInt8>) -> UInt32 {
@@ -59,21 +59,22 @@ public struct Redactor: Sendable, Equatable {
             secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? secret,
             secret.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? secret,
         ]
-        // A form writes a space as a plus sign.
+        // An HTML form writes a space as a plus sign.
         let percent = encoded + encoded.map { $0.replacingOccurrences(of: "%20", with: "+") }
         return [secret] + percent + percent.map(lowerCaseEscapes) + json(secret) + xml(secret) + base64(bytes)
-            // UTF-8 that was taken for Latin-1, as header fields are.
+            // UTF-8 that was read as Latin-1, as header fields are.
             + [String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))]
     }
 
-    /// With `%2f` in place of `%2F`.
+    /// Returns the text with `%2f` in place of `%2F`.
     private static func lowerCaseEscapes(_ text: String) -> String {
         text.split(separator: "%", omittingEmptySubsequences: false).enumerated().map {
             $0 == 0 ? String($1) : $1.prefix(2).lowercased() + $1.dropFirst(2)
         }.joined(separator: "%")
     }
 
-    /// In a JSON string (RFC 8259, section 7): as little escaped as must be, and as much as some writers do.
+    /// Returns the forms in a JSON string (RFC 8259, section 7): with the fewest escapes possible, and with those of
+    /// some writers.
     private static func json(_ text: String) -> [String] {
         func escaped(_ others: (Unicode.Scalar) -> String?) -> String {
             text.unicodeScalars.map { scalar in
@@ -112,17 +113,17 @@ public struct Redactor: Sendable, Equatable {
         ]
     }
 
-    /// Both alphabets (RFC 4648, sections 4 and 5), without what only pads.
+    /// Returns the forms in both alphabets (RFC 4648, sections 4 and 5), without padding.
     private static func base64(_ bytes: [UInt8]) -> [String] {
         let text = Data(bytes).base64EncodedString().replacingOccurrences(of: "=", with: "")
         let safe = text.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-        // In an address, or a form.
+        // The encoded forms are for addresses and HTML forms.
         return [text, safe, text.percentEncoded, lowerCaseEscapes(text.percentEncoded)]
     }
 }
 
 extension Authentication {
-    /// What nobody else may know, written out or not.
+    /// The secret values, even those written out in the configuration.
     fileprivate var secrets: [String] {
         switch self {
         case .basic(_, let password): [password.value]
@@ -131,7 +132,7 @@ extension Authentication {
         }
     }
 
-    /// User and password as they are sent.
+    /// The pairs of user and password, as sent.
     fileprivate var pairs: [String] {
         switch self {
         case .basic(let user, let password): ["\(user.value):\(password.value)"]

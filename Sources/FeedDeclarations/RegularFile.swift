@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A file that can be read to its end: not a folder, a FIFO, a socket or a device, which might hang, or never end.
+/// A file that can be read to its end. Folders, FIFOs, sockets and devices are refused: they might block, or never end.
 package struct RegularFile {
     package enum Problem: Error, Equatable, CustomStringConvertible {
         case missing, unreadable, irregular
 
-        /// Made to stand after the file's name.
+        /// A text that follows the file's name in a message.
         package var description: String {
             switch self {
             case .missing: "does not exist"
@@ -18,12 +18,12 @@ package struct RegularFile {
     package let handle: FileHandle
     package let status: stat
 
-    /// Opens a file, without waiting for anything.
+    /// Opens a file without waiting for anything.
     ///
     /// - Throws: ``Problem``.
     package init(opening path: String) throws(Problem) {
-        // Looked at before it is opened, as opening alone does something to some devices; and again after, in case it has
-        // become another file in between. A FIFO is opened without waiting for who writes.
+        // The file is checked before it is opened, as opening alone affects some devices. It is checked again after
+        // that, in case it was replaced in between. A FIFO is opened without waiting for a writer.
         try Self.check(path)
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw Self.problem() }
@@ -35,7 +35,7 @@ package struct RegularFile {
         self.status = status
     }
 
-    /// Looks at a file that others will open.
+    /// Checks a file that others will open.
     ///
     /// - Throws: ``Problem``.
     package static func check(_ path: String) throws(Problem) {
@@ -48,7 +48,7 @@ package struct RegularFile {
         status.st_mode & S_IFMT == S_IFREG && !kernelFolders.contains(status.st_dev)
     }
 
-    /// Where the kernel shows itself, in files that call themselves regular and have no end, or make the reader wait.
+    /// The kernel's own file systems. Some of their files claim to be regular, but have no end or make the reader wait.
     private static let kernelFolders = Set(
         ["/proc", "/sys", "/sys/kernel/debug", "/sys/kernel/tracing"].compactMap { path -> dev_t? in
             var folder = stat()

@@ -1,12 +1,12 @@
 import XMLStream
 
-/// What a request sends.
+/// The body that a request sends.
 public struct RequestBody: Sendable, Hashable {
-    /// How what `${…}` stands for is written within the body.
+    /// The way in which values of `${…}` are written within the body.
     package enum Escaping: Sendable, Hashable {
         case none, xml, json
 
-        /// Nil where it cannot be written.
+        /// Returns the escaped text; nil where it cannot be written.
         package func callAsFunction(_ text: String) -> String? {
             switch self {
             case .none: text
@@ -15,7 +15,7 @@ public struct RequestBody: Sendable, Hashable {
             }
         }
 
-        /// What stands between the quotation marks of a string (RFC 8259, section 7).
+        /// Returns the characters between the quotation marks of a string (RFC 8259, section 7).
         package static func json(_ text: String) -> String {
             var escaped = ""
             for scalar in text.unicodeScalars {
@@ -46,9 +46,9 @@ public struct RequestBody: Sendable, Hashable {
         self.contentType = contentType
     }
 
-    /// Itself with what is known only when the request is sent.
+    /// Returns the body with its references replaced by their values, which are known only when the request is sent.
     ///
-    /// - Throws: ``UnwritableValue``, and what `replacement` throws.
+    /// - Throws: ``UnwritableValue``, and the errors of `replacement`.
     package func resolved(_ replacement: (String) throws -> String) throws -> RequestBody {
         var body = self
         body.text = try text.resolved { reference in
@@ -62,7 +62,7 @@ public struct RequestBody: Sendable, Hashable {
     }
 }
 
-/// A reference whose value has a character that XML has no way to write.
+/// A reference whose value has a character that XML cannot hold.
 package struct UnwritableValue: Error, CustomStringConvertible {
     package var reference: String
 

@@ -10,28 +10,28 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var headers: [String: InterpolatedText]
     public var parameters: [String: InterpolatedText]
     public var body: RequestBody?
-    /// Of the whole exchange, from connecting to the last byte.
+    /// The time limit of the whole exchange, from connecting to the last byte.
     public var timeout: Duration
     public var transport: Transport
     public var authentication: Authentication?
-    /// Bytes of the body, after decompression.
+    /// The most bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
-    /// Stands for `content`, `captures` and `paging` in the request's fingerprint: describing them anew for each run would
-    /// take longer than the run.
+    /// Represents `content`, `captures` and `paging` in the request's fingerprint. Describing them again for each run
+    /// would take longer than the run.
     var contentFingerprint: String
     public var sync: SyncMode
     public var scope: [String: String]
-    /// The column of a window that moves: of the tables that have it, a mirror deletes only rows whose value in it is not
-    /// below the smallest in the feed.
+    /// The column of a moving window. In tables that have it, a mirror deletes only rows whose value in it is not below
+    /// the smallest in the feed.
     public package(set) var window: String?
-    /// Whether a mirroring request may delete every row because its feed has none.
+    /// True where a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
-    /// How often a request that broke off is sent again within its timeout.
+    /// The number of times that a request that broke off is sent again within its timeout.
     public var retries = 0
-    /// Whether one that is not idempotent is, too (RFC 9110, section 9.2.2).
+    /// True where a request that is not idempotent is sent again, too (RFC 9110, section 9.2.2).
     public var retriesUnsafe = false
 
     /// The operation that the request calls; its headers and body are the request's own.
@@ -41,16 +41,16 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var paging: PagingDeclaration?
     public package(set) var forEach: ForEachDeclaration?
 
-    /// What follows from the declaration, worked out once and not for each run; nil where it is not yet.
+    /// The values that follow from the declaration. They are worked out once, not for each run; nil before that.
     private var derived: Derived?
 
     private struct Derived: Sendable, Equatable {
         var fingerprint: String
-        /// Nil where a response or a row decides who is asked.
+        /// Nil where a response or a row decides which server is asked.
         var origin: String?
     }
 
-    /// Of a request that is sent: the values of ``mappedReferences``, nil for NULL.
+    /// For a request that is sent, the values of ``mappedReferences``; nil for NULL.
     package var given: [String: String?] = [:]
 
     package init(
@@ -88,30 +88,32 @@ public struct RequestDeclaration: Sendable, Equatable {
         self.given = given
     }
 
-    /// The paths at which a response has something for the run: what is captured, then the next page's address.
+    /// The paths of the values in a response that the run needs: those of captures, then that of the next page's
+    /// address.
     package var capturedPaths: [XMLPath] {
         var paths = captures.map(\.path)
         if case .path(let path, _)? = paging?.next { paths.append(path) }
         return paths
     }
 
-    /// What is known only when the request is sent.
+    /// The references that are resolved when the request is sent.
     package var references: [String] { sentReferences + mappedReferences }
 
-    /// That of it which its columns hold.
+    /// Those ``references`` whose values are held by columns.
     package var mappedReferences: [String] {
         if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
     }
 
-    /// That of it which is sent.
+    /// Those ``references`` that are in the address, the headers, the parameters and the body.
     package var sentReferences: [String] {
         ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
     }
 
-    /// Whether each of its responses stands for itself: a 304 would say nothing of another question, and has nothing to capture.
+    /// True where the request is always sent without validators. A 304 would say nothing about a different question,
+    /// and has nothing to capture.
     package var isUnconditional: Bool { !captures.isEmpty || paging != nil || forEach != nil || !references.isEmpty }
 
-    /// How often this request may be sent again.
+    /// The number of times that this request may be sent again.
     package var safeRetries: Int {
         retriesUnsafe || ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method) ? retries : 0
     }
@@ -126,10 +128,10 @@ public struct RequestDeclaration: Sendable, Equatable {
         for (name, value) in operation.headers where !hasHeader(name) { headers[name] = value }
     }
 
-    /// How a mapped table's rows are merged.
+    /// Returns the mode in which a mapped table's rows are merged.
     package func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
 
-    /// The window of a mirrored table: its own, or that of the parents whose children its rows are.
+    /// Returns the window of a mirrored table: its own, or that of its parents' table.
     package func window(of table: TableMapping) -> MirrorWindow? { window(of: table, below: []) }
 
     private func window(of table: TableMapping, below children: Set<String>) -> MirrorWindow? {
@@ -148,15 +150,15 @@ public struct RequestDeclaration: Sendable, Equatable {
         return nil
     }
 
-    /// As ``window(of:)-swift.method``, of whatever writes the table.
+    /// Returns the same as ``window(of:)-swift.method``, also for a table that a parser writes.
     package func window(of table: String) -> MirrorWindow? {
         guard case .mapping(let mapping) = content else { return window.map { MirrorWindow(column: $0) } }
         return mapping.tables.first { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
             .flatMap { window(of: $0) }
     }
 
-    /// Whether the request deletes a table's rows that its feed does not have; within a parent's rows it decides nothing
-    /// about those of others.
+    /// Returns true where the request deletes rows of the table that its feed lacks. A table that is mirrored within
+    /// its parents does not count: nothing is decided there about the rows of other parents.
     package func mirrors(_ table: String) -> Bool {
         guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
         return mapping.tables.contains {
@@ -164,32 +166,34 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
     }
 
-    /// Whether it mirrors any table.
+    /// True where the request mirrors any table.
     package var mirrors: Bool {
         guard case .mapping(let mapping) = content else { return sync == .mirror && content != .captures }
         return mapping.tables.contains { mirrors($0.table) }
     }
 
-    /// Whether the request deletes any of a table's rows, perhaps only among the children of the parents that it sends.
+    /// Returns true where the request deletes any of a table's rows, perhaps only children of the parents that it
+    /// sends.
     package func deletesRows(of table: String) -> Bool {
         guard case .mapping(let mapping) = content else { return mirrors(table) }
         return mapping.tables.contains { $0.table.lowercased() == table.lowercased() && sync(of: $0) == .mirror }
     }
 
-    /// Whether it deletes rows of any table.
+    /// True where the request deletes rows of any table.
     package var deletesRows: Bool {
         guard case .mapping(let mapping) = content else { return mirrors }
         return mapping.tables.contains { sync(of: $0) == .mirror }
     }
 
-    /// Headers of a request that declares none.
+    /// The headers of a request that declares none.
     package static let defaultHeaders = [
         "Accept": InterpolatedText("application/xml, text/xml;q=0.9, */*;q=0.1")
     ]
 
-    /// Changes whenever the same document might now give other rows, or another document be asked for.
+    /// Returns a fingerprint that changes whenever the same document might give other rows, or another document would
+    /// be requested.
     ///
-    /// - Parameter encryptionKey: of encrypted columns; counts for requests that have any.
+    /// - Parameter encryptionKey: the key of encrypted columns. It counts only for requests that have any.
     package func fingerprint(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
         var parts = [derived?.fingerprint ?? declaredFingerprint, String(parserVersion)]
         if let encryptionKey, case .mapping(let mapping) = content, mapping.encrypts {
@@ -198,7 +202,7 @@ public struct RequestDeclaration: Sendable, Equatable {
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
     }
 
-    /// The part of the fingerprint that the declaration alone decides.
+    /// The part of the fingerprint that depends on the declaration alone.
     private var declaredFingerprint: String {
         func list(_ values: [String: InterpolatedText]) -> String {
             values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
@@ -212,18 +216,19 @@ public struct RequestDeclaration: Sendable, Equatable {
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
     }
 
-    /// Where it is sent, without its parameters.
+    /// Returns the address to which the request is sent, without its parameters.
     ///
-    /// - Throws: ``WebAddress/Problem`` where that is no address, as before a response has said what stands in it.
+    /// - Throws: ``WebAddress/Problem`` where that is no address, for instance before a response has given the values
+    ///   of its references.
     package func address() throws(WebAddress.Problem) -> URL {
         FileAddress.isFile(url.value)
             ? URL(fileURLWithPath: try FileAddress(url.value).path) : try WebAddress(url.value).url
     }
 
-    /// The origin of its address, `scheme://host:port`; nil where a response or a row decides who is asked.
+    /// The origin of its address, `scheme://host:port`; nil where a response or a row decides which server is asked.
     package var declaredOrigin: String? { derived?.origin }
 
-    /// Works out what follows from the declaration.
+    /// Works out the values that follow from the declaration.
     mutating func derive() {
         derived = Derived(fingerprint: declaredFingerprint, origin: url.isDynamic ? nil : try? address().origin)
     }

@@ -1,16 +1,16 @@
 package import FeedModel
 import XMLStream
 
-/// The tables that one response's elements become rows of.
+/// The tables whose rows are made from the elements of one response.
 public struct RequestMapping: Sendable, Hashable {
     public package(set) var tables: [TableMapping]
-    /// Prefixes and what they stand for, in alphabetical order.
+    /// Prefixes with their namespaces, in alphabetical order.
     package var namespaces: [Namespace]
-    /// The name that the root element must have, where the request says so.
+    /// The name that the root element must have, where the request declares one.
     package var root: String?
-    /// What columns hold of what the request is sent for: `row:id`, `capture:token`.
+    /// The references by which columns hold values that the request is sent for: `row:id`, `capture:token`.
     package var sentReferences: [String] = []
-    /// Whether exported records hold the rows that they refer to.
+    /// True where exported records contain the rows to which they refer.
     package var expandsReferences = false
 
     package init(
@@ -34,20 +34,20 @@ public struct RequestMapping: Sendable, Hashable {
         }
     }
 
-    /// Whether any column is encrypted.
+    /// True where any column is encrypted.
     var encrypts: Bool { tables.contains { $0.columns.contains(where: \.isEncrypted) } }
 
-    /// What the tables must be like in the store.
+    /// Returns the schemas that the tables must have in the store.
     ///
     /// - Parameters:
     ///   - scope: the columns that the request's scope names.
-    ///   - mirrors: whether the request mirrors a table.
+    ///   - mirrors: returns true where the request mirrors a table.
     package func definitions(file: String, scope: [String], mirrors: (TableMapping) -> Bool) -> [TableSchema] {
         let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
         return tables.filter { !$0.matchesNames }.map { table in
             var indexes: [[String]] = []
             if mirrors(table), !scope.isEmpty { indexes.append(scope) }
-            // Where a parent goes, its children are looked for.
+            // When a parent is deleted, its children are looked up.
             for column in table.columns {
                 guard case .parent(let parent) = column.origin,
                     mirrored.contains(parent.lowercased()) || column.name.lowercased() == table.within?.lowercased()
@@ -62,7 +62,7 @@ public struct RequestMapping: Sendable, Hashable {
         }
     }
 
-    /// Tables to whose rows others refer as their parents, in lower case.
+    /// The tables, in lower case, to which rows of others refer as their parents.
     private var parents: Set<String> {
         Set(
             tables.flatMap(\.columns).compactMap {
@@ -85,7 +85,7 @@ public struct RequestMapping: Sendable, Hashable {
             case .constant(.real): column.type?.sqlType ?? "REAL"
             default: column.type?.sqlType ?? enumerationType(column)
             }
-        // Without a type the store's column decides, where there is one.
+        // Without a type, an existing column of the store decides.
         return .init(
             name: column.name, type: type ?? "TEXT", isNotNull: column.isRequired, isDeclared: type != nil)
     }

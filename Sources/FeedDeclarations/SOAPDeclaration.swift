@@ -4,7 +4,7 @@ public struct SOAPDeclaration: Sendable, Hashable {
         case v1_1 = "1.1"
         case v1_2 = "1.2"
 
-        /// Of the envelope (SOAP 1.1, section 1.2; SOAP 1.2 Part 1, section 1.1).
+        /// The namespace of the envelope (SOAP 1.1, section 1.2; SOAP 1.2 Part 1, section 1.1).
         package var namespace: String {
             switch self {
             case .v1_1: "http://schemas.xmlsoap.org/soap/envelope/"
@@ -26,8 +26,8 @@ public struct SOAPDeclaration: Sendable, Hashable {
 
     var body: RequestBody { RequestBody(text: envelope, escaping: .xml) }
 
-    /// Headers that the version asks for (SOAP 1.1, section 6.1.1; SOAP 1.2 Part 2, section 7 and RFC 3902). The action's
-    /// quotes are part of it.
+    /// The headers that the version requires (SOAP 1.1, section 6.1.1; SOAP 1.2 Part 2, section 7 and RFC 3902). The
+    /// quotes are part of the action.
     var headers: [String: InterpolatedText] {
         var action = InterpolatedText("\"")
         action.append(self.action ?? InterpolatedText(""))

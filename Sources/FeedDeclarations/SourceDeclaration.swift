@@ -3,15 +3,15 @@ import FeedModel
 /// A named stack of requests, as `sources.toml` declares it.
 public struct SourceDeclaration: Sendable, Equatable {
     public var name: String
-    /// How long the rows of a good run are fresh.
+    /// The time for which the rows of a good run are fresh.
     public var cache: Duration
-    /// Whether `cache` is declared: otherwise what servers say decides besides.
+    /// True where the declaration has a `cache`. Without one, the server's freshness and validators decide too.
     public var hasOwnCache = true
-    /// Whether a server's max-age or Expires puts the next poll off.
+    /// True where a server's max-age or Expires may postpone the next poll.
     public var honorsMaxAge = true
     public var isEnabled: Bool
     public var requests: [RequestDeclaration]
-    /// Changes when anything in the declaration does; set once the whole of it has been read.
+    /// A text that changes when anything in the declaration does. It is set once the whole declaration has been read.
     package var identity = ""
 
     package init(
@@ -27,12 +27,12 @@ public struct SourceDeclaration: Sendable, Equatable {
         self.identity = identity
     }
 
-    /// Changes when anything that is sent does.
+    /// A text that changes when anything that is sent does.
     package var fingerprint: String {
         Fingerprint.hexadecimal(requests.map { $0.fingerprint(parserVersion: 0) }.joined(separator: "\u{0}"))
     }
 
-    /// Itself with its identity.
+    /// The declaration with its identity set.
     var identified: SourceDeclaration {
         var source = self
         for index in source.requests.indices { source.requests[index].derive() }

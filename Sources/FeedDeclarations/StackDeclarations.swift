@@ -1,16 +1,16 @@
 package import XMLStream
 
-/// How a request is repeated for page after page; all pages are one request of the stack.
+/// The repetition of a request for page after page. All pages count as one request of the stack.
 public struct PagingDeclaration: Sendable, Hashable {
     package enum Next: Sendable, Hashable {
-        /// The address of the next page stands at this path; the page without one is the last.
+        /// The path of the next page's address. A page without one is the last.
         case path(XMLPath, written: String)
-        /// A parameter counts; the page without a record is the last.
+        /// A parameter that counts. A page without a record is the last.
         case counter(parameter: String, start: Int, step: Int)
     }
 
     package var next: Next
-    /// A request with more pages discards the run.
+    /// The most pages. A request with more discards the run.
     package var maxPages: Int
 
     package init(next: Next, maxPages: Int) {
@@ -21,13 +21,13 @@ public struct PagingDeclaration: Sendable, Hashable {
     package static let defaultMaxPages = 100
 }
 
-/// How a request is repeated for each row that earlier requests of its stack have staged.
+/// The repetition of a request for each row that earlier requests of its stack have staged.
 public struct ForEachDeclaration: Sendable, Hashable {
-    /// A SELECT; staged rows are in the tables of the schema `staged`, the store's in those of `main`.
+    /// A SELECT. Staged rows are in the tables of the schema `staged`, the store's rows in those of `main`.
     package var query: String
-    /// Requests under way at the same time.
+    /// The most requests under way at the same time.
     package var concurrency: Int
-    /// More rows discard the run.
+    /// The most rows. More of them discard the run.
     package var maxRequests: Int
 
     package init(query: String, concurrency: Int, maxRequests: Int) {
@@ -43,7 +43,7 @@ public struct ForEachDeclaration: Sendable, Hashable {
 /// A value of a response that later requests of the stack may use, as `${capture:NAME}`.
 public struct CaptureDeclaration: Sendable, Hashable {
     public package(set) var name: String
-    /// From the root of the document.
+    /// The path of the value, from the root of the document.
     var path: XMLPath
     package var written: String
 

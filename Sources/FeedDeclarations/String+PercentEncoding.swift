@@ -1,7 +1,7 @@
 import Foundation
 
 extension String {
-    /// With everything percent-encoded but the unreserved characters (RFC 3986, section 2.3).
+    /// The text with all but the unreserved characters percent-encoded (RFC 3986, section 2.3).
     package var percentEncoded: String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

@@ -1,27 +1,27 @@
 package import FeedModel
 package import XMLStream
 
-/// Which elements are rows of a table, and what their columns are.
+/// The elements that become rows of a table, and the columns of these rows.
 public struct TableMapping: Sendable, Hashable {
     public package(set) var table: String
     /// The path of the record's element: a suffix of its full path, or the full path.
     package var element: XMLPath
     package var writtenElement: String
     public package(set) var key: [String]
-    /// The columns that the mapping orders, in the table and in exported XML.
+    /// The columns whose order the mapping declares, in the table and in exported XML.
     package var order: [String]
-    /// Nil: the request's.
+    /// The mode of this table; nil for that of the request.
     package var sync: SyncMode?
-    /// The column of a window that moves, below whose smallest value in the feed a mirror deletes nothing. Nil: the
+    /// The column of a moving window. A mirror deletes nothing below its smallest value in the feed. Nil for the
     /// request's.
     package var window: String?
-    /// The column that names the parent within which a mirror deletes.
+    /// The column of the parent to whose rows a mirror's deletions are limited.
     package var within: String?
-    /// In the order of the table: those that `order` names, then the others as they stand in the file.
+    /// The columns in the table's order: those that `order` names, then the others in the order of the file.
     public package(set) var columns: [ColumnMapping]
-    /// Whether columns are whatever the table has that is named like a child element or an attribute.
+    /// True where the columns are those of the table that have the name of a child element or an attribute.
     package var matchesNames: Bool
-    /// Where it is declared: `sources.shop.requests[0].tables[1]`.
+    /// The place of the declaration: `sources.shop.requests[0].tables[1]`.
     package var place: String
 
     package init(
@@ -45,7 +45,7 @@ public struct TableMapping: Sendable, Hashable {
         columns.first { $0.name.lowercased() == name.lowercased() }
     }
 
-    /// The parent's table of a mirror within its parents.
+    /// The parent's table, where a mirror deletes only within its parents.
     package var parentOfMirror: String? {
         guard let within, case .parent(let table)? = column(within)?.origin else { return nil }
         return table

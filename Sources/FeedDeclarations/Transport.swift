@@ -1,14 +1,14 @@
-/// How connections to a server are made.
+/// The settings of connections to a server.
 public struct Transport: Sendable, Hashable {
     /// Certificates and keys, each a PEM file.
     package struct TLS: Sendable, Hashable {
-        /// Certificates to trust besides the system's.
+        /// Certificates to trust in addition to the system's.
         package var trustedCertificates: String?
-        /// The certificate chain by which the client shows who it is, and its key.
+        /// The certificate chain that identifies the client, and its key.
         package var certificates: String?
         package var key: String?
         package var keyPassword: InterpolatedText?
-        /// Of what is in the files: a renewed certificate is another one.
+        /// A fingerprint of the files' contents. It changes when a certificate is renewed.
         var fingerprint: String
 
         package init(
@@ -55,7 +55,7 @@ public struct Transport: Sendable, Hashable {
         self.proxy = proxy
     }
 
-    /// Changes when anything in it does.
+    /// A text that changes when any of the settings does.
     var identity: String {
         var parts = ["\(connectTimeout)"]
         if let tls {

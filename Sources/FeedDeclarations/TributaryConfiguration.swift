@@ -1,29 +1,29 @@
-/// What `sources.toml` declares.
+/// The declarations of `sources.toml`.
 public struct TributaryConfiguration: Sendable, Equatable {
-    /// The file it was read from.
+    /// The file from which it was read.
     public var file: String
-    /// The main store's file, absolute.
+    /// The absolute path of the main store's file.
     public var storePath: String
-    /// The file of idempotent SQL that is run when the store is opened, absolute.
+    /// The absolute path of the idempotent SQL that is run when the store is opened.
     public var schemaPath: String?
-    /// The file of idempotent SQL that is run when the tables of all mappings are there, absolute.
+    /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
     public var schemaAfterPath: String?
-    /// How long runs, and their part of the journal, are remembered.
+    /// The time for which runs, and their part of the journal, are kept.
     public var history: Duration
-    /// Runs at the same time.
+    /// The most runs at the same time.
     public var concurrency: Int
-    /// Requests at the same time to one host.
+    /// The most requests at the same time to one host.
     public var perHost: Int
-    /// In the order of their names.
+    /// The sources, in the order of their names.
     public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
     private var sourcesByName: [String: SourceDeclaration]
-    /// Of encrypted columns; 32 bytes.
+    /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
-    /// Whether another store, or another schema of it, is declared.
+    /// Returns true where another store, or another schema for it, is declared.
     package func differsInStore(from other: TributaryConfiguration) -> Bool {
         storePath != other.storePath || schemaPath != other.schemaPath || schemaAfterPath != other.schemaAfterPath
     }

@@ -1,25 +1,25 @@
 package import Foundation
 
-/// An `http:` or `https:` address that can be asked. Every address that somebody else has named goes through here before
-/// it is used: a `url`, a `Location`, a captured one, the next page's, a token server's, a proxy's.
+/// An `http:` or `https:` address to which a request can be sent. Every address from outside is checked here before it
+/// is used: a `url`, a `Location`, a captured one, the next page's, a token server's, a proxy's.
 package struct WebAddress: Sendable, Hashable {
-    /// Why an address cannot be asked. It holds nothing of the address, which may be secret.
+    /// The reason why an address cannot be used. It contains nothing of the address, which may be secret.
     package struct Problem: Error, CustomStringConvertible {
         package var description: String
     }
 
-    /// A longer address is refused, in bytes. Servers commonly take 8,192.
+    /// The most bytes of an address; a longer one is refused. Servers commonly accept 8,192.
     static let lengthLimit = 16_384
-    /// Of a name in the DNS, in bytes (RFC 1035, section 2.3.4).
+    /// The most bytes of a name in the DNS (RFC 1035, section 2.3.4).
     private static let hostLimit = 253
 
     package let url: URL
 
     /// - Parameters:
     ///   - text: an absolute address, or one that is relative to `base`.
-    ///   - schemes: those that are allowed.
-    ///   - others: what else would have been possible, for the message.
-    ///   - allowsUser: whether user and password may stand in it.
+    ///   - schemes: the allowed schemes.
+    ///   - others: further schemes that the message names as possible.
+    ///   - allowsUser: true where the address may have a user and a password.
     /// - Throws: ``Problem``.
     package init(
         _ text: String, relativeTo base: URL? = nil, schemes: [String] = ["http", "https"], others: [String] = [],
@@ -32,7 +32,7 @@ package struct WebAddress: Sendable, Hashable {
         guard let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
             throw Problem(description: "it is not an \(Self.list(schemes + others)) URL")
         }
-        // Taken apart by hand: Foundation drops a port that it cannot hold, and takes one that no socket can.
+        // Parsed by hand: Foundation drops a port that it cannot hold, and accepts one that no socket can use.
         let authority = Self.authority(of: url.absoluteString)
         let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
         guard allowsUser || place.count == authority.count else {
@@ -45,7 +45,7 @@ package struct WebAddress: Sendable, Hashable {
         self.url = url
     }
 
-    /// What is true of every address, a file's, too: no control character, and not too long.
+    /// Checks the rules for every address, even a file's: no control character, and not too long.
     package static func check(_ text: String) throws(Problem) {
         guard text.utf8.count <= lengthLimit else { throw tooLong }
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
@@ -57,7 +57,7 @@ package struct WebAddress: Sendable, Hashable {
         Problem(description: "it is longer than \(lengthLimit) bytes")
     }
 
-    /// What stands between `//` and the path (RFC 3986, section 3.2).
+    /// Returns the text between `//` and the path (RFC 3986, section 3.2).
     private static func authority(of text: String) -> Substring {
         guard let start = text.range(of: "//")?.upperBound else { return "" }
         return text[start...].prefix { !"/?#".contains($0) }
@@ -86,7 +86,7 @@ package struct WebAddress: Sendable, Hashable {
         }
         guard host.utf8.count <= hostLimit, host.utf8.allSatisfy(allowed), host.contains(where: { !".[]".contains($0) })
         else { throw Problem(description: "its host is neither a name nor an address") }
-        // An empty one is the scheme's own (RFC 3986, section 3.2.3).
+        // An empty port means the scheme's default (RFC 3986, section 3.2.3).
         guard port.isEmpty || (port.utf8.allSatisfy { (48...57).contains($0) } && UInt16(port) ?? 0 > 0) else {
             throw Problem(description: "its port is not a number from 1 to 65535")
         }
@@ -99,7 +99,7 @@ package struct WebAddress: Sendable, Hashable {
 }
 
 extension URL {
-    /// `scheme://host:port`, which decides what may be sent along (RFC 6454).
+    /// The origin, `scheme://host:port`. It decides what may be sent along (RFC 6454).
     package var origin: String {
         let scheme = scheme?.lowercased() ?? "http"
         return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"

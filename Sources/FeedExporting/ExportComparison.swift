@@ -3,34 +3,35 @@ import FeedStore
 import GRDB
 import XMLStream
 
-/// Whether importing an export gives the rows that were exported, table by table: each row is told by a number made of its
-/// values, and where the store made a key for the row that it belongs to, of that row's.
+/// A check that importing an export gives the exported rows, table by table. A row is identified by a number computed
+/// from its values. Where the store generated the key of the row that it belongs to, that row's number is used instead
+/// of the key.
 ///
-/// Set-wise, in temporary tables: what it costs grows with the rows as sorting does.
+/// The check uses sets in temporary tables, so its cost grows with the number of rows as that of sorting does.
 struct ExportComparison {
     let db: Database
-    /// With names in place of what matches names.
+    /// The mapping, with named columns where it matches columns by name.
     let mapping: RequestMapping
     let scope: [String: String]
 
-    /// One table of the store, as all of the mapping's tables together write it.
+    /// One table of the store, with all the mapping's tables that write it.
     private struct Table {
         var name: String
         var mappings: [TableMapping]
-        /// Those that come back: not facts of a response, nor what is left out of exports.
+        /// The columns that come back: without facts of a response, and those left out of exports.
         var columns: [ColumnMapping]
         var primaryKey: [String]
-        /// Nil for a table without row ids.
+        /// The name of the row id; nil for a table without row ids.
         var rowID: String?
         var number: Int
 
-        /// Whether the store gives its rows their key, which is another in another store.
+        /// True where the store generates the rows' key, which differs in another store.
         var isKeyGenerated: Bool {
             primaryKey.count == 1 && !mappings.contains { $0.column(primaryKey[0]) != nil }
         }
     }
 
-    /// - Throws: ``ExportError`` naming the first table, row and column that would come back different.
+    /// - Throws: ``ExportError`` with the first table, row and column that would come back different.
     func check() throws {
         try db.addRowHash()
         let tables = try self.tables()
@@ -63,7 +64,7 @@ struct ExportComparison {
             }
             for column in mapping.columns {
                 switch column.origin {
-                // The document does not have them.
+                // The document does not have these columns.
                 case .response, .sent: continue
                 default: break
                 }
@@ -75,7 +76,7 @@ struct ExportComparison {
         return tables
     }
 
-    /// Those that others refer to before those that refer to them.
+    /// Returns the tables in order: a table comes before those that refer to it.
     private func inOrder(_ tables: [String: Table]) -> [Table] {
         var ordered: [Table] = []
         var visited: Set<String> = []
@@ -90,7 +91,7 @@ struct ExportComparison {
         return ordered
     }
 
-    // MARK: - Telling rows
+    // MARK: - Numbers of rows
 
     private func work(_ table: Table, _ schema: String) -> String { "temp.told_\(table.number)_\(schema)" }
 
@@ -109,7 +110,7 @@ struct ExportComparison {
                 """)
     }
 
-    /// The rows that an export writes, as `m`; nil where it writes all.
+    /// Returns the SQL condition for the rows that an export writes, as `m`; nil where it writes all.
     static func condition(for mappings: [TableMapping], scope: [String: String]) -> String? {
         let each = mappings.map { mapping in
             ExportSession.conditions(for: mapping, scope: scope).joined(separator: " AND ")
@@ -117,7 +118,8 @@ struct ExportComparison {
         return each.contains("") ? nil : each.map { "(\($0))" }.joined(separator: " OR ")
     }
 
-    /// SQLite's functions take a hundred arguments or so.
+    /// Returns the SQL that hashes values. It is nested, because a function of SQLite takes only about a hundred
+    /// arguments.
     private func hash(_ values: [String]) -> String {
         var values = values.isEmpty ? ["NULL"] : values
         repeat {
@@ -128,7 +130,7 @@ struct ExportComparison {
         return values[0]
     }
 
-    /// What stands for a column's value in both stores, the row being `m`.
+    /// Returns the SQL that gives a column's value in a form that is the same in both stores. The row is `m`.
     private func value(
         of column: ColumnMapping, in table: Table, _ schema: String, _ tables: [String: Table], _ told: Set<String>
     ) -> String {
@@ -149,7 +151,8 @@ struct ExportComparison {
                 CROSS JOIN \(work(other, schema)) t ON t.id = p.\(rowID) WHERE p.\(key) = \(own))
                 """
         }
-        // A row of the same table, or around a circle: told by its values, but not by the row that it belongs to itself.
+        // A row of the same table, or in a cycle of tables, is identified by its values, without the row that it
+        // belongs to.
         let values = other.columns.filter { if case .parent = $0.origin { false } else { $0.reference == nil } }
         return """
             (SELECT \(hash(values.map { "p." + $0.name.sqlIdentifier })) FROM \(schema).\(other.name.sqlIdentifier) p
@@ -175,7 +178,7 @@ struct ExportComparison {
             let place =
                 table.rowID.map { "m.\($0) = (SELECT id FROM \(work(table, schema)) WHERE told = ? LIMIT 1)" }
                 ?? "\(hash(values)) = ? LIMIT 1"
-            // SQLite selects 2,000 columns at most.
+            // SQLite selects at most 2,000 columns.
             return try stride(from: 0, to: values.count, by: 900).flatMap { start -> [ExportDifference.Value] in
                 let columns = table.columns[start..<min(start + 900, values.count)]
                 let selected = columns.indices.flatMap { ["m." + columns[$0].name.sqlIdentifier, values[$0]] }

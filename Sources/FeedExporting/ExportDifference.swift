@@ -2,12 +2,13 @@ import FeedDeclarations
 import GRDB
 import XMLStream
 
-/// Says which row would not come back from an exported document as it is, in which column, why, and what to do.
+/// The description of a row that would not come back unchanged from an exported document: the column, the reason, and
+/// what to do.
 struct ExportDifference {
     struct Value {
         var column: ColumnMapping
         var stored: DatabaseValue
-        /// What is compared: the same as `stored`, or what stands for the row that it refers to.
+        /// The value that is compared: `stored`, or the number of the row that it refers to.
         var told: DatabaseValue
     }
 
@@ -15,11 +16,11 @@ struct ExportDifference {
     let key: [String]
     let mappings: [TableMapping]
 
-    /// A row that comes back with other values, or not at all.
+    /// Describes a row that comes back with other values, or not at all.
     ///
     /// - Parameters:
-    ///   - candidates: rows that come back and were not there.
-    ///   - isSameRow: whether the first of them has the row's key.
+    ///   - candidates: rows that come back and did not exist before.
+    ///   - isSameRow: true where the first of them has the row's key.
     func changed(_ row: [Value], into candidates: [[Value]], isSameRow: Bool) -> String {
         func differences(_ other: [Value]) -> [Int] { row.indices.filter { row[$0].told != other[$0].told } }
         let whole = candidates.filter { $0.count == row.count }
@@ -35,7 +36,7 @@ struct ExportDifference {
             + "would come back from the exported document\(reason(column, row[index].stored)). " + Self.remedy
     }
 
-    /// A row that no element can be written for, because there is none that it belongs into.
+    /// Describes a row that no element can be written for, because the row that it belongs to does not exist.
     func orphan(_ row: [Value], _ value: Value, of parent: String) -> String {
         let why =
             value.stored.isNull
@@ -44,7 +45,7 @@ struct ExportDifference {
         return "\(place(row)): there is no element to write it into: \(why). Give it its parent, or delete it"
     }
 
-    /// A row that nobody exported.
+    /// Describes a row that comes back but was not exported.
     func more(_ row: [Value]) -> String {
         "\(place(row)): the exported document would bring this row, which the store does not have: an element of another "
             + "row or table is taken for it. " + Self.remedy
@@ -54,7 +55,7 @@ struct ExportDifference {
         "Change the mapping, mend the row, or set export = false on what need not come back; --unchecked writes the "
         + "document all the same"
 
-    /// The table and the row, by its key or its first values.
+    /// Returns the table and the row, by its key or its first values.
     private func place(_ row: [Value]) -> String {
         let names = Set(key.map { $0.lowercased() })
         let keyed = row.filter { names.contains($0.column.name.lowercased()) }
@@ -72,7 +73,7 @@ struct ExportDifference {
         }
     }
 
-    /// What mostly is the cause, where there is one to be seen.
+    /// Returns the most likely cause, where one can be found.
     private func reason(_ column: ColumnMapping, _ value: DatabaseValue) -> String {
         if case .ordinal = column.origin { return ": positions are counted anew, from 1" }
         guard case .path(let path, _) = column.origin else { return "" }
@@ -92,7 +93,7 @@ struct ExportDifference {
         return ""
     }
 
-    /// Whether one column takes what is at another's path, too.
+    /// True where a column at one path also takes the value at another's path.
     private static func overlap(_ path: XMLPath, _ type: ValueType?, _ other: XMLPath) -> Bool {
         guard path.ups == other.ups, path.isAbsolute == other.isAbsolute else { return false }
         if path.target == .deepText || type == .xml { return other.steps.starts(with: path.steps) }

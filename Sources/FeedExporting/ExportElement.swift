@@ -1,15 +1,15 @@
 import FeedDeclarations
 
-/// An element of an exported document: its name, and which fields of a row are in it.
+/// An element of an exported document: its name, and the fields of a row that are in it.
 final class ExportElement {
     let name: String
-    /// Attributes that a predicate of the mapping asks for.
+    /// Attributes that a predicate of the mapping requires.
     let fixed: [(name: String, value: String)]
     var attributes: [(name: String, field: ExportField)] = []
     var text: ExportField?
-    /// The element's markup as it was, in place of the element.
+    /// The element's original markup, in place of the element.
     var markup: ExportField?
-    /// Its text, where that was joined from those of several elements.
+    /// The field of the element's text, where the text was joined from several elements.
     var joined: ExportField? { text?.column.repetition == .join ? text : nil }
     var children: [ExportElement] = []
 
@@ -18,12 +18,13 @@ final class ExportElement {
         self.fixed = fixed
     }
 
-    /// The fields of the element and of all below it.
+    /// The fields of the element and of all elements below it.
     var fields: [ExportField] {
         attributes.map(\.field) + [text, markup].compactMap(\.self) + children.flatMap(\.fields)
     }
 
-    /// Gives the fields of the element and of all below it their positions among a row's values, from `next` on.
+    /// Gives the fields of the element and of all elements below it their positions among a row's values, from `next`
+    /// on.
     func numberFields(_ next: inout Int) {
         for index in attributes.indices {
             attributes[index].field.index = next
@@ -36,7 +37,7 @@ final class ExportElement {
         for child in children { child.numberFields(&next) }
     }
 
-    /// The child with this name and these attributes, made where there is none.
+    /// Returns the child with this name and these attributes. Creates it where there is none.
     func child(_ name: String, fixed: [(name: String, value: String)]) -> ExportElement {
         if let known = children.first(where: { $0.name == name && $0.fixed.elementsEqual(fixed, by: ==) }) {
             return known

@@ -4,11 +4,11 @@ import Foundation
 import GRDB
 import XMLStream
 
-/// A value of a row on its way back into XML.
+/// A value of a row that is written as XML.
 struct ExportField {
-    /// The SQL expression that gives it, `m` being the row.
+    /// The SQL expression for the value. The row is `m`.
     var sql: String
-    /// Its position among the values that are selected.
+    /// Its position among the selected values.
     var index = -1
     var column: ColumnMapping
     var table: String
@@ -23,14 +23,14 @@ struct ExportField {
         }
     }
 
-    /// The value's text as a feed has it; nil where there is none.
+    /// Returns the value's text as a feed has it; nil where there is none.
     ///
-    /// - Throws: ``ExportError`` for what XML cannot hold, or what cannot be decrypted.
+    /// - Throws: ``ExportError`` for a character that XML cannot hold, or a value that cannot be decrypted.
     func text(_ row: Row) throws -> [UInt8]? {
         let value: DatabaseValue = row.databaseValues[
             row.databaseValues.index(row.databaseValues.startIndex, offsetBy: index)]
         if value.isNull {
-            // Where a missing element stands for a default, an empty one stands for nothing.
+            // Where a missing element means a default, an empty one means no value.
             return column.fallback == nil ? nil : []
         }
         let bytes = try bytes(value)
@@ -60,7 +60,7 @@ struct ExportField {
         }
     }
 
-    /// As XML Schema writes it.
+    /// Returns a number as XML Schema writes it.
     private func text(_ number: Double) -> String {
         if column.type == .decimal, number.isFinite { return Lexical.plainText(number) }
         return number.isInfinite
@@ -82,7 +82,7 @@ struct ExportField {
         }?.text
     }
 
-    /// A date in the mapping's format, a number with its separator; any other text as it is.
+    /// Returns a date in the mapping's format, a number with its separators, and any other text unchanged.
     private func format(_ text: String) -> [UInt8] {
         if let separators = column.separators { return Array(separators.written(text).utf8) }
         guard let pattern = column.format, column.type == .date || column.type == .datetime,
@@ -92,7 +92,7 @@ struct ExportField {
         return Array((stored.withUTF8 { Lexical.date($0) }.map(format.text) ?? text).utf8)
     }
 
-    /// XML 1.0 has no way to write most control characters, U+FFFE and U+FFFF (section 2.2).
+    /// Throws for a character that XML 1.0 cannot hold: most control characters, U+FFFE and U+FFFF (section 2.2).
     private func check(_ bytes: [UInt8]) throws {
         let index = bytes.indices.first { index in
             let byte = bytes[index]
@@ -112,7 +112,7 @@ struct ExportField {
     }
 }
 
-/// Why rows cannot be written as XML.
+/// The reason that rows cannot be written as XML.
 package struct ExportError: Error, CustomStringConvertible {
     package var description: String
 }

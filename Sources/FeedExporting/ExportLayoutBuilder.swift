@@ -4,19 +4,19 @@ import Foundation
 import GRDB
 import XMLStream
 
-/// Turns a mapping round: which elements its rows are written as.
+/// Reverses a mapping: finds the elements as which its rows are written.
 struct ExportLayoutBuilder {
     let mapping: RequestMapping
     package let encryptionKey: EncryptionKey?
-    /// The primary key of a table of the store.
+    /// Returns the primary key of a table of the store.
     let primaryKey: (String) throws -> [String]
 
-    /// The root, the table whose one record it is, if any, and the tables whose records are not within another's, each with
-    /// those that are within its own.
+    /// Returns the root, the table whose only record is the root, if any, and the tables whose records are not within
+    /// those of another. Each has the tables of the records within its own.
     func layout() throws -> (root: ExportElement, document: ExportTable?, tables: [ExportTable]) {
         let tables = mapping.tables.map(ExportTable.init)
         for table in tables { table.levels = levels(of: table.mapping) }
-        // A record that is the document itself.
+        // The table whose record is the document itself.
         let document = tables.first {
             $0.levels.count == 1 && ($0.mapping.element.isAbsolute || $0.levels[0].name == mapping.root)
         }
@@ -70,7 +70,7 @@ struct ExportLayoutBuilder {
         return absolute?.levels.first?.name ?? path ?? "data"
     }
 
-    // MARK: - Which records are within which
+    // MARK: - Nesting of records
 
     private func enclosing(_ table: ExportTable, among tables: [ExportTable]) throws -> ExportTable? {
         for column in table.mapping.columns {
@@ -102,13 +102,13 @@ struct ExportLayoutBuilder {
         return nil
     }
 
-    /// How many of the first steps to the inner record lead to the outer one.
+    /// Returns how many of the first steps to the inner record lead to the outer one.
     private func overlap(_ inner: ExportTable, _ outer: ExportTable) -> Int {
         let innerSteps = inner.mapping.element.steps
         let outerSteps = outer.mapping.element.steps
         let isAbsolute = inner.mapping.element.isAbsolute && outer.mapping.element.isAbsolute
         return (1..<max(innerSteps.count, 1)).last { count in
-            // What both say of the way to the outer record must be the same.
+            // The steps that both paths have to the outer record must be the same.
             let shared = min(count, outerSteps.count)
             return innerSteps.prefix(count).suffix(shared).elementsEqual(outerSteps.suffix(shared))
                 && (!isAbsolute || count == outerSteps.count)
@@ -119,12 +119,12 @@ struct ExportLayoutBuilder {
         table.levels.removeFirst(overlap(table, outer))
     }
 
-    // MARK: - Which field is where
+    // MARK: - Placing fields
 
     /// - Parameters:
-    ///   - around: the elements around the table's own, from the root to the record that it is within.
-    ///   - owners: for each of them, the tables that the way leads through from there: the first is the one whose rows the
-    ///     element belongs to, the last the one around the table.
+    ///   - around: the elements around the table's own, from the root to the record that encloses it.
+    ///   - owners: for each of these elements, the tables on the way from there. The first is the table whose rows the
+    ///     element belongs to. The last is the one around the table.
     private func place(
         _ table: ExportTable, below around: [ExportElement], owners: [[ExportTable]] = [[]], isOutermost: Bool
     ) throws {
@@ -137,7 +137,7 @@ struct ExportLayoutBuilder {
             table.mapping.columns.compactMap { column -> Int? in
                 if case .path(let path, _) = column.origin, !path.isAbsolute { path.ups } else { nil }
             }.max() ?? 0
-        // The steps say nothing of elements further up: any will do.
+        // The path does not name the elements further up, so any name will do.
         while isOutermost, table.levels.count <= ups, !table.mapping.element.isAbsolute {
             table.levels.insert(ExportElement("group"), at: 0)
         }
@@ -157,7 +157,7 @@ struct ExportLayoutBuilder {
         for inner in table.nested { try place(inner, below: chain, owners: within, isOutermost: false) }
     }
 
-    /// Whether the path leads into a record of an inner table, which has the value itself.
+    /// True where the path leads into a record of an inner table, which has the value itself.
     private func isToldBelow(_ column: ColumnMapping, _ table: ExportTable) -> Bool {
         guard case .path(let path, _) = column.origin, path.ups == 0, !path.isAbsolute else { return false }
         return table.nested.contains { inner in
@@ -171,7 +171,8 @@ struct ExportLayoutBuilder {
         }
     }
 
-    /// A value of an element further out: any of the rows within it tells it, where its own row does not.
+    /// Places a value of an element further out. Any row within that element can supply it, where the element's own row
+    /// does not.
     private func borrow(
         _ field: ExportField, _ path: XMLPath, at element: ExportElement, from table: ExportTable,
         through owners: [ExportTable]
@@ -181,7 +182,7 @@ struct ExportLayoutBuilder {
         let value = field.sql.replacingOccurrences(of: "m.", with: "c0.")
         var source = "store.\(table.mapping.table.sqlIdentifier) c0"
         var conditions = ["\(value) IS NOT NULL"]
-        // From the inner table outwards, each joined to the one around it.
+        // From the inner table outwards, each table is joined to the one around it.
         let way = [table] + owners.dropFirst().reversed()
         for (index, inner) in way.enumerated() where !owners.isEmpty {
             let isLast = index == way.count - 1
@@ -201,7 +202,7 @@ struct ExportLayoutBuilder {
         var outer = start
         for (index, step) in path.steps.enumerated() {
             outer = element
-            // Each markup is an element of its own.
+            // Each markup has its own element.
             if index == path.steps.count - 1, field.column.type == .xml {
                 let own = ExportElement(name(step.test))
                 own.markup = field
@@ -217,7 +218,7 @@ struct ExportLayoutBuilder {
         switch path.target {
         case .attribute(let test):
             if element.attributes.contains(where: { $0.name == name(test) }) {
-                // The last of several stands behind the first.
+                // The last of several values comes after the first.
                 guard field.column.repetition == .last, element !== start else { return }
                 element = ExportElement(element.name, fixed: element.fixed)
                 outer.children.append(element)
@@ -233,12 +234,13 @@ struct ExportLayoutBuilder {
         }
     }
 
-    /// In the order that the mapping gives. A name without a prefix is found in any namespace, and a step without a
-    /// condition whatever the attributes: so those that ask for more come later, and the first match stays the first.
+    /// Returns the columns in the mapping's order, those with more conditions last. A name without a prefix matches in
+    /// any namespace, and a step without a condition matches any attributes. In this order the first match stays the
+    /// first.
     private func sorted(_ table: TableMapping) -> [ColumnMapping] {
         func rank(_ column: ColumnMapping) -> Int {
             guard case .path(let path, _) = column.origin else { return 0 }
-            // Markup first: it holds what other columns take of the same element.
+            // Markup comes first, because it holds the values that other columns take from the same element.
             if column.type == .xml { return -1 }
             if path.steps.contains(where: { !$0.predicates.isEmpty }) { return 2 }
             var tests = path.steps.map(\.test)
@@ -274,7 +276,7 @@ struct ExportLayoutBuilder {
         return fields
     }
 
-    /// Gives every field its position among the values selected for a row.
+    /// Gives each field its position among the values selected for a row.
     private func number(_ table: ExportTable) {
         var next = 0
         for level in table.levels { level.numberFields(&next) }

@@ -3,13 +3,13 @@ import FeedStore
 import GRDB
 import XMLStream
 
-/// One export under way: the rows that are read, and what has been written.
+/// One running export: the rows that are read, and the text written so far.
 final class ExportSession {
     var writer = XMLWriter()
     private let db: Database
     private let scope: [String: String]
     private let write: ([UInt8]) throws -> Void
-    /// Statements under way, by table and depth: a recursive table has several.
+    /// The running statements, by table and depth: a recursive table has several.
     private var statements: [ObjectIdentifier: [Statement]] = [:]
     private var indexed: [ObjectIdentifier: String] = [:]
 
@@ -21,8 +21,8 @@ final class ExportSession {
 
     func flush() throws { try write(writer.take()) }
 
-    /// Makes the indexes that rows within others are found by. Before any row is read: SQLite ends statements under way when
-    /// tables are made.
+    /// Creates the indexes by which rows within others are found. Call it before any row is read, because SQLite ends
+    /// running statements when tables are created.
     func prepare(_ tables: [ExportTable]) throws {
         for table in tables {
             if !table.join.isEmpty { _ = try index(of: table) }
@@ -34,14 +34,14 @@ final class ExportSession {
         for table in tables { try writeRows(of: table, around: nil, depth: 0) }
     }
 
-    /// The content of the root where it is a record itself.
+    /// Writes the content of the root where the root is a record itself.
     func writeDocument(_ table: ExportTable) throws {
         guard let row = try documentRow(of: table) else { return }
         try writeContent(of: table.record, row)
         try writeInner(of: table, row, depth: 0)
     }
 
-    /// The whole root, where that is a record whose markup a column holds.
+    /// Returns the whole root where it is a record whose markup a column holds; else nil.
     func documentMarkup(of table: ExportTable) throws -> [UInt8]? {
         guard let markup = table.record.markup, let row = try documentRow(of: table) else { return nil }
         return try markup.text(row).flatMap { $0.isEmpty ? nil : $0 }
@@ -59,7 +59,7 @@ final class ExportSession {
         return row
     }
 
-    /// The root's own values, from any row that has them.
+    /// Writes the root's own values, from any row that has them.
     func writeRoot(_ root: ExportElement) throws {
         let fields = root.fields
         guard !fields.isEmpty else { return }
@@ -105,7 +105,7 @@ final class ExportSession {
         }
     }
 
-    /// Closes the elements around the last record that differ from those around this one, and opens its own.
+    /// Closes the elements around the last record that differ from those around this one, and opens those of this one.
     private func openWrappers(
         of table: ExportTable, _ row: Row, _ values: [DatabaseValue], _ open: inout [[DatabaseValue]]
     ) throws {
@@ -119,7 +119,7 @@ final class ExportSession {
         open = wanted
     }
 
-    /// - Parameter text: what stands in place of the element's own text.
+    /// - Parameter text: the text to write instead of the element's own.
     private func writeContent(of element: ExportElement, _ row: Row, text part: ArraySlice<UInt8>? = nil) throws {
         for (name, value) in element.fixed where !element.attributes.contains(where: { $0.name == name }) {
             writer.attribute(name, value.utf8)
@@ -149,7 +149,7 @@ final class ExportSession {
         }
     }
 
-    /// White space at the ends of an element's text is not read: values that were joined are then written one by one.
+    /// Writes joined values one by one, because white space at the ends of an element's text is not read.
     private func writeParts(of text: [UInt8], of field: ExportField, in element: ExportElement, _ row: Row) throws {
         let parts = text.split(by: Array(field.column.separator.utf8))
         for (index, part) in parts.enumerated() {
@@ -206,10 +206,10 @@ final class ExportSession {
             + (order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", "))
     }
 
-    /// Which rows of a table, as `m`, are the mapping's.
+    /// Returns the SQL conditions for the rows of a table, as `m`, that belong to the mapping.
     static func conditions(for table: TableMapping, scope: [String: String]) -> [String] {
         let scoped = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
-        // A table that is mapped from several elements is told apart by its constants.
+        // Where one table is mapped from several elements, constants separate the rows.
         return scoped
             + table.columns.compactMap { column in
                 guard case .constant(let constant) = column.origin else { return nil }
@@ -226,7 +226,8 @@ final class ExportSession {
         }
     }
 
-    /// An index for this export of the columns by which a table's rows are found, where the store has none.
+    /// Returns an index, made for this export, of the columns by which a table's rows are found. Returns nil where the
+    /// store has one, or the table has no row ids.
     private func index(of table: ExportTable) throws -> String? {
         let id = ObjectIdentifier(table)
         if let known = indexed[id] { return known.isEmpty ? nil : known }
@@ -261,7 +262,7 @@ final class ExportSession {
 }
 
 extension [UInt8] {
-    /// The parts between separators; one where the separator is empty, or not in it.
+    /// Returns the parts between separators; one part where the separator is empty or does not occur.
     fileprivate func split(by separator: [UInt8]) -> [ArraySlice<UInt8>] {
         guard let first = separator.first else { return [self[...]] }
         var parts: [ArraySlice<UInt8>] = []

@@ -1,24 +1,25 @@
 package import FeedDeclarations
 
-/// How the rows of one mapped table become elements: the elements around a record, the record's own, and the tables of
+/// The layout of one mapped table's rows as elements: those around a record, the record's own, and the tables of
 /// records within it.
 final class ExportTable {
     let mapping: TableMapping
-    /// From the outermost element that belongs to the table to the record's own, which is the last.
+    /// The elements from the outermost one of the table to the record's own, which is the last.
     var levels: [ExportElement] = []
     var nested: [ExportTable] = []
-    /// Columns that are equal in a row and in the row around it: this table's, and the SQL of the other's value.
+    /// Pairs of values that are equal in a row and in the row around it: this table's column, and the SQL of the outer
+    /// value.
     var join: [(column: String, outer: String)] = []
-    /// Whether its records are within one another.
+    /// True where the table's records are within one another.
     var isRecursive = false
 
-    /// The tables whose records are within its own.
+    /// The tables whose records are within this table's records.
     var inner: [ExportTable] { nested + (isRecursive ? [self] : []) }
 
-    /// The values of a row, and behind them those by which the rows within it are found.
+    /// The SQL of a row's values, followed by the values by which the rows within it are found.
     var selection: [String] { levels.flatMap(\.fields).map(\.sql) + inner.flatMap { $0.join.map(\.outer) } }
 
-    /// Where in a row the values begin by which rows of an inner table are found.
+    /// Returns the position in a row of the first value by which rows of an inner table are found.
     func joinOffset(of table: ExportTable) -> Int {
         var offset = levels.flatMap(\.fields).count
         for other in inner {
@@ -34,5 +35,5 @@ final class ExportTable {
     init(_ mapping: TableMapping) { self.mapping = mapping }
 }
 
-/// GRDB has a type of the same name.
+/// Needed because GRDB has a type of the same name.
 package typealias ColumnMapping = FeedDeclarations.ColumnMapping

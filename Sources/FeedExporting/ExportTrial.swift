@@ -5,14 +5,15 @@ import FeedStore
 import Foundation
 import GRDB
 
-/// Imports an export while it is written, into a store of its own in the temporary folder, to see whether the same rows come
+/// Imports an export while it is written, into its own store in the temporary folder, to check that the same rows come
 /// back.
 ///
-/// It needs room there for the document and for the rows, and memory as a run does. Used by one thread.
+/// It needs space there for the document and the rows, and as much memory as a run. Used by one thread.
 final class ExportTrial {
-    /// Under which its store is attached to the connection that exports, once it holds the rows.
+    /// The name under which its store is attached to the exporting connection, once it holds the rows.
     static let schema = "trial"
-    /// Under which it is attached before: a transaction reads what a database held when it first looked at it.
+    /// The name under which it is attached before. A second name is needed because a transaction keeps reading what a
+    /// database held at its first read.
     static let emptySchema = "empty_trial"
 
     private let folder: URL
@@ -21,9 +22,9 @@ final class ExportTrial {
     private let parser: MappingBodyParser
     private let document: FileHandle
 
-    /// Makes the store, with the tables that the mapping has in the database `store` of `db`.
+    /// Creates the store, with the tables that the mapping has in the database `store` of `db`.
     ///
-    /// - Throws: ``ExportError`` where the temporary folder cannot take it, `StoreError`, `DatabaseError`.
+    /// - Throws: ``ExportError`` where the temporary folder cannot be used, `StoreError`, `DatabaseError`.
     init(_ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-export-\(UUID().uuidString)")
         do {
@@ -50,7 +51,7 @@ final class ExportTrial {
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context, encryptionKey: encryptionKey)
             let handler = MappingHandler(try compiler.layouts(), context: context, root: mapping.root)
-            // A table may well have no row to export.
+            // A table may have no row to export.
             parser = MappingBodyParser(handler, response, allowsEmpty: true)
         } catch {
             Self.remove(folder)
@@ -58,13 +59,13 @@ final class ExportTrial {
         }
     }
 
-    /// Takes the next piece of the document.
+    /// Reads the next piece of the document.
     func read(_ piece: [UInt8]) throws {
         try document.write(contentsOf: Data(piece))
         try whileImporting { try piece.withUnsafeBytes { try parser.parse($0) } }
     }
 
-    /// Imports the document, which is complete, and attaches the store to `db` as ``schema``.
+    /// Imports the rest of the complete document, and attaches the store to `db` as ``schema``.
     func finish(_ db: Database) throws {
         try whileImporting {
             try parser.finish()
@@ -73,7 +74,7 @@ final class ExportTrial {
         try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [store.path])
     }
 
-    /// Hands the document on, piece by piece.
+    /// Calls `body` with the document, piece by piece.
     func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
         try document.seek(toOffset: 0)
         while let piece = try document.read(upToCount: 256 << 10), !piece.isEmpty { try body(Array(piece)) }
@@ -81,7 +82,7 @@ final class ExportTrial {
 
     func remove() {
         context.remove()
-        // What cannot be closed or removed is in the temporary folder, which the system empties.
+        // Files that cannot be closed or removed stay in the temporary folder, which the system empties.
         try? store.close()
         try? document.close()
         Self.remove(folder)

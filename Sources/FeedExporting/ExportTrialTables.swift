@@ -2,8 +2,8 @@ import FeedDeclarations
 import FeedStore
 import GRDB
 
-/// The tables that an export is imported into again: those of the store that the mapping writes, and those that they refer
-/// to, with the rows that are referred to.
+/// The tables for importing an export again: the store's tables that the mapping writes, and those that they refer to,
+/// with the rows referred to.
 struct ExportTrialTables {
     private let db: Database
     private let mapped: Set<String>
@@ -32,10 +32,10 @@ struct ExportTrialTables {
         }
     }
 
-    /// Columns of a mapping that hold the primary keys of rows that it looks up.
+    /// The columns of a mapping that hold the primary keys of rows that it looks up.
     private let lookups: [Reference]
 
-    /// What creates them: no triggers, and none of the store's other tables.
+    /// The SQL that creates the tables and their indexes, without triggers and the store's other tables.
     var schema: String {
         get throws {
             try String.fetchAll(
@@ -49,7 +49,7 @@ struct ExportTrialTables {
         }
     }
 
-    /// Copies the rows of other tables to which rows of the mapped ones refer: they are not the export's to bring.
+    /// Copies the rows of other tables that rows of the mapped tables refer to. The export does not bring them.
     func copyRowsReferredTo() throws {
         let keys = try mapped.sorted().flatMap { try Self.references(of: $0, db) }
         for reference in keys + lookups where !mapped.contains(reference.parent.lowercased()) {
@@ -78,7 +78,7 @@ struct ExportTrialTables {
         var child: String
         var from: [String]
         var parent: String
-        /// Empty: the parent's primary key.
+        /// The columns of the parent; empty for its primary key.
         var to: [String]
     }
 

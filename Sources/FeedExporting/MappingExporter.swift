@@ -4,14 +4,14 @@ import Foundation
 import GRDB
 import XMLStream
 
-/// Writes the rows of a request's mapping back as XML, in the mapping's own shape: a stream, whatever the number of rows.
+/// Writes the rows of a request's mapping back as XML in the mapping's shape, as a stream for any number of rows.
 package struct MappingExporter {
     package let request: RequestDeclaration
     private let mapping: RequestMapping
     private let storePath: String
     private let encryptionKey: EncryptionKey?
 
-    /// Nil where the request has no mapping.
+    /// Returns nil where the request has no mapping.
     package init?(_ request: RequestDeclaration, configuration: TributaryConfiguration) {
         guard case .mapping(let mapping) = request.content else { return nil }
         self.request = request
@@ -22,21 +22,21 @@ package struct MappingExporter {
 
     /// Writes the document, piece by piece.
     ///
-    /// It is first written to the temporary folder and imported there into a store of its own, which takes as long as a sync
-    /// of the same rows does: nothing is handed on from which importing would not make the same rows. The rows are those of
-    /// one moment.
+    /// The document is first written to the temporary folder and imported there into a separate store. This takes as
+    /// long as a sync of the same rows. A document is passed on only if importing it gives the same rows. All rows are
+    /// from one moment.
     ///
-    /// - Parameter isTried: false hands the document on as it is made.
-    /// - Throws: ``ExportError``, `StoreError`, and what `write` throws.
+    /// - Parameter isTried: false passes the document on while it is made, without the trial import.
+    /// - Throws: ``ExportError``, `StoreError`, and the errors of `write`.
     package func export(isTried: Bool = true, _ write: @escaping ([UInt8]) throws -> Void) throws {
         guard FileManager.default.fileExists(atPath: storePath) else {
             throw ExportError(description: "there is no store \(storePath) to export from; run sync first")
         }
         do {
-            // A database in memory with the store attached: what rows are found by may need an index of its own.
+            // A database in memory with the store attached, because finding rows may need a temporary index.
             var settings = Configuration()
             settings.foreignKeysEnabled = false
-            // Whoever opens or closes the store holds it for a moment.
+            // A process that opens or closes the store locks it for a moment.
             settings.busyMode = .timeout(10)
             let queue = try DatabaseQueue(configuration: settings)
             try queue.writeWithoutTransaction { db in
@@ -63,7 +63,7 @@ package struct MappingExporter {
         }
     }
 
-    /// The mapping, with a child element for each column of the store where its columns are whatever matches.
+    /// Returns the mapping, with a child element for each column of the store in tables that match columns by name.
     private func withNamedColumns(_ db: Database) throws -> RequestMapping {
         var mapping = mapping
         for index in mapping.tables.indices {

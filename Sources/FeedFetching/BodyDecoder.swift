@@ -1,7 +1,7 @@
 import FeedModel
 
-/// Undoes `gzip` and `deflate`, whether the transport declares them or the body is a `.gz` file, takes the file out of a ZIP
-/// archive, and counts what comes out against the limit: a small body may hold a large one.
+/// Decodes bodies. Undoes `gzip` and `deflate`, which the transport declares or a `.gz` file brings, and takes the file
+/// out of a ZIP archive. The decoded bytes count against the limit, as a small body may hold a large one.
 package final class BodyDecoder {
     private enum Coding {
         case undecided([UInt8])
@@ -14,13 +14,13 @@ package final class BodyDecoder {
     private let isDeflate: Bool
     private var coding = Coding.undecided([])
 
-    /// Bytes of what is compressed: what comes to nothing counts, too.
+    /// Compressed bytes read so far. They are held to the limit too, as compressed data may decode to nothing.
     private var passed = 0
 
-    /// Bytes that have come out so far.
+    /// Decoded bytes so far.
     package private(set) var count = 0
 
-    /// - Parameter contentEncoding: the header's value, where there is one (RFC 9110, section 8.4).
+    /// - Parameter contentEncoding: the header's value, if there is one (RFC 9110, section 8.4).
     package init(contentEncoding: String?, limit: Int) throws {
         self.limit = limit
         let codings = (contentEncoding ?? "").lowercased().split(separator: ",").map { $0.filter { !$0.isWhitespace } }
@@ -32,7 +32,7 @@ package final class BodyDecoder {
         isDeflate = codings.first == "deflate"
     }
 
-    /// Hands on what the bytes decode to, in pieces.
+    /// Decodes the bytes and passes the result to `body`, in pieces.
     package func decode(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch coding {
         case .identity:
@@ -53,7 +53,7 @@ package final class BodyDecoder {
         }
     }
 
-    /// - Throws: ``FetchError`` where a compressed body has been cut off.
+    /// - Throws: ``FetchError`` if a compressed body is cut off.
     package func finish(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch coding {
         case .undecided(let start):
@@ -69,14 +69,15 @@ package final class BodyDecoder {
         }
     }
 
-    /// A server may say gzip and send plain XML, or say nothing and send a `.gz` file: the first bytes decide.
+    /// Returns the coding that the first bytes show. The header is not enough: a server may declare gzip and send plain
+    /// XML, or declare nothing and send a `.gz` file.
     private func decided(_ start: [UInt8]) throws -> Coding {
         if ZipArchive.isArchive(start) { return .archive(ZipArchive()) }
         guard start.count >= 2 else { return .identity }
         let isGzip = start[0] == 0x1F && start[1] == 0x8B
         if isGzip { return .compressed(try Inflater(.gzip, name: "gzip")) }
         guard isDeflate else { return .identity }
-        // Some send the data without zlib's header (RFC 9110, section 8.4.1.2).
+        // Some servers send the data without zlib's header (RFC 9110, section 8.4.1.2).
         let isZlib = start[0] & 0x0F == 8 && (Int(start[0]) << 8 | Int(start[1])) % 31 == 0
         return .compressed(try Inflater(isZlib ? .zlib : .raw, name: "deflate"))
     }
@@ -86,7 +87,7 @@ package final class BodyDecoder {
     ) throws {
         var rest = bytes
         while !rest.isEmpty {
-            // A gzip file may be several, one behind the other (RFC 1952, section 2.2).
+            // A gzip file may consist of several, one after another (RFC 1952, section 2.2).
             if inflater.isAtEnd { inflater.reset() }
             let used = try inflater.inflate(rest) { try deliver($0, body) }
             guard used > 0 else { throw FetchError(.decoding, "the body cannot be decompressed") }

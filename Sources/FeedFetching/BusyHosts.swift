@@ -2,7 +2,7 @@ import FeedModel
 package import Foundation
 import Synchronization
 
-/// Origins that asked to be left alone, in memory; the store keeps them over a restart.
+/// The origins that asked for no requests for a time, in memory. The store keeps them across restarts.
 package final class BusyHosts: Sendable {
     private let until: Mutex<[String: Date]>
 
@@ -10,7 +10,7 @@ package final class BusyHosts: Sendable {
 
     package var isEmpty: Bool { until.withLock { $0.isEmpty } }
 
-    /// Until when an origin is to be left alone; nil where it is not.
+    /// Returns the end of an origin's wait; nil if the origin may be asked.
     package func end(of origin: String, now: Date) -> Date? {
         until.withLock { until in
             guard let end = until[origin], end > now else {
@@ -21,7 +21,8 @@ package final class BusyHosts: Sendable {
         }
     }
 
-    /// Those whose time is over are forgotten: servers choose the names of origins.
+    /// Notes an origin's wait. Drops the origins whose wait is over: servers choose their names, so the list must not
+    /// grow.
     package func leaveAlone(_ origin: String, until end: Date, now: Date) {
         until.withLock { until in
             until = until.filter { $0.value > now }
@@ -29,7 +30,7 @@ package final class BusyHosts: Sendable {
         }
     }
 
-    /// The clock was set back: nobody is left alone for longer than a server may ask for.
+    /// Shortens the waits after the clock was set back: none lasts longer than a server may ask for.
     package func cutWaits(to now: Date) {
         until.withLock { $0 = $0.mapValues { min($0, now + RetryAfter.longest.seconds) } }
     }

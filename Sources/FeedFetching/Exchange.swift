@@ -7,9 +7,9 @@ import NIOCore
 package struct Exchange: Sendable {
     package var response: FeedResponse
     fileprivate var body: Body
-    /// Where permanent redirects alone have led, if anywhere.
+    /// The address that permanent redirects led to; nil if there were none, or others too.
     package var movedTo: String?
-    /// Who answered: `scheme://host:port`.
+    /// The origin that answered: `scheme://host:port`.
     package var origin = "file:"
 
     fileprivate enum Body: Sendable {
@@ -18,7 +18,7 @@ package struct Exchange: Sendable {
         case file(FileHandle)
     }
 
-    /// Bytes that the server announced, before decompression.
+    /// The body's size that the server announced, in bytes before decompression.
     package var announcedBytes: Int?
 
     static func withoutBody(_ response: FeedResponse) -> Exchange { Exchange(response: response, body: .none) }
@@ -33,20 +33,20 @@ package struct Exchange: Sendable {
         Exchange(response: response, body: .file(handle), announcedBytes: size)
     }
 
-    /// Reads the body piece by piece, on the caller's actor. The next piece is awaited while this one is worked on.
+    /// Reads the body piece by piece, on the caller's actor. The next pieces of a large body are received meanwhile.
     ///
-    /// - Throws: what `consume` throws, and the client's errors.
+    /// - Throws: the errors of `consume` and of the client.
     package func forEachPiece(
         isolation: isolated (any Actor)? = #isolation, _ consume: (UnsafeRawBufferPointer) throws -> Void
     ) async throws {
         switch body {
         case .none:
             break
-        // A small body is here at once: reading it ahead would cost a task and save nothing.
+        // A small body is there at once: reading it ahead would cost a task and save nothing.
         case .http(let body) where announcedBytes ?? .max > ReadAhead.capacity:
             let ahead = ReadAhead()
             try await withThrowingTaskGroup(of: Void.self) { group in
-                // The closure is on the caller's actor only because it captures it.
+                // The closure runs on the caller's actor only because it captures that actor.
                 isolation?.assertIsolated()
                 defer { group.cancelAll() }
                 group.addTask { await ahead.fill(from: body) }

@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSSL
 
 extension FetchError {
-    /// What the HTTP client threw, for the person who must act.
+    /// Creates an error from one of the HTTP client, in words for the person who must act on it.
     package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
         let subject = "\(request.method) \(request.url)"
         switch error {
@@ -35,7 +35,7 @@ extension FetchError {
                 ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
             self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
         case NIOSSLError.uncleanShutdown:
-            // A body that ends with its connection is whole only where TLS says so (RFC 9112, section 9.8).
+            // Only TLS shows that a body that ends with its connection is complete (RFC 9112, section 9.8).
             self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(
@@ -51,12 +51,12 @@ extension FetchError {
         }
     }
 
-    /// BoringSSL's errors name the files of its source.
+    /// Removes the names of source files, which BoringSSL's errors contain.
     private static func withoutPlaces(_ text: String) -> String {
         text.replacing(#/\ at\ [^\ \]\)]*\.(?:c|cc|h|swift):\d+/#, with: "")
     }
 
-    /// What the client says where no connection was there in time.
+    /// The client's errors for a connection that was not made in time.
     private static let connecting: [HTTPClientError] = [
         .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout,
         .socksHandshakeTimeout,

@@ -1,4 +1,4 @@
-/// Why a request gave no usable response.
+/// The reason why a request gave no usable response.
 package struct FetchError: Error, Sendable, CustomStringConvertible {
     package enum Code: Sendable {
         case address, connection, timeout, status, overloaded, truncated, tooLarge, decoding, redirect, file
@@ -7,7 +7,7 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
     var code: Code
     var message: String
 
-    /// Whether the same request may well succeed when it is sent once more.
+    /// True if the same request may well succeed when it is sent again.
     package var isWorthRepeating: Bool { code == .connection || code == .truncated || code == .overloaded }
 
     package var description: String { message }

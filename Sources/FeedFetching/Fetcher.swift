@@ -1,11 +1,11 @@
 package import FeedDeclarations
 package import FeedModel
 
-/// Sends a request and returns the head of the response; one implementation a URL scheme.
+/// Sends a request and returns the head of the response. Each URL scheme has its own implementation.
 package protocol Fetcher: Sendable {
     /// - Parameters:
-    ///   - validators: what the store holds for the request; empty for an unconditional one.
-    ///   - movedTo: where the server has said, often enough, that the request has moved for good.
+    ///   - validators: the stored validators of the request; empty for an unconditional request.
+    ///   - movedTo: the request's new address, once the server has reported the permanent move often enough.
     /// - Throws: ``FetchError``, or `CancellationError`.
     func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
 }

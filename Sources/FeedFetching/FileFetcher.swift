@@ -2,7 +2,7 @@ package import FeedDeclarations
 package import FeedModel
 package import Foundation
 
-/// `file:` URLs. Modification time and size are the validators; a file that has both unchanged answers 304.
+/// Fetches `file:` URLs. Modification time and size are the validators; a file with both unchanged answers 304.
 package struct FileFetcher: Fetcher {
     let now: @Sendable () -> Date
 
@@ -13,7 +13,7 @@ package struct FileFetcher: Fetcher {
     package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
     {
         do {
-            // Opened before it is described: a file renamed over it in between is another file.
+            // Opened before its status is read, as another file may be renamed over it in between.
             let file = try RegularFile(opening: FileAddress(request.url.value).path)
             let status = file.status
             let modified = status.modification

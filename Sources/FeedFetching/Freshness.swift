@@ -1,15 +1,15 @@
 import FeedModel
 import Foundation
 
-/// Until when a server says that its response needs not be asked for again (RFC 9111, section 4.2): a pure function of
-/// the response's head and the time of its arrival.
+/// The end of a response's freshness, by RFC 9111, section 4.2. A pure function of the response's head and the time of
+/// its arrival.
 enum Freshness {
-    /// Nil where the server says nothing, or says that it is stale already.
+    /// Returns the end of the freshness; nil if the server gives none, or the response is already stale.
     static func end(of response: FeedResponse, at now: Date) -> Date? {
         let directives = directives(of: response)
         if directives.keys.contains("no-cache") || directives.keys.contains("no-store") { return nil }
         let age = response[header: "Age"].flatMap(HTTPSeconds.parse) ?? 0
-        // A private cache, which we are, has no use for s-maxage.
+        // This is a private cache, to which s-maxage does not apply.
         if let text = directives["max-age"], let seconds = HTTPSeconds.parse(text) {
             let left = min(seconds, 365 * 86_400) - age
             return left > 0 ? now + left : nil

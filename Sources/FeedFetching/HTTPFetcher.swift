@@ -6,18 +6,18 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// `http:` and `https:` URLs, over one connection pool for each way of connecting that the sources declare.
+/// Fetches `http:` and `https:` URLs, with a connection pool for each transport that the sources declare.
 package final class HTTPFetcher: Fetcher {
     static let userAgent = "Tributary/\(TributaryVersion.current) (+\(TributaryVersion.home))"
-    /// Redirects followed for one request.
+    /// The most redirects followed for one request.
     static let redirectLimit = 5
 
     private let now: @Sendable () -> Date
     private let clients = Mutex<[Transport: HTTPClient]>([:])
     package let tokens = TokenStore()
     private let tickets = SendTickets()
-    /// How often a request is sent again for connections that were closed instead of answering. Each of them had served
-    /// one before, so there are no more than were kept alive.
+    /// The most times a request is sent again because a kept-alive connection was closed instead of answering. There
+    /// can be no more such connections than the pool keeps.
     private static let resendLimit = Transport.pooledConnections
 
     package init(now: @escaping @Sendable () -> Date) {
@@ -26,8 +26,8 @@ package final class HTTPFetcher: Fetcher {
 
     /// Closes the connections. Called once, when no request is under way.
     ///
-    /// A connection that is still being made cannot be called off, and would be waited for until it fails. After three
-    /// seconds it is left to that; the client sees to its end by itself.
+    /// A connection that is still being made cannot be cancelled, and the client would wait until it fails. After three
+    /// seconds this function returns, and the client finishes by itself.
     package func shutdown() async throws {
         let clients = clients.withLock { Array($0.values) }
         let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
@@ -44,7 +44,7 @@ package final class HTTPFetcher: Fetcher {
             end.yield(.success(()))
         }
         defer { patience.cancel() }
-        // A task of its own, as the one that asks may have been cancelled: waiting would then be over at once.
+        // A separate task: the caller's may be cancelled, and waiting in it would then end at once.
         let waiter = Task { for await result in ends { return try result.get() } }
         try await waiter.value
     }
@@ -63,7 +63,7 @@ package final class HTTPFetcher: Fetcher {
             let (token, isNew) = try await token(for: client, request)
             let exchange = try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
             guard exchange.response.status == 401, !isNew else { return exchange }
-            // Revoked before its time: one more is asked for.
+            // The token was revoked before it expired: another one is requested.
             tokens.forget(token, of: client)
             let new = try await self.token(for: client, request).token
             return try await fetch(request, validators, movedTo, authorization: "Bearer \(new.value)")
@@ -91,7 +91,8 @@ package final class HTTPFetcher: Fetcher {
     ) async throws -> Exchange {
         let declared = try HTTPTarget(request)
         var target = declared
-        // What moved for good is asked where it is; what may be sent there was decided when it moved.
+        // A request that has moved for good goes to its new address. If the origin differs, no secrets go there, and a
+        // request with a body keeps its declared address.
         if let movedTo, let address = try? WebAddress(movedTo) {
             target.url = address.url
             if target.origin != declared.origin {
@@ -148,7 +149,7 @@ package final class HTTPFetcher: Fetcher {
                 progress?.hasReceived(0)
                 return response
             } catch {
-                // Also where the run was cancelled: the client then says so in its own words.
+                // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()
                 let isLost = Self.isLost(error, message.method, isSent: ticket.isSent)
                 guard isLost, resends < Self.resendLimit else {
@@ -159,13 +160,13 @@ package final class HTTPFetcher: Fetcher {
         }
     }
 
-    /// Whether a request may be sent again at once, having reached nobody or, being idempotent, having been left without a
+    /// Returns true if a request may be sent again at once. It has reached no server, or it is idempotent and got no
     /// byte of an answer on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
     private static func isLost(_ error: any Error, _ method: HTTPMethod, isSent: Bool) -> Bool {
         switch error {
         case AnswerError.closedBeforeAnswer:
             return [.GET, .HEAD, .OPTIONS, .PUT, .DELETE].contains(method)
-        // The pool had a connection that was being closed; over HTTP/2 the client calls that cancelled.
+        // The pool used a connection that was being closed. Over HTTP/2 the client calls that cancelled.
         case ChannelError.ioOnClosedChannel: return !isSent
         case let error as HTTPClientError: return [.remoteConnectionClosed, .cancelled].contains(error) && !isSent
         default: return false
@@ -186,8 +187,8 @@ package final class HTTPFetcher: Fetcher {
         return .http(head, response.body)
     }
 
-    /// A validator that can be sent back: not one that has lost bytes, has a control character, or is so long that servers
-    /// would refuse the request (4,096 bytes; they commonly take 8,192 in all).
+    /// Returns the validator if it can be sent back. One that has lost bytes, has a control character, or exceeds 4,096
+    /// bytes cannot: servers commonly take 8,192 bytes of headers in all and would refuse the request.
     private static func validator(_ value: String?) -> String? {
         guard let value, value.utf8.count <= 4_096,
             value.unicodeScalars.allSatisfy({ $0 == "\t" || (0x20...0xFF).contains($0.value) && $0.value != 0x7F })

@@ -4,7 +4,7 @@ import FeedModel
 import Foundation
 import NIOHTTP1
 
-/// Where a request goes next, and what it carries there.
+/// The next address of a request, with what is sent there.
 package struct HTTPTarget {
     var url: URL
     var method: String
@@ -13,7 +13,8 @@ package struct HTTPTarget {
 
     package var origin: String { url.origin }
 
-    /// Parameters go into the query, or form-encoded into the body of a request that has one and declares none.
+    /// Creates the target of a request. Its parameters go into the query, or form-encoded into the body if the method
+    /// has one and the request declares none.
     package init(_ request: RequestDeclaration) throws {
         method = request.method
         declared = request.headers
@@ -57,7 +58,7 @@ package struct HTTPTarget {
         return headers
     }
 
-    /// What may go to another origin: nothing that was declared for this one.
+    /// Returns the headers that may go to another origin: none of those declared for this one.
     static func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
         let kept: Set = [
             "accept", "accept-encoding", "accept-language", "user-agent", "if-none-match", "if-modified-since",
@@ -65,13 +66,13 @@ package struct HTTPTarget {
         return HTTPHeaders(headers.filter { kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
     }
 
-    /// Leaves out what was declared for another origin.
+    /// Removes what was declared for another origin.
     mutating func dropSecrets() {
         let kept: Set = ["accept", "accept-language", "user-agent"]
         declared = declared.filter { kept.contains($0.key.lowercased()) }
     }
 
-    /// Where a response sends the request instead (RFC 9110, section 15.4); nil where it does not.
+    /// Returns the target of a response's redirect (RFC 9110, section 15.4); nil if it is not one.
     func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {
         let status = Int(response.status.code)
         guard [301, 302, 303, 307, 308].contains(status) else { return nil }
@@ -96,12 +97,12 @@ package struct HTTPTarget {
         return target
     }
 
-    /// Names and values as a query or a form has them.
+    /// Returns names and values encoded as a query or a form.
     static func form(_ fields: [String: String]) -> String {
         fields.sorted { $0.key < $1.key }.map { "\(encoded($0.key))=\(encoded($0.value))" }.joined(separator: "&")
     }
 
-    /// The value of an Authorization header (RFC 7617).
+    /// Returns the value of an Authorization header for Basic (RFC 7617).
     static func basic(_ user: String, _ password: String) -> String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }

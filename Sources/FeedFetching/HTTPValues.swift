@@ -12,7 +12,8 @@ enum HTTPDate {
 
 /// Whole seconds of header fields (RFC 9111, section 1.2.2).
 enum HTTPSeconds {
-    /// Nil for what is no number. A fraction, which some servers write, is kept; what is more than a century is a century.
+    /// Returns the seconds; nil if the text is not a number. Keeps a fraction, which some servers write, and cuts the
+    /// value to a century.
     static func parse(_ text: String) -> Double? {
         let text = text.trimmingCharacters(in: .whitespaces)
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) || $0 == UInt8(ascii: ".") }),
@@ -25,6 +26,6 @@ enum HTTPSeconds {
 }
 
 package enum HTTPReason {
-    /// The standard phrase of a status: `Not Found`.
+    /// Returns the standard phrase of a status, such as `Not Found`.
     package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }
 }

@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// Lets at most so many at a time have a place at one key, such as a host; the others wait in the order in which they came.
+/// Limits the places at each key, such as a host, to a number at a time. Others wait in the order of their arrival.
 package final class HostLimiter: Sendable {
     private struct Waiter {
         var id: Int
@@ -14,7 +14,7 @@ package final class HostLimiter: Sendable {
         var waiting: [String: Deque<Waiter>] = [:]
         var cancelled: Set<Int> = []
         var nextID = 0
-        /// Keys at which somebody who does not wait was refused a place.
+        /// Keys where ``placeIfFree(at:)`` found no place.
         var refused: Set<String> = []
         var onFree: @Sendable (String) -> Void = { _ in }
 
@@ -29,10 +29,11 @@ package final class HostLimiter: Sendable {
 
     package init(limit: Int) { state = Mutex(State(limit: limit)) }
 
-    /// Calls `action` when a place is free again at a key where ``placeIfFree(at:)`` found none, and nobody waits for it.
+    /// Sets the action for a place that becomes free at a key where ``placeIfFree(at:)`` found none, if nobody waits
+    /// there.
     package func onFree(_ action: @escaping @Sendable (String) -> Void) { state.withLock { $0.onFree = action } }
 
-    /// Lets more or fewer in from now on. Who is in stays in.
+    /// Changes the limit. Places that are already taken stay so.
     package func setLimit(_ limit: Int) {
         let (admitted, freed, onFree) = state.withLock { state in
             state.limit = limit
@@ -52,7 +53,7 @@ package final class HostLimiter: Sendable {
         for key in freed { onFree(key) }
     }
 
-    /// A place at a key, for as long as somebody holds it.
+    /// A place at a key, taken until the object is released.
     package final class Place: Sendable {
         private let limiter: HostLimiter
         package let key: String
@@ -65,13 +66,13 @@ package final class HostLimiter: Sendable {
         deinit { limiter.leave(key) }
     }
 
-    /// - Throws: `CancellationError` where the task is cancelled while it waits.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
     package func place(at key: String) async throws -> Place {
         try await enter(key)
         return Place(self, key)
     }
 
-    /// A place for whoever must not wait; nil where there is none.
+    /// Returns a place without waiting; nil if none is free.
     package func placeIfFree(at key: String) -> Place? {
         let isFree = state.withLock { state in
             if state.enter(key) { return true }
@@ -81,7 +82,8 @@ package final class HostLimiter: Sendable {
         return isFree ? Place(self, key) : nil
     }
 
-    /// A place for whoever holds what others wait for, and so must not wait: over the limit where there is none.
+    /// Returns a place at once, over the limit if none is free. For callers that hold what others wait for, and so must
+    /// not wait.
     package func placeRegardless(at key: String) -> Place {
         state.withLock { $0.active[key, default: 0] += 1 }
         return Place(self, key)
@@ -105,7 +107,8 @@ package final class HostLimiter: Sendable {
         } onCancel: {
             cancel(id, at: key)
         }
-        // Cancelled before it asked, the mark above was consumed; admitted, a later cancellation is the body's.
+        // A task cancelled before it asked has used up its mark above. Once it is admitted, a later cancellation is the
+        // caller's concern.
         guard isAdmitted else { throw CancellationError() }
         state.withLock { _ = $0.cancelled.remove(id) }
     }

@@ -15,10 +15,10 @@ final class Inflater {
     private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let name: String
 
-    /// Whether the last byte of the compressed data has been read.
+    /// True once the last byte of the compressed data has been read.
     private(set) var isAtEnd = false
 
-    /// - Parameter name: what an error calls the data.
+    /// - Parameter name: the data's name in errors.
     init(_ format: Format, name: String) throws {
         self.name = name
         let code = format == .raw ? tributary_inflate_init_raw(&stream) : tributary_inflate_init(&stream)
@@ -30,15 +30,15 @@ final class Inflater {
         output.deallocate()
     }
 
-    /// Begins anew, for compressed data that follow others.
+    /// Starts anew, for compressed data that follow others.
     func reset() {
         inflateReset(&stream)
         isAtEnd = false
     }
 
-    /// Hands on what the bytes decode to, until they are used up or the data end.
+    /// Decompresses the bytes and passes the result to `body`, until the bytes are used up or the data end.
     ///
-    /// - Returns: how many bytes were used.
+    /// - Returns: the number of bytes used.
     func inflate(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Int {
         guard let base = bytes.baseAddress, !isAtEnd else { return 0 }
         // zlib declares its input as mutable and does not change it.
@@ -53,7 +53,7 @@ final class Inflater {
             }
             try body(UnsafeRawBufferPointer(rebasing: output[..<(output.count - Int(stream.avail_out))]))
             isAtEnd = code == Z_STREAM_END
-            // Output that did not fit comes with the next call, even where no input is left.
+            // Output that did not fit comes with the next call, even if no input is left.
             if stream.avail_in == 0, stream.avail_out > 0 { break }
             if code == Z_BUF_ERROR { break }
         }

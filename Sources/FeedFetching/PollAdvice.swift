@@ -1,21 +1,21 @@
 package import FeedModel
 package import Foundation
 
-/// What the responses of one run say about when to come back.
+/// Advice from one run's responses about the time of the next run.
 package struct PollAdvice: Sendable, Equatable {
     /// The latest end of the freshness that responses claim.
     package var freshUntil: Date?
-    /// Whether any response came over HTTP, and whether all of those had validators.
+    /// True if any response came over HTTP. `haveValidators` is true if all those had validators.
     package var isHTTP = false
     package var haveValidators = true
-    /// Until when a server asked to be left alone, and what it answered.
+    /// The time until which a server asked for no requests, and the status of that answer.
     package var retryAt: Date?
     package var retryStatus: Int?
-    /// The origin that answered 429: all of it is left alone.
+    /// The origin that answered 429. No request goes there until `retryAt`.
     package var busyOrigin: String?
-    /// A feed that is no more, by its address.
+    /// The address of a feed that is gone (410).
     package var gone: String?
-    /// Requests that have moved for good, with where to.
+    /// The new addresses of requests that have moved for good, by key.
     package var moved: [String: String] = [:]
 
     package init(

@@ -1,12 +1,12 @@
 import NIOCore
 import Synchronization
 
-/// A large body's next pieces, received while the parser works on the last ones.
+/// Receives a large body's next pieces while the parser works on the last ones.
 ///
-/// Pieces are some 64 KiB, and each that is awaited costs the parser a change of threads. Here a child task awaits them,
-/// and the parser takes all that have come; it waits only where there are none, and the child only where there are many.
+/// Pieces are some 64 KiB each, and to await one costs the parser a change of threads. So a child task awaits them, and
+/// the parser takes all that have come. The parser waits only if there are none, and the child only if there are many.
 final class ReadAhead: Sendable {
-    /// Together with what the parser has taken, twice this is held in memory.
+    /// The bytes after which the child waits. With those that the parser has taken, memory holds twice as many.
     static let capacity = 512 << 10
 
     private struct State {
@@ -19,7 +19,7 @@ final class ReadAhead: Sendable {
 
     private let state = Mutex(State())
 
-    /// Hands pieces over until there are no more.
+    /// Stores the pieces for the parser until the sequence ends.
     func fill<Pieces: AsyncSequence>(from pieces: Pieces) async where Pieces.Element == ByteBuffer {
         do {
             for try await piece in pieces {
@@ -34,9 +34,9 @@ final class ReadAhead: Sendable {
         }
     }
 
-    /// What has come since, at least one piece; none at the body's end.
+    /// Returns the pieces received since the last call, at least one; none at the body's end.
     ///
-    /// - Throws: what the sequence of pieces throws.
+    /// - Throws: the errors of the sequence of pieces.
     func next(isolation: isolated (any Actor)? = #isolation) async throws -> [ByteBuffer] {
         while true {
             let (pieces, end, writer) = state.withLock { state in

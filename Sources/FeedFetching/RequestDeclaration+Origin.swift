@@ -1,9 +1,9 @@
 import FeedDeclarations
 
 extension RequestDeclaration {
-    /// What was declared for the source's own hosts does not go to one that a response has named.
+    /// Removes what was declared for the source's own hosts, for a host that a response has named.
     ///
-    /// - Throws: ``FetchError`` where the request would be another one without.
+    /// - Throws: ``FetchError`` if it would then be a different request.
     package mutating func dropSecrets() throws {
         guard body == nil, method == "GET" || method == "HEAD" else {
             throw FetchError(
@@ -15,9 +15,9 @@ extension RequestDeclaration {
         authentication = nil
     }
 
-    /// The origin that is asked, `scheme://host:port`.
+    /// Returns the origin of the request's address, `scheme://host:port`.
     ///
-    /// - Throws: ``FetchError`` where the request has no address, as before a response has said what stands in it.
+    /// - Throws: ``FetchError`` if the request has no valid address, as while it refers to a response not yet received.
     package func origin() throws -> String {
         if let declaredOrigin { return declaredOrigin }
         do {

@@ -5,7 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// Asks for an access token (RFC 6749, sections 4.4.2 and 5).
+/// A request for an access token (RFC 6749, sections 4.4.2 and 5).
 struct TokenRequest {
     let client: ClientCredentials
 
@@ -42,7 +42,7 @@ struct TokenRequest {
         message.method = .POST
         switch client.place {
         case .header:
-            // Both are form-encoded before they are joined (section 2.3.1).
+            // Name and secret are form-encoded before they are joined (section 2.3.1).
             message.headers.add(
                 name: "Authorization",
                 value: HTTPTarget.basic(
@@ -58,7 +58,7 @@ struct TokenRequest {
         return message
     }
 
-    /// - Throws: ``FetchError`` where the server issues no token.
+    /// - Throws: ``FetchError`` if the server issues no token.
     func token(from response: HTTPClientResponse, now: Date) async throws -> TokenStore.Token {
         let subject = "the token server \(client.tokenURL)"
         let body: ByteBuffer
@@ -90,7 +90,7 @@ struct TokenRequest {
         }
         return TokenStore.Token(
             value: value,
-            // A lifetime that no clock can tell from for ever, or that is no number, is a year.
+            // A lifetime that is not finite, or longer than a year, becomes a year.
             expires: answer.expires_in?.value.map { seconds in
                 now + (seconds.isFinite ? min(max(seconds, 0), Self.longestLife) : Self.longestLife)
             })

@@ -2,24 +2,24 @@ package import FeedDeclarations
 import Foundation
 import Synchronization
 
-/// The tokens that have been issued, each until it expires. One client asks for a token at most once at a time.
+/// The issued tokens, each until it expires. A client requests at most one token at a time.
 package final class TokenStore: Sendable {
     struct Token: Sendable {
         var value: String
-        /// Nil where the server did not say; it then lasts until it is refused.
+        /// The end of the token's life; nil if the server gave none. It then lasts until it is refused.
         var expires: Date?
     }
 
-    /// A token that expires this soon is not used any more.
+    /// The seconds before its expiry from which a token is no longer used.
     private static let margin: TimeInterval = 30
 
     private let tokens = Mutex<[ClientCredentials: Token]>([:])
     private let turns = HostLimiter(limit: 1)
-    /// The last tokens of each client, the one in force included: they are secrets for longer than they are used.
+    /// The last tokens of each client, including the current one. They stay secret after their use.
     private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
     private static let remembered = 4
 
-    /// Keeps the tokens out of texts.
+    /// The redactor that removes the tokens from texts.
     package var redactor: Redactor { issued.withLock { $0.redactor } }
 
     /// - Returns: the token, and whether it has just been issued.

@@ -5,16 +5,16 @@ import NIOPosix
 import NIOSSL
 
 extension Transport {
-    /// A client whose connections are made this way. HTTP/2 is spoken where a server offers it (ALPN, RFC 7301).
+    /// Returns a client that connects in this way. It uses HTTP/2 if a server offers it (ALPN, RFC 7301).
     ///
-    /// - Throws: what a certificate or key cannot be loaded for.
+    /// - Throws: the error of a certificate or key that cannot be loaded.
     func makeClient(_ connections: Connections) throws -> HTTPClient {
         var configuration = HTTPClient.Configuration()
         configuration.timeout.connect = TimeAmount(connectTimeout)
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .disabled
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.pooledConnections
-        // Who is not there is not asked again and again until the time is up: 'retries' says how often.
+        // The client does not repeat a failed connection until the time is up: `retries` says how often to try.
         configuration.connectionPool.retryConnectionEstablishment = false
         connections.configure(&configuration)
         configuration.tlsConfiguration = try tls?.configuration()
@@ -22,18 +22,18 @@ extension Transport {
         return HTTPClient(eventLoopGroupProvider: .shared(Self.eventLoops), configuration: configuration)
     }
 
-    /// Connections to one host that are kept for further requests. Each of them may turn out to be closed.
+    /// The most connections to one host that are kept for further requests. Each may turn out to be closed.
     static let pooledConnections = 64
 
-    /// One thread does for thousands of requests a second; a second one would only wake the runs' threads more often. It
-    /// lives as long as the process, as NIO's own singletons do.
+    /// One thread suffices for thousands of requests a second; a second one would only wake the runs' threads more
+    /// often. It lives as long as the process, as NIO's own singletons do.
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 }
 
 extension Transport.TLS {
     fileprivate func configuration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        // Files that have changed since the configuration was read must not hang either.
+        // Checked again, as files may have changed since the configuration was read, and must not hang the client.
         for file in [trustedCertificates, certificates, key].compactMap(\.self) { try RegularFile.check(file) }
         if let trustedCertificates {
             configuration.additionalTrustRoots = [
@@ -49,7 +49,7 @@ extension Transport.TLS {
 }
 
 extension NIOSSLPrivateKey {
-    /// - Parameter password: where the key is encrypted.
+    /// - Parameter password: the password of an encrypted key.
     convenience init(pemFile: String, password: String?) throws {
         if let password {
             try self.init(file: pemFile, format: .pem) { $0(password.utf8) }

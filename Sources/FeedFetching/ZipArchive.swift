@@ -1,9 +1,10 @@
 import CZlib
 
-/// The one file of a ZIP archive, taken out as the archive arrives (PKWARE's APPNOTE.TXT 6.3, section 4.3).
+/// Reads the single file of a ZIP archive while the archive arrives (PKWARE's APPNOTE.TXT 6.3, section 4.3).
 ///
-/// Files may be stored or deflated, with their sizes before or behind the data, in ZIP64 or not; folders are passed over. The
-/// archive is read to its end record, which tells that it is whole. Of several files nobody could say which one is meant.
+/// Files may be stored or deflated, with their sizes before or after the data, in ZIP64 or not. Folders are skipped.
+/// The archive is read to its end record, which shows that it is complete. More than one file is an error, as nothing
+/// tells which is meant.
 final class ZipArchive {
     private enum State {
         case signature, fileHeader
@@ -17,7 +18,7 @@ final class ZipArchive {
         case end
     }
 
-    /// What precedes a file's data (section 4.3.7), without the signature.
+    /// The header of a file's data (section 4.3.7), without the signature.
     private struct FileHeader {
         var flags: Int
         var method: Int
@@ -36,7 +37,7 @@ final class ZipArchive {
         }
 
         var isEncrypted: Bool { flags & 1 != 0 }
-        /// Whether checksum and sizes stand behind the data.
+        /// True if the checksum and sizes follow the data.
         var hasDescriptor: Bool { flags & 8 != 0 }
     }
 
@@ -48,15 +49,15 @@ final class ZipArchive {
     private var hasFile = false
     private var isFolder = false
     private var checksum: UInt = 0
-    /// What the archive says it is.
+    /// The checksum that the archive gives.
     private var declaredChecksum = 0
 
-    /// Whether a body's first bytes are an archive's.
+    /// Returns true if a body's first bytes are those of an archive.
     static func isArchive(_ start: [UInt8]) -> Bool { start.starts(with: [0x50, 0x4B, 0x03, 0x04]) }
 
-    /// Takes the archive's next bytes, and hands on what they hold of the file.
+    /// Reads the archive's next bytes, and passes the file's data in them to `body`.
     ///
-    /// - Throws: ``FetchError`` where the archive is not one, or not one of a single file.
+    /// - Throws: ``FetchError`` if the bytes are not an archive, or its content is not a single file.
     func read(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var rest = bytes
         while !rest.isEmpty {
@@ -90,13 +91,13 @@ final class ZipArchive {
         }
     }
 
-    /// - Throws: ``FetchError`` where the archive has been cut off, or holds no file.
+    /// - Throws: ``FetchError`` if the archive is cut off or holds no file.
     func finish() throws {
         guard case .end = state else { throw FetchError(.truncated, "the ZIP archive ended before its last byte") }
         guard hasFile else { throw FetchError(.decoding, "the ZIP archive holds no file") }
     }
 
-    /// Bytes of the record that is read.
+    /// The size of the current record, in bytes.
     private var wanted: Int {
         switch state {
         case .fileHeader: 26
@@ -169,7 +170,7 @@ final class ZipArchive {
         }
     }
 
-    /// The sizes in the extra field of ZIP64 (section 4.5.3): the file's, then the compressed one.
+    /// Returns the sizes in the extra field of ZIP64 (section 4.5.3): the file's, then the compressed one.
     private static func zip64Sizes(_ extra: [UInt8]) -> [Int]? {
         var offset = 0
         while offset + 4 <= extra.count {
@@ -204,7 +205,7 @@ final class ZipArchive {
 
 extension [UInt8] {
     fileprivate func littleEndian(at offset: Int, count: Int) -> Int {
-        // The topmost bit of a size of eight bytes would be more than any file; it must not trap.
+        // A size of eight bytes with the topmost bit set exceeds any file; it must not trap.
         Int(truncatingIfNeeded: (0..<count).reduce(UInt64(0)) { $0 | UInt64(self[offset + $1]) << (8 * UInt64($1)) })
     }
 }

@@ -1,11 +1,11 @@
 package import XMLStream
 
-/// What was seen of one attribute of one element path.
+/// The observed values of one attribute of one element path.
 package struct AttributeProfile {
     package let name: XMLName
     package internal(set) var value = ValueProfile()
 
-    /// `xsi:schemaLocation` and its like speak of the document, not of what it says.
+    /// True where the attribute holds data. `xsi:schemaLocation` and similar attributes describe the document instead.
     var isData: Bool {
         name.namespace != "http://www.w3.org/2001/XMLSchema-instance" && name.qualified != "xml:space"
     }

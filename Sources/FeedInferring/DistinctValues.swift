@@ -1,13 +1,13 @@
-/// Whether the values met so far all differ, by their hashes.
+/// A check by hashes that all values met so far differ.
 ///
-/// The first 100,000 values are remembered, and every later one is compared with those; two later ones that are alike
-/// stay unnoticed, so beyond that number the answer is what was seen. Once two values are alike nothing is remembered
-/// any more: only columns that could be keys cost memory.
+/// The first 100,000 values are remembered, and every later one is compared with those. Two equal later ones are not
+/// noticed, so beyond that number the answer covers only the comparisons made. Once two values are equal, nothing is
+/// remembered any more: only columns that could be keys take memory.
 struct DistinctValues {
     static let limit = 100_000
 
     private(set) var allDiffer = true
-    /// Whether there were values that later ones are not compared with.
+    /// True where some values were not remembered, so that later ones are not compared with them.
     private(set) var isPartial = false
     private var hashes: Set<UInt64> = []
 
@@ -22,9 +22,9 @@ struct DistinctValues {
         }
     }
 
-    /// What comes next may be like what came before: the children of another element, say.
+    /// Forgets the values so far: the next ones may equal them, such as those in the children of another element.
     mutating func startOver() {
-        // Emptying a set costs its capacity, which is too much for a set that was large once.
+        // The time to empty a set grows with its capacity, which is too much for a set that was once large.
         if hashes.count > 64 { hashes = [] } else { hashes.removeAll(keepingCapacity: true) }
     }
 

@@ -1,17 +1,18 @@
 package import XMLStream
 
-/// What an XML document consists of: the tree of its distinct element paths, with how often each occurs and what its
-/// values look like.
+/// The structure of an XML document: the tree of its distinct element paths, with the count of each and the forms of
+/// its values.
 ///
-/// Made while an ``XMLStreamParser`` reads the document, with memory for the paths and for the hashes of values that
-/// could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser is.
+/// It is made while an ``XMLStreamParser`` reads the document. Memory is needed for the paths and for the hashes of
+/// values that could be keys (``DistinctValues``), not for the document. Used from one thread at a time, as the parser
+/// is.
 package final class DocumentProfile: XMLStreamHandler {
-    /// More paths than any document with a schema has; fewer than names that are data (`<id1234>`) make.
+    /// The most paths. No document with a schema has so many; names that are data (`<id1234>`) make more.
     static let maximumPaths = 20_000
 
     /// Nil until the root element has begun.
     package private(set) var root: ElementProfile?
-    /// Elements read so far.
+    /// The number of elements read so far.
     package private(set) var elements = 0
     private var open: [ElementProfile] = []
     private var paths = 0

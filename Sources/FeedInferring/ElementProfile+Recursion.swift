@@ -1,15 +1,15 @@
 import XMLStream
 
 extension ElementProfile {
-    /// A copy in which elements below elements of the same name (outlines in outlines, categories in categories) are
-    /// profiled in one place, so that one table with a suffix path loads every level.
+    /// Returns a copy in which elements below elements of the same name (outlines in outlines, categories in
+    /// categories) are profiled in one place, so that one table with a suffix path loads every level.
     ///
-    /// Elements of one name are taken for levels of one thing where they share an attribute or a child, or have nothing
-    /// but text: `Cube` in `Cube` of the European Central Bank shares nothing. They must lie below the topmost of them
-    /// and occur nowhere else, because a suffix path would find them there, too.
+    /// Elements of one name count as levels of one thing where they share an attribute or a child, or have only text.
+    /// `Cube` in `Cube` of the European Central Bank shares nothing. All must lie below the topmost of them and occur
+    /// nowhere else, because a suffix path would find them there, too.
     ///
-    /// Folding one group may make another of what it brings together, so names are gone through until none is one, or
-    /// for ``passes`` times: a document that needs more was made for it.
+    /// Folding one group may bring together another. So names are checked until no group is found, or for ``passes``
+    /// passes: a document that needs more was made for it.
     func foldingRecursion() -> ElementProfile {
         let copy = ElementProfile(copying: self, parent: nil)
         for _ in 0..<Self.passes {
@@ -20,12 +20,12 @@ extension ElementProfile {
 
     private static let passes = 20
 
-    /// Folds each group of elements of one name, the names in the order of the document.
+    /// Folds each group of elements of one name. Names are taken in the order of the document.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: true if a group was folded.
     private func foldGroups() -> Bool {
         var names: [String] = []
-        // An element comes before those below it, and stays so: folding moves elements only towards the root.
+        // An element comes before those below it. This stays so, because folding moves elements only towards the root.
         var places: [String: [ElementProfile]] = [:]
         visit { element in
             if places[element.name.local] == nil { names.append(element.name.local) }

@@ -1,11 +1,11 @@
 import XMLStream
 
 extension ElementProfile {
-    /// Takes into account that a name without a prefix is found in any namespace.
+    /// Merges the profiles of names that one path finds: a name without a prefix matches in any namespace.
     ///
-    /// The records at `item/link` are the `item/atom:link` too, if there are any: no path tells them apart, so they are
-    /// profiled in one place. Values are told apart, because of several the first counts, and an export writes the one
-    /// without a prefix first. But where a record has only the other, that is its value: the column's type must allow it.
+    /// A path `item/link` finds the records at `item/atom:link`, too. No path separates them, so they are profiled in
+    /// one place. Values can be separated: of several the first counts, and an export writes the one without a prefix
+    /// first. But a record that has only the other takes its value from there, so the column's type must allow it.
     func foldTwins() {
         var folded: Set<ObjectIdentifier> = []
         for group in Dictionary(grouping: children.enumerated(), by: \.element.name.local).values where group.count > 1
@@ -34,7 +34,7 @@ extension ElementProfile {
         for child in children { child.foldTwins() }
     }
 
-    /// Whether it, or an element within it, repeats.
+    /// True where the element, or an element within it, repeats.
     private var holdsRecords: Bool {
         maximum > 1 || isRecursive || !isProse && children.contains(where: \.holdsRecords)
     }

@@ -1,39 +1,40 @@
 package import XMLStream
 
-/// What was seen of the elements at one path of a document.
+/// The observed elements at one path of a document.
 ///
-/// Names are told apart by local name and namespace: one namespace under two prefixes is one path.
+/// Names are compared by local name and namespace: one namespace with two prefixes is one path.
 package final class ElementProfile {
     package let name: XMLName
     package internal(set) unowned var parent: ElementProfile?
-    /// In the order of their first appearance.
+    /// The child elements, in the order of their first appearance.
     package internal(set) var children: [ElementProfile] = []
     package internal(set) var attributes: [AttributeProfile] = []
     /// The elements' own text.
     package internal(set) var text = ValueProfile()
     package internal(set) var count = 0
-    /// The most of them in one parent.
+    /// The most of these elements in one parent.
     package internal(set) var maximum = 0
-    /// Parents that have at least one of them.
+    /// The number of parents with at least one of these elements.
     package internal(set) var parents = 0
-    /// Whether elements of this name were met below one another, and are all profiled here.
+    /// True where elements of this name were found below one another, and are all profiled here.
     var isRecursive = false
-    /// Whether it has been merged into another, and is no part of the document any more.
+    /// True where this profile has been merged into another, and is no longer part of the document.
     private(set) var isMerged = false
-    /// Local names that several children have, in different namespaces. Once nothing is added any more.
+    /// Local names that several children have, in different namespaces. To be read when nothing is added any more.
     lazy var twins: Set<String> = {
         var once: Set<String> = []
         return Set(children.map(\.name.local).filter { !once.insert($0).inserted })
     }()
-    /// As a column is named after it: with its prefix only where a sibling has the same local name. Likewise.
+    /// The name for a column, with the prefix only where a sibling has the same local name. To be read when nothing is
+    /// added any more.
     lazy var columnName = SQLName.snakeCase(hasTwin ? name.qualified : name.local)
-    /// Attributes of one local name in different namespaces. Likewise.
+    /// Local names that several attributes have, in different namespaces. To be read when nothing is added any more.
     lazy var attributeTwins: Set<String> = {
         var once: Set<String> = []
         return Set(attributes.map(\.name.local).filter { !once.insert($0).inserted })
     }()
 
-    /// The children by the number of their name in the document, and by what tells names apart.
+    /// The children by the number of their name in the document, and by identity.
     private var childrenByNumber: [Int32: ElementProfile] = [:]
     private var childrenByName: [Identity: ElementProfile] = [:]
     private var attributesByName: [Identity: Int] = [:]
@@ -51,15 +52,15 @@ package final class ElementProfile {
 
     // MARK: - Profiling
 
-    /// What tells names apart, whatever their prefixes.
+    /// A name without its prefix, for comparison.
     struct Identity: Hashable {
         let local: String
         let namespace: String?
     }
 
-    /// The child of this name; nil before it is first met.
+    /// Returns the child of this name; nil where none has occurred yet.
     ///
-    /// - Parameter number: the name's among the names of the document.
+    /// - Parameter number: the number of the name in the document.
     func child(_ name: XMLName, number: Int32) -> ElementProfile? {
         if let found = childrenByNumber[number] { return found }
         guard let found = child(name.identity) else { return nil }
@@ -102,7 +103,7 @@ package final class ElementProfile {
         maximum = max(maximum, occurrences)
     }
 
-    /// - Parameter text: what it has of its own before the child, trimmed; asked for before the first one only.
+    /// - Parameter text: the element's own text before the child, trimmed. Called before the first child only.
     func beginChild(after text: () -> UnsafeBufferPointer<UInt8>) {
         if childrenNow == 0 {
             instancesWithChildren += 1
@@ -125,28 +126,28 @@ package final class ElementProfile {
 
     /// - Parameter text: the element's own, trimmed.
     func end(_ text: UnsafeBufferPointer<UInt8>) {
-        // An element with a text of its own is mostly a column of its parent: siblings have the same grandparent.
+        // An element with its own text is mostly a column of its parent: siblings have the same grandparent.
         self.text.add(text, scope: parent?.parent?.count ?? 0)
         if childrenNow > 0, text.count > max(leadingLength, childrenNow * 4) { instancesWithProse += 1 }
     }
 
-    // MARK: - What it is
+    // MARK: - Classification
 
     /// The attributes that hold data.
     var data: [AttributeProfile] { attributes.filter(\.isData) }
 
-    /// Whether the elements' content is running text with markup in it, which columns would tear apart: mostly there is
-    /// text after a child, and more than a stray word, or XHTML begins here.
+    /// True where the elements' content is running text with markup, which columns would tear apart. In most elements
+    /// with children, text of more than a stray word follows a child; or XHTML begins here.
     var isProse: Bool {
         guard !children.isEmpty else { return false }
         if instancesWithProse * 2 > instancesWithChildren { return true }
         return children.contains { $0.name.namespace == Self.xhtml && Self.blocks.contains($0.name.local) }
     }
 
-    /// Whether there are no elements in it, at this path or at those that recursion folded into others.
+    /// True where no element at this path, or at those folded into it by recursion, has children.
     var isLeaf: Bool { instancesWithChildren == 0 }
 
-    /// Whether XHTML begins here, whose markup is worth keeping.
+    /// True where XHTML begins here, whose markup should be kept.
     var holdsXHTML: Bool { children.contains { $0.name.namespace == Self.xhtml } }
 
     private static let xhtml = "http://www.w3.org/1999/xhtml"
@@ -156,7 +157,7 @@ package final class ElementProfile {
 
     // MARK: - Copies
 
-    /// A copy of this element and everything below it, with the same figures.
+    /// Creates a copy of this element and all below it, with the same counts.
     init(copying other: ElementProfile, parent: ElementProfile?) {
         name = other.name
         self.parent = parent
@@ -171,7 +172,7 @@ package final class ElementProfile {
         for child in other.children { adopt(ElementProfile(copying: child, parent: self)) }
     }
 
-    /// Adds what was seen at another path, children included.
+    /// Adds the figures of another path's profile, children included.
     func merge(_ other: ElementProfile) {
         count += other.count
         maximum = max(maximum, other.maximum)
@@ -195,7 +196,7 @@ package final class ElementProfile {
 }
 
 extension XMLName {
-    /// Whether both name the same thing, whatever their prefixes.
+    /// True where both names are the same apart from their prefixes.
     func isSame(as other: XMLName) -> Bool { local == other.local && namespace == other.namespace }
 
     var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }

@@ -1,15 +1,16 @@
 import FeedDeclarations
 import XMLStream
 
-/// Which of a record's values could be its key.
+/// The choice of a key among a record's values.
 ///
-/// A key is in every record and differs from record to record. Of several, the one with the better name is chosen
-/// (`id` before `guid` before `url`), then attributes before elements, then the shorter. Only the record's own
-/// attributes and children are asked: an id further down is that of something else.
+/// A key is in every record and differs from record to record. Of several candidates, the better name wins (`id` before
+/// `guid` before `url`), then attributes before elements, then the shorter value. Only the record's own attributes and
+/// children are considered: an id further down belongs to something else.
 ///
-/// Other names count only where that is no accident: the attributes of five records, or the children of fifty, if they
-/// are short texts (of records in records: as many in each, on average). Amounts and truth values never are keys,
-/// points in time only where they are called `date`, `day` or `time`.
+/// Values with other names count only where uniqueness is no accident: attributes of at least five records, or children
+/// of at least fifty, if they are short texts. For records in records, each enclosing record must have that many on
+/// average. Amounts and truth values never are keys. Points in time are keys only if they are called `date`, `day` or
+/// `time`.
 struct KeyChoice {
     private let record: ElementProfile
     private let values: [RecordValue]
@@ -19,21 +20,21 @@ struct KeyChoice {
         self.values = values
     }
 
-    /// A value chosen by its position.
+    /// A chosen value, by its position.
     struct Choice {
         var index: Int
-        /// Whether its name says that it identifies the record; a label does not.
+        /// True where its name says that it identifies the record; a label does not.
         var isIdentifier = false
-        /// Whether it identifies this record and no other that it refers to.
+        /// True where it identifies this record, rather than another that the record refers to.
         var isOwn = false
     }
 
-    /// The value that is unique over the document.
+    /// The value that is unique in the document.
     var unique: Choice? {
         best(of: record.count) { $0.profile.distinct.allDiffer }
     }
 
-    /// The value that is unique within each of the enclosing records.
+    /// Returns the value that is unique within each of the enclosing records.
     func uniqueAmongSiblings(in enclosing: ElementProfile) -> Choice? {
         best(of: record.count / max(enclosing.count, 1)) {
             $0.steps.count == ($0.attribute == nil ? 1 : 0) && $0.profile.distinctAmongSiblings.allDiffer
@@ -66,7 +67,7 @@ struct KeyChoice {
         }
         guard depth <= 1 else { return ["identifier", "guid", "uuid"].contains(name) ? Self.deep : nil }
         if let rank = nameRank(name, of: value) {
-            // In a single record everything is unique: only what is made for it counts.
+            // In a single record every value is unique, so only names that are made for identifiers count.
             return record.count > 1 || rank <= Self.identifier ? rank : nil
         }
         let isShort = value.type == .text && value.profile.maximumLength <= 64
@@ -83,19 +84,19 @@ struct KeyChoice {
         return Self.labels.firstIndex(of: name).map { Self.label + $0 }
     }
 
-    /// Whether `productid` is the id of this record: of `product`, or of a `shopproduct`.
+    /// True where `productid` is the id of this record: of `product`, or of a `shopproduct`.
     private func isStem(_ stem: Substring) -> Bool {
         let name = SQLName.snakeCase(record.name.local).replacing("_", with: "")
         return stem.isEmpty || stem.count > 2 && (name.hasSuffix(stem) || name.hasPrefix(stem))
     }
 
-    /// In the order in which they are preferred.
+    /// Names of keys, in order of preference.
     private static let names = [
         "id", "identifier", "guid", "uuid", "key", "code", "sku", "ean", "gtin", "isbn", "issn", "doi",
         "recordreference",
         "loc", "url", "uri", "link", "about", "href",
     ]
-    /// Preferred to nothing but names that mean nothing.
+    /// Names that are preferred only to names without meaning.
     private static let labels = ["ref", "symbol", "number", "no", "nr", "num", "name", "lang", "language", "currency"]
     private static let times = ["date", "day", "time"]
     /// Attributes that hold the value of their element.

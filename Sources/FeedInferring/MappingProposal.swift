@@ -2,19 +2,20 @@ import XMLStream
 
 /// A block of a `sources.toml` that loads every repeated record of a document.
 ///
-/// ``RecordFinder`` says which elements are records, ``RecordShape`` what is a column of them and what a table below
-/// them, ``KeyChoice`` what identifies them. It is a proposal: types and keys are what this document's values allow.
+/// ``RecordFinder`` finds the elements that are records. ``RecordShape`` divides their content into columns and tables
+/// below them. ``KeyChoice`` finds their keys. The result is a proposal: types and keys are those that this document's
+/// values allow.
 package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
     /// The block, with comments, ending in a line feed.
     package let toml: String
 
     /// - Parameters:
-    ///   - profile: of a whole document.
-    ///   - url: where the document is, as the block shall name it.
-    ///   - sourceName: nil for a name made of the URL.
-    ///   - takenTables: names of tables that the store has for something else, such as those of registered parsers.
-    /// - Throws: where there is no document, or no value in it.
+    ///   - profile: the profile of a whole document.
+    ///   - url: the address of the document, as the block is to give it.
+    ///   - sourceName: the name of the source; nil for a name made from the URL.
+    ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
+    /// - Throws: ``InferenceError`` where there is no document, or no value in it.
     package init(
         profile: DocumentProfile, url: String, sourceName: String? = nil, takenTables: Set<String> = []
     ) throws(InferenceError) {
@@ -51,13 +52,13 @@ package struct MappingProposal: Sendable, Equatable {
             .joined(separator: "\n")
     }
 
-    /// A source for each feed of a subscription list.
+    /// Creates a proposal with a source for each feed of a subscription list.
     package init(sourceName: String, toml: String) {
         self.sourceName = sourceName
         self.toml = toml
     }
 
-    /// The outermost tables with the most values first, each before those below it.
+    /// Returns the tables: the outermost ones with the most values first, each before those below it.
     private static func tables(_ root: ElementProfile) -> [ProposedTable] {
         let outermost = RecordFinder(root: root).records.flatMap { ProposedTable.tables(for: $0, parent: nil) }
         let found = outermost.isEmpty ? ProposedTable.tables(for: root, parent: nil) : outermost

@@ -1,9 +1,9 @@
 import XMLStream
 
-/// Writes the paths of a mapping, and remembers the prefixes that they need.
+/// Writes the paths of a mapping, and records the prefixes that they need.
 ///
 /// A name without a prefix matches in any namespace, so a step has a prefix only where a sibling has the same local
-/// name in another namespace. One in no namespace has none even there: the first match counts.
+/// name in another namespace. A name in no namespace never has a prefix: the first match counts.
 final class PathWriter {
     /// The prefixes used so far, in the order of their first use.
     private(set) var bindings: [(prefix: String, namespace: String)] = []
@@ -25,7 +25,7 @@ final class PathWriter {
         self.written = written
     }
 
-    /// From the root, or from the topmost of elements within one another, wherever that is.
+    /// Returns the path from the root, or from the topmost of nested elements of one name, wherever it is.
     func place(of element: ElementProfile) -> String {
         let ancestors = Array(sequence(first: element, next: \.parent))
         if let top = ancestors.firstIndex(where: \.isRecursive) {
@@ -34,7 +34,7 @@ final class PathWriter {
         return ancestors.reversed().map { "/" + step($0) }.joined()
     }
 
-    /// From a record to an element below it; `.` to the record itself.
+    /// Returns the path from a record to an element below it; `.` for the record itself.
     func path(_ steps: [ElementProfile]) -> String {
         steps.isEmpty ? "." : steps.map(step).joined(separator: "/")
     }
@@ -66,7 +66,7 @@ final class PathWriter {
         return prefix + ":" + name.local
     }
 
-    /// Prefixes for namespaces that documents mostly make the default.
+    /// Prefixes for namespaces that are mostly a document's default namespace.
     private static let customary = [
         "http://www.w3.org/2005/Atom": "atom", "http://purl.org/rss/1.0/": "rss",
         "http://www.sitemaps.org/schemas/sitemap/0.9": "sm", "http://www.w3.org/1999/xhtml": "xhtml",
@@ -74,12 +74,12 @@ final class PathWriter {
 }
 
 extension ElementProfile {
-    /// Whether a sibling has the same local name in another namespace.
+    /// True where a sibling has the same local name in another namespace.
     var hasTwin: Bool { parent?.twins.contains(name.local) ?? false }
 }
 
 extension XMLName {
-    /// Nil where the name is written without one.
+    /// The prefix as written; nil where there is none.
     var prefix: String? {
         qualified.utf8.count > local.utf8.count ? String(qualified.dropLast(local.count + 1)) : nil
     }

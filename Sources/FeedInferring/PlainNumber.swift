@@ -1,11 +1,11 @@
-/// A number as feeds write quantities and prices, in ASCII: `-12`, `9.90`, `1.5e-7`.
+/// A number in ASCII as feeds write quantities and prices: `-12`, `9.90`, `1.5e-7`.
 ///
-/// What would not come back from a number as it was written is none: `007`, `+5`. A product's number or a postcode must
-/// not lose its zeros.
+/// A text that a number would not give back as it was written does not count: `007`, `+5`. A product number or postcode
+/// must keep its zeros.
 struct PlainNumber {
-    /// Digits before an exponent, zeros at the start left out.
+    /// The number of digits before an exponent, without zeros at the start.
     private(set) var significantDigits = 0
-    /// Digits after the point; nil without one.
+    /// The number of digits after the point; nil without a point.
     private(set) var decimals: Int?
     private(set) var hasExponent = false
 

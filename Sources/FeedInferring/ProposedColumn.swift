@@ -13,7 +13,7 @@ struct ProposedColumn {
     var source: Source
     var type = ValueType.text
 
-    /// What stands after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
+    /// The text after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
     var declaration: String {
         switch source {
         case .ordinal: return "{ ordinal = true }"

@@ -1,20 +1,20 @@
 import FeedDeclarations
 import XMLStream
 
-/// A table that a record, or a repeated part of one, is proposed to become.
+/// A proposed table for a record, or for a repeated part of one.
 final class ProposedTable {
     let element: ElementProfile
-    /// The table of the record that this one's records lie in.
+    /// The table of the records that enclose this one's records.
     let parent: ProposedTable?
     let values: [RecordValue]
-    /// Values that are no columns because there would be too many.
+    /// The number of values left out because there would be too many columns.
     private let omitted: Int
     private(set) var children: [ProposedTable] = []
 
     var name = ""
     private(set) var columns: [ProposedColumn] = []
     private(set) var key: [String] = []
-    /// Where its records are.
+    /// The path of its records.
     private(set) var place = ""
     private var keyReason = ""
 
@@ -26,11 +26,11 @@ final class ProposedTable {
         children = shape.records.flatMap { Self.tables(for: $0, parent: self) }
     }
 
-    /// SQLite allows 2,000, references and position included.
+    /// The most columns for values. SQLite allows 2,000, references and position included.
     private static let mostColumns = 1_900
 
-    /// The table of an element's records. One that would have no column of its own is only a wrapper: its children's
-    /// tables instead.
+    /// Returns the table of an element's records. An element without columns of its own is only a wrapper, and gives
+    /// the tables of its children instead.
     static func tables(for element: ElementProfile, parent: ProposedTable?) -> [ProposedTable] {
         let shape = RecordShape(element)
         guard !shape.values.isEmpty else { return shape.records.flatMap { tables(for: $0, parent: parent) } }
@@ -40,13 +40,14 @@ final class ProposedTable {
     /// This table and those below it, parents first.
     var family: [ProposedTable] { [self] + children.flatMap(\.family) }
 
-    /// The values that it and the tables below it are made of.
+    /// The number of filled values in this table and those below it.
     var weight: Int { family.reduce(0) { $0 + $1.values.reduce(0) { $0 + $1.profile.filled } } }
 
-    /// Whether its records are nothing but texts.
+    /// True where its records are only texts.
     private var isList: Bool { element.data.isEmpty && element.children.isEmpty }
 
-    /// Whether what its records lie in, below the parent's record, is there once: they have siblings of one count then.
+    /// True where each element between the parent's record and these records occurs once, so that the records are
+    /// counted in one sequence.
     private var isDirect: Bool {
         sequence(first: element, next: \.parent).prefix { $0 !== parent?.element }.dropFirst().allSatisfy {
             $0.maximum == 1 && !$0.isRecursive
@@ -55,7 +56,7 @@ final class ProposedTable {
 
     // MARK: - Columns
 
-    /// Decides on columns and key; those of the parent must have been decided on.
+    /// Chooses columns and key. Those of the parent must have been chosen before.
     func complete(_ writer: PathWriter) {
         place = writer.place(of: element)
         var names = UniqueNames(reserved: ["rowid", "oid", "_rowid_"])
@@ -106,7 +107,7 @@ final class ProposedTable {
         }
     }
 
-    /// A line about the records and their key.
+    /// A line on the records and their key.
     var summary: String {
         let records = element.count == 1 ? "1 record" : "\(element.count) records"
         return "\(records); \(keyReason)."
@@ -120,8 +121,8 @@ final class ProposedTable {
         return name
     }
 
-    /// A day that the records' wrapper is for (`<Cube time="2026-11-20">`) belongs to each of them. Where the key is no
-    /// identifier, the day is a part of it, so that the next day's records do not replace this one's.
+    /// Adds the day of the records' wrapper (`<Cube time="2026-11-20">`), which applies to each record. Where the key
+    /// is no identifier, the day becomes part of it, so that the next day's records do not replace this one's.
     private func addDay(_ names: inout UniqueNames, _ writer: PathWriter) {
         guard let wrapper = element.parent, wrapper.parent != nil, wrapper.count == 1, !element.isRecursive else {
             return
@@ -136,11 +137,11 @@ final class ProposedTable {
         if let unique, !unique.isIdentifier { key.insert(name, at: 0) }
     }
 
-    // MARK: - What children refer to
+    // MARK: - References of children
 
-    /// The column by which the rows of a table below this one tell which record they are in: without it an export could
-    /// not write them into the records that they came from. A key of several columns, or none, cannot be held by one
-    /// column: the store then gives the rows of this table a key of its own.
+    /// Returns the column by which rows of a table below this one name their enclosing record. Without it an export
+    /// could not write them into that record. One column cannot hold a key of several columns, or a missing key: the
+    /// store then gives the rows of this table their own key.
     private func reference(_ names: inout UniqueNames) -> ProposedColumn {
         let own = key.count == 1 ? key[0] : "id"
         return ProposedColumn(

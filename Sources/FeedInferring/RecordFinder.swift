@@ -2,14 +2,14 @@ import XMLStream
 
 /// Finds the elements that are the records of a document.
 ///
-/// A record is the outermost element on its path that repeats within one parent and has attributes or children. What
-/// lies around records is a wrapper and no record, unless it says otherwise:
+/// A record is the outermost element on its path that repeats within one parent and has attributes or children. The
+/// elements around records are wrappers, except for these:
 ///
-/// - An element that occurs once, as the only child of a parent whose name is its plural (`products/product`), or whose
-///   name is that of a record anywhere (`item`): the document happens to hold one.
+/// - An element that occurs once, as the only child of a parent whose name is its plural (`products/product`), or with
+///   a name that is common for records (`item`): the document happens to hold one.
 /// - The end of a chain of only children from the root (`metadata/release`), if none of its children is a record and it
-///   has at least ten values of its own, or as many as any record in it.
-/// - That end again, or the root, if nothing repeats at all.
+///   has at least ten values of its own, or at least as many as any record in it.
+/// - The end of that chain, or the root, if nothing repeats.
 ///
 /// Texts that repeat in a wrapper (the categories of a whole feed) are left out, unless there is nothing else.
 struct RecordFinder {
@@ -17,7 +17,7 @@ struct RecordFinder {
 
     init(root: ElementProfile) { self.root = root }
 
-    /// In the order of the document; never empty.
+    /// The elements that are records, in the order of the document; never empty.
     var records: [ElementProfile] {
         let found = outermost(in: root)
         let end = endOfChain
@@ -57,7 +57,7 @@ struct RecordFinder {
 
     private static let names: Set = ["item", "entry", "record", "row", "product", "offer"]
 
-    /// Where a root's only child, and that one's, and so on, ends; the root where it has values of its own.
+    /// The end of the chain of only children from the root; the root where it has values of its own.
     private var endOfChain: ElementProfile {
         var end = root
         while end.children.count == 1, let child = end.children.first, child.maximum == 1, !child.children.isEmpty,
@@ -70,7 +70,7 @@ struct RecordFinder {
 }
 
 extension ElementProfile {
-    /// `rdf:Seq` and its like: the contents of an RSS 1.0 feed, which name the records that follow.
+    /// True for `rdf:Seq` and similar: the list of contents of an RSS 1.0 feed, which names the records that follow.
     fileprivate var isReferenceList: Bool {
         name.namespace == "http://www.w3.org/1999/02/22-rdf-syntax-ns#" && ["Seq", "Bag", "Alt"].contains(name.local)
     }

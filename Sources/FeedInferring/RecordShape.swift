@@ -1,10 +1,10 @@
 import FeedDeclarations
 import XMLStream
 
-/// What of an element's content is a value of its record, and what is a record of its own.
+/// The division of an element's content into values of its record and records of their own.
 ///
-/// Whatever occurs at most once in its parent is a value, at any depth: the attributes and texts of single children
-/// become columns. What repeats, and what lies within itself, is a table.
+/// An element that occurs at most once in its parent is a value, at any depth: the attributes and texts of single
+/// children become columns. An element that repeats, or lies within one of its own name, is a table.
 struct RecordShape {
     private(set) var values: [RecordValue] = []
     private(set) var records: [ElementProfile] = []
@@ -19,7 +19,8 @@ struct RecordShape {
                 RecordValue(steps: steps, holder: element, attribute: attribute.name, profile: attribute.value))
         }
         let isProse = element.isProse
-        // A leaf that is always empty may be filled tomorrow; one with attributes says what it says with them.
+        // A leaf that is always empty may be filled in a later document. An empty leaf with attributes has its values
+        // there.
         let isLeaf = element.isLeaf && element.data.isEmpty && !steps.isEmpty
         if isProse || isLeaf || element.text.filled > 0 {
             values.append(RecordValue(steps: steps, holder: element, isProse: isProse, profile: element.text))
@@ -37,12 +38,12 @@ struct RecordShape {
 
 /// A value of a record: an attribute, or the text of an element.
 struct RecordValue {
-    /// From the record, itself left out, to the element.
+    /// The elements from the record to the value's element, without the record itself.
     let steps: [ElementProfile]
     let holder: ElementProfile
-    /// Nil for the element's text.
+    /// The name of the attribute; nil for the element's text.
     var attribute: XMLName?
-    /// Whether the content is running text with markup.
+    /// True where the content is running text with markup.
     var isProse = false
     let profile: ValueProfile
 
@@ -68,12 +69,13 @@ struct RecordValue {
         return names.isEmpty ? ["value"] : names
     }
 
-    /// The last name in lower case, without anything between its words.
+    /// The last name in lower case, its words joined without separators.
     var plainName: String {
         SQLName.snakeCase(attribute?.local ?? holder.name.local).replacing("_", with: "")
     }
 
-    /// What looks like a number in one document and has a dash, a letter or a second point in the next.
+    /// Names of values that may look like a number in one document and have a dash, a letter or a second point in the
+    /// next.
     private static let codes: Set = [
         "version", "zip", "zipcode", "postcode", "postalcode", "plz", "phone", "telephone", "mobile", "tel", "fax",
         "isbn",
@@ -82,9 +84,9 @@ struct RecordValue {
 }
 
 extension ElementProfile {
-    /// Whether there is anything in it to load.
+    /// True where it holds anything to load.
     var hasContent: Bool { !children.isEmpty || !data.isEmpty || text.filled > 0 }
 
-    /// Whether its content is more than text.
+    /// True where it holds more than text.
     var hasStructure: Bool { !data.isEmpty || !children.isEmpty && !isProse }
 }

@@ -1,11 +1,12 @@
 import Foundation
 
-/// Names of tables and columns made of names of XML: ASCII letters in lower case, digits and `_`.
+/// Conversion of XML names to names of tables and columns: ASCII letters in lower case, digits and `_`.
 enum SQLName {
-    /// What PostgreSQL keeps of a name.
+    /// The most characters of a name: PostgreSQL cuts longer ones.
     static let longest = 63
 
-    /// `pubDate` becomes `pub_date`, `XMLFile` `xml_file`, `Größe` `grosse`; empty where nothing is left of the name.
+    /// Converts a name: `pubDate` becomes `pub_date`, `XMLFile` `xml_file`, `Größe` `grosse`. Returns an empty text
+    /// where nothing remains.
     static func snakeCase(_ name: String) -> String {
         let letters = Array(latin(name).unicodeScalars)
         var snake = ""
@@ -25,7 +26,7 @@ enum SQLName {
         return snake.first?.isNumber ?? false ? "n" + snake : snake
     }
 
-    /// Parts joined with `_`; the first ones are left out where all are too long.
+    /// Joins parts with `_`. Where the result would be too long, the first parts are left out.
     static func join(_ parts: [String]) -> String {
         var kept: [String] = []
         var length = -1
@@ -37,7 +38,7 @@ enum SQLName {
         return String(kept.reversed().joined(separator: "_").prefix(longest))
     }
 
-    /// Tributary, GRDB and SQLite keep names that begin with theirs.
+    /// Changes a name that begins with a prefix reserved by Tributary, GRDB or SQLite.
     static func unreserved(_ name: String) -> String {
         let isReserved = ["tributary_", "grdb_", "sqlite_"].contains(where: name.hasPrefix)
         return join([(isReserved ? "x_" : "") + name])
@@ -47,7 +48,7 @@ enum SQLName {
         guard !name.utf8.allSatisfy({ $0 < 128 }) else { return name }
         var latin = name.applyingTransform(.toLatin, reverse: false) ?? name
         for (letter, replacement) in ligatures { latin = latin.replacingOccurrences(of: letter, with: replacement) }
-        // What is left of a letter with marks are marks, which are no part of a word's end.
+        // Letters with marks are decomposed, and the marks removed: they would split the word.
         return String(
             String.UnicodeScalarView(
                 latin.decomposedStringWithCanonicalMapping.unicodeScalars.filter {

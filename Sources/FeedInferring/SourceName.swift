@@ -1,8 +1,9 @@
 import Foundation
 
-/// Names a source after where its document is.
+/// Names a source after the address of its document.
 package enum SourceName {
-    /// The file's name without what follows a point, unless it could be anybody's: then the host's.
+    /// Returns the file's name up to its first point. Where that is a common name such as `feed`, the host's name is
+    /// used.
     package static func make(of url: String) -> String {
         let parts = URLComponents(string: url)
         let file = (parts?.path ?? url).split(separator: "/").last?.split(separator: ".").first.map(String.init) ?? ""

@@ -1,7 +1,7 @@
 import FeedDeclarations
 package import XMLStream
 
-/// The feeds of an OPML document (OPML 2.0, "Subscription lists"): each outline that has the address of one.
+/// The feeds of an OPML document (OPML 2.0, "Subscription lists"): each outline with the address of a feed.
 package final class SubscriptionList: XMLStreamHandler {
     struct Feed {
         var address: String
@@ -21,9 +21,9 @@ package final class SubscriptionList: XMLStreamHandler {
         feeds.append(Feed(address: address, title: title ?? address))
     }
 
-    /// A source for each feed that can be asked, once; nil where there is none.
+    /// Returns a source for each feed with a valid address, each address once; nil where there is none.
     ///
-    /// - Parameter parser: what reads the feeds.
+    /// - Parameter parser: the name of the parser for the feeds.
     package func toml(parser: String) -> String? {
         var names = UniqueNames()
         var known: Set<String> = []

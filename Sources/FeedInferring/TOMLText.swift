@@ -1,6 +1,6 @@
-/// How names and values are written in a `sources.toml`.
+/// The notation of names and values in a `sources.toml`.
 enum TOMLText {
-    /// A basic string. `${` is doubled because a configuration replaces `${NAME}`.
+    /// Returns a basic string. `${` is doubled because a configuration replaces `${NAME}`.
     static func string(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.replacing("${", with: "$${").unicodeScalars {
@@ -19,7 +19,7 @@ enum TOMLText {
         return quoted + "\""
     }
 
-    /// A bare key where the name is one, else a quoted one.
+    /// Returns a bare key where the name allows it, else a quoted one.
     static func key(_ name: String) -> String {
         let isBare =
             !name.isEmpty

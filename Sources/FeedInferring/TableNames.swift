@@ -1,11 +1,11 @@
 /// Names tables after their elements.
 enum TableNames {
-    /// A name that several tables would have stays with the only outermost one of them; the others are told apart by
-    /// what they lie in (`entry_link`).
+    /// Names the tables. Where several tables would have one name, it goes to the only outermost one of them. The
+    /// others get the names of their enclosing elements in front (`entry_link`).
     ///
     /// - Parameters:
-    ///   - tables: in the order in which names are given out.
-    ///   - taken: names that none of them may have.
+    ///   - tables: the tables, in the order in which they are named.
+    ///   - taken: names that may not be used.
     static func assign(to tables: [ProposedTable], taken: Set<String>) {
         var names = UniqueNames(reserved: Set(taken.map { $0.lowercased() }))
         let byName = Dictionary(grouping: tables) { $0.element.columnName }
@@ -23,7 +23,8 @@ enum TableNames {
         for table in rest { table.name = names.claim(wishes(table.element), fallback: "record") }
     }
 
-    /// With its parent's name, its parent's and grandparent's, and so on, as far as names may be long.
+    /// Returns the name with its parent's in front, then with its grandparent's, and so on, up to the longest name
+    /// allowed.
     private static func wishes(_ element: ElementProfile) -> [String] {
         var name = element.columnName
         var wishes: [String] = []

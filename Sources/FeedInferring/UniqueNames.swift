@@ -1,13 +1,13 @@
-/// Gives out names that are given once, whatever the case of their letters.
+/// Gives out each name once, regardless of upper and lower case.
 struct UniqueNames {
     private var taken: Set<String>
-    /// The first number that may be free behind a name: those below it have been tried.
+    /// The first number that may be free after a name. Those below it have been tried.
     private var nextNumber: [String: Int] = [:]
 
     /// - Parameter reserved: names that are not given out, in lower case.
     init(reserved: Set<String> = []) { taken = reserved }
 
-    /// The first of the names that is still free, or the first with a number; `fallback` where they are all empty.
+    /// Returns the first of the names that is free, else the first with a number; `fallback` where all are empty.
     mutating func claim(_ wishes: String..., fallback: String) -> String { claim(wishes, fallback: fallback) }
 
     mutating func claim(_ wishes: [String], fallback: String) -> String {

@@ -1,11 +1,11 @@
 import XMLStream
 
-/// The types that a value could be of, other than text. Those of a column are what its values have in common.
+/// The types, other than text, that a value could have. A column has those that all its values share.
 struct ValueForms: OptionSet {
     let rawValue: UInt8
 
     static let integer = ValueForms(rawValue: 1)
-    /// A number with a point and without an exponent; a column's must all have as many decimals.
+    /// A number with a point and without an exponent. All numbers of a column must have the same number of decimals.
     static let decimal = ValueForms(rawValue: 2)
     static let real = ValueForms(rawValue: 4)
     static let boolean = ValueForms(rawValue: 8)
@@ -15,7 +15,7 @@ struct ValueForms: OptionSet {
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// - Parameter text: trimmed and not empty.
+    /// - Parameter text: the text of the value, trimmed and not empty.
     /// - Parameter number: the same text as a number, where it is one.
     init(_ text: UnsafeBufferPointer<UInt8>, number: PlainNumber?) {
         if let number {
@@ -27,8 +27,8 @@ struct ValueForms: OptionSet {
         }
     }
 
-    /// A double holds 15 digits of any decimal number, so more are no number; an integer may have as many as 64 bits
-    /// allow.
+    /// Returns the forms of a number. A double holds 15 digits of any decimal number, so a text with more is no real or
+    /// decimal. An integer may have all digits that 64 bits allow.
     private static func forms(of number: PlainNumber, _ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
         var forms: ValueForms = number.significantDigits <= 15 ? .real : []
         guard !number.hasExponent else { return forms }
@@ -40,12 +40,13 @@ struct ValueForms: OptionSet {
         return forms
     }
 
-    /// `yes`, `no`, `1` and `0` are booleans to a mapping that says so, and nothing that can be guessed.
+    /// True for `true` and `false`. A mapping may declare `yes`, `no`, `1` and `0` as booleans, but they are not
+    /// guessed.
     private static func isTrueOrFalse(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         (4...5).contains(text.count) && Lexical.boolean(text) != nil
     }
 
-    /// Years, months and times alone are text: a date would add to them what they do not say.
+    /// Returns the forms of a date or time. A year, month or time alone is text, because a date would add information.
     private static func dateForms(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
         guard (8...64).contains(text.count), Lexical.date(text) != nil else { return [] }
         let hasTime = text.contains(UInt8(ascii: ":")) || (text.count > 8 && text[8] == UInt8(ascii: "T"))

@@ -1,21 +1,21 @@
 import FeedDeclarations
 
-/// What was seen of one attribute, or of the own text of one element, over a whole document.
+/// The observed values of one attribute, or of the own text of one element, in a whole document.
 package struct ValueProfile {
-    /// Values longer than this are nobody's key, and are not compared with one another.
+    /// The most bytes of a key. Longer values are not compared with one another.
     static let longestKey = 255
 
-    /// Occurrences, empty ones included.
+    /// The number of occurrences, empty ones included.
     package private(set) var count = 0
-    /// Occurrences with more than white space.
+    /// The number of occurrences with more than white space.
     package private(set) var filled = 0
-    /// Bytes of UTF-8, without white space at either end.
+    /// The bytes of the longest value in UTF-8, without white space at either end.
     package private(set) var maximumLength = 0
     /// The first value that is not empty, or its first 80 characters.
     package private(set) var example: String?
 
     private(set) var distinct = DistinctValues()
-    /// Whether the values differ within each element that a record lies in, as those of a child's key must.
+    /// A check that the values differ within each element that encloses a record, as those of a child's key must.
     private(set) var distinctAmongSiblings = DistinctValues()
     private var scope = -1
 
@@ -24,8 +24,8 @@ package struct ValueProfile {
     private var hasExponent = false
 
     /// - Parameters:
-    ///   - text: trimmed.
-    ///   - scope: the number of the element that encloses the record; values of another scope are no siblings.
+    ///   - text: the text of the value, trimmed.
+    ///   - scope: the number of the element that encloses the record. Values of different scopes are not siblings.
     mutating func add(_ text: UnsafeBufferPointer<UInt8>, scope: Int) {
         count += 1
         guard !text.isEmpty else { return }
@@ -63,10 +63,11 @@ package struct ValueProfile {
         }
     }
 
-    /// Whether every value is a number without an exponent.
+    /// True where every value is a number without an exponent.
     var isNumber: Bool { filled > 0 && !hasExponent && !forms.isDisjoint(with: [.integer, .decimal, .real]) }
 
-    /// The narrowest type that every value converts to and comes back from; text where there is no value.
+    /// The narrowest type to which every value converts, and from which it can be restored; text where there is no
+    /// value.
     var type: ValueType {
         guard filled > 0 else { return .text }
         let types: [(ValueForms, ValueType)] = [
@@ -76,7 +77,7 @@ package struct ValueProfile {
         return types.first { forms.contains($0.0) }?.1 ?? .text
     }
 
-    /// Adds what was seen at another place.
+    /// Adds the values of another profile.
     mutating func merge(_ other: ValueProfile) {
         let isFirst = filled == 0
         count += other.count
@@ -92,9 +93,9 @@ package struct ValueProfile {
         decimals = other.decimals ?? decimals
     }
 
-    /// Takes into account that a record may have another's value in place of one of these.
+    /// Takes into account that a record may have another profile's value in place of one of these.
     ///
-    /// - Parameter comesFirst: whether it does where it has both.
+    /// - Parameter comesFirst: true where the other value counts in a record with both.
     mutating func mayHold(_ other: ValueProfile, comesFirst: Bool) {
         if comesFirst, other.count > 0 {
             distinct.giveUp()

@@ -1,4 +1,4 @@
-/// What a column prefers to store, by its declared type (SQLite, "Datatypes in SQLite", section 3.1).
+/// The kind of value that a column prefers to store, by its declared type (SQLite, "Datatypes in SQLite", section 3.1).
 package enum Affinity: Sendable {
     case integer, text, blob, real, numeric
 
@@ -17,12 +17,13 @@ package enum Affinity: Sendable {
         }
     }
 
-    /// - Parameter isStrict: whether the column's table is STRICT, where `ANY` keeps every value as it is (stricttables.html).
+    /// - Parameter isStrict: true where the column's table is STRICT. There, `ANY` keeps every value as it is
+    ///   (stricttables.html).
     package init(declaredType: String, isStrict: Bool) {
         self = isStrict && declaredType.uppercased() == "ANY" ? .blob : Affinity(declaredType: declaredType)
     }
 
-    /// A type's name that has this affinity in a table that is not STRICT.
+    /// The name of a type that has this affinity in a table that is not STRICT.
     package var sqlType: String {
         switch self {
         case .integer: "INTEGER"
@@ -33,11 +34,11 @@ package enum Affinity: Sendable {
         }
     }
 
-    /// Whether a column of this affinity keeps values that a mapping declares as this SQL type.
+    /// Returns true where a column of this affinity keeps the values that a mapping declares as this SQL type.
     package func holds(_ type: String, declaredType: String) -> Bool {
         switch type {
         case "TEXT":
-            // DATE and DATETIME are numeric by name, and keep dates as text.
+            // DATE and DATETIME have numeric affinity by their names, but keep dates as text.
             self == .text || self == .blob || declaredType.uppercased().contains("DATE")
                 || declaredType.uppercased().contains("TIME")
         case "INTEGER": self == .integer || self == .numeric

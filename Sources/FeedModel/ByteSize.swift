@@ -1,8 +1,8 @@
-/// Sizes as a configuration and a message write them.
+/// Reads the sizes of a configuration, and writes sizes for messages.
 package enum ByteSize {
     package static let largestConfigured = "1048576GiB"
 
-    /// `512B`, `64KiB`, `256MiB` or `1GiB`; nil for anything else, and for more than 1 PiB.
+    /// Returns the bytes of `512B`, `64KiB`, `256MiB` or `1GiB`; nil for anything else, and for more than 1 PiB.
     package static func parse(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let units = ["B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]

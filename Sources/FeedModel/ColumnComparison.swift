@@ -1,8 +1,8 @@
-/// Which values a column holds for equal: its affinity makes of a text what the column would store, and its collation
-/// says which texts are the same (SQLite, "Datatypes in SQLite", sections 3 and 7).
+/// Decides which values are equal in a column. The affinity decides what the column stores for a text. The collation
+/// decides which texts are the same (SQLite, "Datatypes in SQLite", sections 3 and 7).
 package struct ColumnComparison: Sendable, Hashable {
     package var affinity: Affinity
-    /// In upper case.
+    /// The collation's name, in upper case.
     package var collation: String
 
     package init(affinity: Affinity, collation: String = "BINARY") {
@@ -10,10 +10,10 @@ package struct ColumnComparison: Sendable, Hashable {
         self.collation = collation.uppercased()
     }
 
-    /// Byte by byte, for a column of which nothing is known.
+    /// Compares byte by byte; for a column about which nothing is known.
     package static let exact = ColumnComparison(affinity: .text)
 
-    /// What stands for every text that is equal to this one.
+    /// Returns the value that all texts equal to this one share.
     package func value(_ text: String) -> ComparedValue {
         switch affinity {
         case .text, .blob:
@@ -29,7 +29,7 @@ package struct ColumnComparison: Sendable, Hashable {
         }
     }
 
-    /// What stands for a text that the column stores as one.
+    /// Returns the value for a text that the column stores as text.
     package func text(_ text: String) -> ComparedValue {
         var bytes = Array(text.utf8)
         switch collation {

@@ -1,4 +1,4 @@
-/// A value as a column compares it: two texts that the column holds for equal are the same one.
+/// A value as a column compares it. Texts that are equal in the column have the same value.
 package enum ComparedValue: Sendable, Hashable {
     case integer(Int64)
     case real(Double)
@@ -17,7 +17,7 @@ package enum ComparedValue: Sendable, Hashable {
             return
         }
         guard let real = Double(number) else { return nil }
-        // What is whole is stored as an integer where that loses nothing.
+        // A whole number is stored as an integer where that loses nothing.
         if let integer = Int64(exactly: real), integer > .min, integer < .max {
             self = .integer(integer)
         } else {
@@ -25,10 +25,10 @@ package enum ComparedValue: Sendable, Hashable {
         }
     }
 
-    /// As C's `isspace`.
+    /// Returns true for the same bytes as C's `isspace`.
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Whether a number has neither a point nor an exponent; nil for what is not a number.
+    /// Returns true for a number with neither a point nor an exponent; nil for a text that is not a number.
     private static func isWholeNumber(_ text: Substring.UTF8View) -> Bool? {
         var rest = text
         func skipSign() {

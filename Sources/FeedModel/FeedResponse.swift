@@ -2,29 +2,29 @@ public import Foundation
 
 /// The head of the response whose body is being parsed.
 public struct FeedResponse: Sendable {
-    /// The address as `sources.toml` declares it, with `${…}` as written and without `parameters`: fit to be stored.
+    /// The address as `sources.toml` declares it, with `${…}` as written and without `parameters`. It may be stored.
     public var requestedURL: String
-    /// The address that answered, after redirects, with everything that was sent, secrets included.
+    /// The address that answered, after redirects. It has everything that was sent, secrets included.
     public var url: String
-    /// What relative references in the document are relative to (RFC 3986, section 5.1.3): the address that answered, without
-    /// user, query and fragment; fit to be stored. Nil for files, and where a secret is in what is left.
+    /// The base of relative references in the document (RFC 3986, section 5.1.3): the address that answered, without
+    /// user, query and fragment. It may be stored. Nil for files, and where the rest contains a secret.
     public package(set) var baseURL: String?
-    /// The source that asked.
+    /// The source that sent the request.
     public package(set) var source = ""
     /// The request's key.
     public package(set) var request = ""
-    /// Whether the request is its source's only one.
+    /// True where the source has no other request.
     public package(set) var isOnlyRequest = true
     public var status: Int
-    /// Names and values as they came, in their order.
+    /// Names and values as received, in their order.
     public var headers: [(name: String, value: String)]
-    /// When the head arrived.
+    /// The time at which the head arrived.
     public var fetchedAt: Date
     /// `ETag` and `Last-Modified`, byte for byte.
     public var validators: Validators
-    /// Whether the body is a SOAP message, whose Body holds the document.
+    /// True where the body is a SOAP message. The document is inside its Body.
     package var isSOAP = false
-    /// What the body may become in memory and in the store; see `max_body`.
+    /// The limit for the body's size in memory and in the store; see `max_body`.
     package var maxBody = 256 << 20
 
     public init(
@@ -39,7 +39,8 @@ public struct FeedResponse: Sendable {
         self.validators = validators
     }
 
-    /// The address that answered, without what is not to be stored or does not count when references are resolved.
+    /// The address that answered, without user, password, query and fragment. These parts must not be stored, or do not
+    /// count when references are resolved.
     package var addressWithoutUser: String? {
         guard var components = URLComponents(string: url),
             ["http", "https"].contains(components.scheme?.lowercased())
@@ -51,7 +52,7 @@ public struct FeedResponse: Sendable {
         return components.string
     }
 
-    /// The first header with this name, in any case.
+    /// The value of the first header with this name, in upper or lower case.
     public subscript(header name: String) -> String? {
         headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }

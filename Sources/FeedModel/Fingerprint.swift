@@ -1,4 +1,5 @@
-/// A short name for a long text, the same in every process: 64-bit FNV-1a. Not for keeping secrets, nor against attack.
+/// A short name for a long text, the same in every process: 64-bit FNV-1a. It neither hides secrets nor resists
+/// attacks.
 package enum Fingerprint {
     package static func hash(_ text: String) -> UInt64 { hash(text.utf8) }
 

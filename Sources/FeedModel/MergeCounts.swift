@@ -1,11 +1,11 @@
-/// What a commit did to the main store's rows.
+/// Counts of the rows that a commit changed, or left unchanged, in the main store.
 public struct MergeCounts: Sendable, Equatable, Codable {
     public var inserted = 0
     public var updated = 0
     public var deleted = 0
-    /// Rows of the feed that were already in the store as they are.
+    /// Rows of the feed that the store already had with the same values.
     public var unchanged = 0
-    /// Rows of the feed that a later row of the same run with the same key replaced.
+    /// Rows of the feed that a later row with the same key replaced in the same run.
     public var replaced = 0
 
     public init() {}

@@ -1,14 +1,15 @@
-/// How the rows that one request writes are merged into their tables.
+/// The rule by which one request's rows are merged into their tables.
 package struct MergeRule: Sendable, Hashable {
     package var sync: SyncMode
-    /// Columns whose values a mirror's deletions are limited to. Staged rows that lack such a column get its value.
+    /// Columns with the values to which a mirror's deletions are limited. Staged rows without such a column get its
+    /// value.
     package var scope: [String: String]
     package var window: MirrorWindow?
-    /// Whether tables without the window's column are mirrored whole, rather than refused.
+    /// True where tables without the window's column are mirrored whole. Otherwise they are refused.
     package var windowMayLack: Bool
-    /// For a table, the columns under a unique index that identify its rows; the primary key where none are given.
+    /// The columns, by table, that identify rows under a unique index; the primary key where none are given.
     package var keys: [String: [String]]
-    /// For a table, the columns of a parser's records that are written only where the row is new.
+    /// The columns, by table, of a parser's records that are written only where the row is new.
     package var insertOnly: [String: Set<String>]
 
     package init(

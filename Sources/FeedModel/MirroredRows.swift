@@ -1,4 +1,4 @@
-/// Rows that a stack claims whole: those that it does not send are deleted.
+/// Rows that a stack mirrors as a whole: those that it does not send are deleted.
 package struct MirroredRows: Sendable, Hashable {
     package var table: String
     package var scope: [String: String]
@@ -11,7 +11,7 @@ package struct MirroredRows: Sendable, Hashable {
     }
 }
 
-/// A window that moves: a mirror deletes only rows whose value in a column is not below the smallest staged.
+/// A moving window. A mirror deletes only rows whose value in a column is not below the smallest staged value.
 package struct MirrorWindow: Sendable, Hashable {
     /// A column that holds the key of a row of another table.
     package struct Parent: Sendable, Hashable {
@@ -25,8 +25,8 @@ package struct MirrorWindow: Sendable, Hashable {
     }
 
     package var column: String
-    /// Empty where the mirrored table has the column itself. Otherwise the way to the table that has it: children are in the
-    /// window if their parents are.
+    /// The way from the mirrored table to the table that has the column; empty where it is the same table. Children are
+    /// in the window if their parents are.
     package var parents: [Parent]
 
     package init(column: String, parents: [Parent] = []) {

@@ -4,16 +4,16 @@ package struct PlannedChange: Sendable {
 
     package enum Operation: Sendable {
         case insert
-        /// With the values that the row has now, column by column.
+        /// An update, with the row's present values by column.
         case update(old: Values)
         case delete
     }
 
     package var table: String
     package var operation: Operation
-    /// The row as it would be; as it is, where it would be deleted.
+    /// The row after the change; the present row where it would be deleted.
     package var row: Values
-    /// The columns that identify it.
+    /// The columns that identify the row.
     package var key: [String]
 
     package init(table: String, operation: Operation, row: Values, key: [String]) {

@@ -1,10 +1,10 @@
-/// A reference of a mapping to a table's rows by one of their columns.
+/// A mapping's reference to rows of a table, found by one of their columns.
 package struct ReferenceDefinition: Sendable, Hashable {
     package var table: String
     package var column: String
     /// Columns that are set where a row is created.
     package var set: [String]
-    /// Whether rows are created, which only a unique column tells apart.
+    /// True where the reference creates rows. Only a unique column tells these apart.
     package var needsUniqueColumn: Bool
     package var place: String
 

@@ -1,4 +1,4 @@
-/// Which request of which source.
+/// The identity of a request: its source and its key.
 package struct RequestID: Hashable, Comparable, Sendable {
     package var source: String
     /// The request's key within its source.

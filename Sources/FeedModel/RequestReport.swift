@@ -1,4 +1,4 @@
-/// What became of one request of a run.
+/// The result of one request of a run.
 public struct RequestReport: Sendable, Codable, Equatable {
     public var key: String
     /// The HTTP status, or nil where no response came.
@@ -29,11 +29,11 @@ public struct RequestReport: Sendable, Codable, Equatable {
     }
 }
 
-/// How a request of a run ended.
+/// The outcome of one request of a run.
 public enum RequestOutcome: String, Sendable, Codable, CaseIterable {
     /// Its body was parsed into rows.
     case parsed
-    /// It had nothing but values for other requests.
+    /// Its body gave only values for other requests.
     case captured
     /// The server answered 304, or the body has the same bytes as the last one.
     case unchanged

@@ -1,20 +1,21 @@
-/// What the main store knows of one request of a source: the version its rows stand for.
+/// The main store's record of one request of a source: the version that its rows represent.
 package struct RequestState: Sendable, Equatable {
     package var key: String
     package var validators: Validators
-    /// Of the request's declaration and its parser's version; validators count only while it stays the same.
+    /// A fingerprint of the request's declaration and its parser's version. Validators count only while it stays the
+    /// same.
     package var fingerprint: String
-    /// Tables that the request wrote when it was last committed.
+    /// The tables that the request wrote in its last commit.
     package var tables: Set<String>
     package var sync: SyncMode
-    /// Which of its tables' rows it has written: those with these values, by column; any where it names none. What it
-    /// declares, unless not all that it wrote is there.
+    /// The rows of its tables that it has written: those with these values, by column; any rows where it is empty. It
+    /// is the declared scope, or empty where not all rows that it wrote are in that.
     package var scope: [String: String]
-    /// What its rows stand in: which columns its tables had when it was last committed, and whether they had rows.
+    /// The state of its tables at its last commit: which columns they had, and whether they had rows.
     package var schema: String?
     /// SHA-256 of the body, where the server sent no validators.
     package var digest: String?
-    /// Where the server said it has moved for good, and how often in a row.
+    /// The address to which the server said it has moved for good, and how often in a row it said so.
     package var movedTo: String?
     package var movedTimes = 0
 

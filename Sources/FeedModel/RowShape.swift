@@ -1,24 +1,24 @@
-/// What the rows that a mapping stages for one table consist of, and what becomes of them in the merge.
+/// The contents of the rows that a mapping stages for one table, and their treatment in the merge.
 package struct RowShape: Sendable, Hashable {
     package var table: String
-    /// Columns whose values are given, in the order in which they are.
+    /// Columns whose values are given, in the order of the values.
     package var columns: [String]
-    /// Columns that the merge fills by looking a row up; the values to look up follow those of `columns`.
+    /// Columns that the merge fills by looking up a row. The values to look up follow those of `columns`.
     package var references: [Reference]
     /// Columns that are written only where the row is new.
     package var insertOnly: Set<String>
     package var within: Within?
-    /// Whether each row has a number, given last, by which rows of other tables refer to it.
+    /// True where each row has a number, given last, by which rows of other tables refer to it.
     package var numbersRecords = false
-    /// Whether the rows are there for others to refer to, each as often as they do.
+    /// True where the rows are staged as targets of references, once for each reference.
     package var isLookUp = false
 
-    /// A column that holds the primary key of a row of another table: found by that row's own values, or, where none are
-    /// named, by the number of the record that it was staged as.
+    /// A column that holds the primary key of a row of another table. That row is found by its own values or, where
+    /// `lookups` is empty, by the number of the record that was staged for it.
     package struct Reference: Sendable, Hashable {
         package var column: String
         package var table: String
-        /// Columns of the other table that are compared; none where the record's number is given.
+        /// The columns of the other table that are compared; none where the record's number is given.
         package var lookups: [String]
         package var missing: Missing
 
@@ -30,12 +30,12 @@ package struct RowShape: Sendable, Hashable {
         }
     }
 
-    /// What becomes of a row whose reference finds nothing.
+    /// The treatment of a row whose reference finds nothing.
     package enum Missing: String, Sendable, CaseIterable {
         case discard, null, create
     }
 
-    /// A mirror that deletes only among the children of parents that the run has sent.
+    /// A mirror that deletes only children of parents that the run has sent.
     package struct Within: Sendable, Hashable {
         /// The child's column.
         package var column: String

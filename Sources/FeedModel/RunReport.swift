@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What one run of one source did: a row of `tributary_run`, a line of `sync --json`, an element of
+/// The result of one run of one source: a row of `tributary_run`, a line of `sync --json`, an element of
 /// `SyncService.outcomes`.
 public struct RunReport: Sendable, Equatable {
     public var source: String
@@ -8,14 +8,14 @@ public struct RunReport: Sendable, Equatable {
     public var startedAt: Date
     public var seconds: Double
     public var counts: MergeCounts
-    /// Records that the request's declaration said to drop.
+    /// Records that were dropped, as the request's declaration demands.
     public var skipped: Int
     /// Bytes of all bodies, after decompression.
     public var bytes: Int
-    /// Why the run was discarded, and what to do about it.
+    /// The reason why the run was discarded, and what to do about it.
     public var error: String?
     public var requests: [RequestReport]
-    /// When the source is due again.
+    /// The time at which the source is due again.
     public var nextDue: Date?
 
     public init(
@@ -56,11 +56,11 @@ extension RunReport: Encodable {
     }
 }
 
-/// How a run of a source ended.
+/// The outcome of a run of a source.
 public enum RunOutcome: String, Sendable, Codable, CaseIterable {
     /// The whole stack was merged into the main store.
     case committed
-    /// The server said of every request that nothing has changed.
+    /// No request was parsed into rows: each was unchanged, or gave only values for other requests.
     case unchanged
     /// The source was not due; nothing was sent.
     case fresh
@@ -69,6 +69,6 @@ public enum RunOutcome: String, Sendable, Codable, CaseIterable {
     /// The run was told to stop; the main store's rows are what they were.
     case cancelled
 
-    /// Whether the next run is due after the source's cache interval rather than its back-off.
+    /// True where the next run is due after the source's cache interval, and not after its back-off.
     public var isGood: Bool { self == .committed || self == .unchanged }
 }

@@ -1,13 +1,14 @@
-/// Who claims rows of which tables, each within a scope: finds those whose rows may be the same without looking at all.
+/// An index of claims on rows of tables, each within a scope. It finds those that may share rows without checking every
+/// claim.
 package struct ScopeIndex<Claimant: Hashable> {
     private typealias Values = [String: ComparedValue]
 
     private struct Table {
-        /// As they were declared.
+        /// The scopes as declared.
         var scopes: [Claimant: [String: String]] = [:]
-        /// By which `claims` are kept.
+        /// The comparison that gave the values in `claims`.
         var comparison = TableComparison()
-        /// The claimants by the columns of their scopes, and by the scopes' values.
+        /// The claimants, by the columns of their scopes and by the scopes' values.
         var claims: [Set<String>: [Values: Set<Claimant>]] = [:]
 
         mutating func add(_ claimant: Claimant, _ scope: [String: String]) {
@@ -25,7 +26,7 @@ package struct ScopeIndex<Claimant: Hashable> {
         }
     }
 
-    /// By the table's name in lower case.
+    /// The tables, by name in lower case.
     private var tables: [String: Table] = [:]
 
     package init() {}
@@ -39,14 +40,14 @@ package struct ScopeIndex<Claimant: Hashable> {
 
     package mutating func remove(_ claimant: Claimant, table: String) { tables[table.lowercased()]?.remove(claimant) }
 
-    /// The sets of columns, in lower case, that scopes of a table's rows name.
+    /// Returns the sets of columns, in lower case, that scopes of a table's rows name.
     package func columns(of table: String) -> [Set<String>] {
         (tables[table.lowercased()]?.claims.keys).map { $0.filter { !$0.isEmpty } } ?? []
     }
 
-    /// The claimants of rows that may be within the scope.
+    /// Returns the claimants of rows that may be within the scope.
     ///
-    /// - Parameter comparison: how the table compares the columns that scopes name.
+    /// - Parameter comparison: the table's comparison of the columns that scopes name.
     package mutating func claimants(
         of table: String, within scope: [String: String], comparedBy comparison: TableComparison = TableComparison()
     ) -> [Claimant] {
@@ -54,7 +55,7 @@ package struct ScopeIndex<Claimant: Hashable> {
         compare(name, by: comparison)
         let values = comparison.values(of: scope)
         return (tables[name]?.claims ?? [:]).flatMap { columns, claims in
-            // Sources that mirror one table name the same columns, as a rule: one of them has this scope, or none.
+            // Sources that mirror one table usually name the same columns. Then at most one of them has this scope.
             if columns.isSubset(of: values.keys) {
                 return Array(claims[values.filter { columns.contains($0.key) }] ?? [])
             }
@@ -62,7 +63,7 @@ package struct ScopeIndex<Claimant: Hashable> {
         }
     }
 
-    /// The claimants whose scope is exactly this.
+    /// Returns the claimants with exactly this scope.
     package mutating func claimants(
         of table: String, exactly values: [String: ComparedValue], comparedBy comparison: TableComparison
     ) -> Set<Claimant> {
@@ -71,7 +72,7 @@ package struct ScopeIndex<Claimant: Hashable> {
         return tables[name]?.claims[Set(values.keys)]?[values] ?? []
     }
 
-    /// Keeps the claims of a table anew where its columns have come to compare otherwise.
+    /// Rebuilds the claims of a table where the comparison of its columns has changed.
     private mutating func compare(_ name: String, by comparison: TableComparison) {
         guard let table = tables[name] else { return }
         let own = comparison.restricted(to: table.claims.keys.reduce(into: []) { $0.formUnion($1) })

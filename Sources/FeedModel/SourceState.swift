@@ -1,33 +1,34 @@
 public import Foundation
 
-/// What the main store knows of one source: how its last run ended, and when the next is due.
+/// The main store's record of one source: the result of its last run, and the time of the next.
 public struct SourceState: Sendable, Equatable {
     public var source: String
-    /// Of the last run that sent anything; nil before the first.
+    /// The outcome of the last run that sent anything; nil before the first.
     public var outcome: RunOutcome?
     public var lastRun: Date?
     public var lastCommit: Date?
     public var nextDue: Date?
     /// Discarded runs since the last good one.
     public var failures: Int
-    /// Why the last run was discarded.
+    /// The reason why the last run was discarded.
     public var error: String?
-    /// What else there is to know: why the source waits, or what has moved.
+    /// Further information: why the source waits, or what has moved.
     public var note: String?
-    /// The declaration for which a server answered 410 Gone: until it changes, nothing is sent.
+    /// The fingerprint of the declaration for which a server answered 410 Gone. Until it changes, nothing is sent.
     package var gone: String?
-    /// Seconds between the moment at which ``nextDue`` was decided and ``nextDue``. A clock that was wrong then cannot make
-    /// the source wait longer than this.
+    /// Seconds from the decision about ``nextDue`` until ``nextDue``. The source waits no longer than this, even if the
+    /// clock was wrong at the decision.
     package var wait: Double?
-    /// Until when the server asked to be left alone (Retry-After).
+    /// The time until which the server asked for no further requests (Retry-After).
     package var askedUntil: Date?
-    /// The declaration for which ``nextDue`` was decided.
+    /// The identity of the declaration for which ``nextDue`` was decided.
     package var declared: String?
-    /// How often in a row a process has died during a run of the source; during a run, that one included.
+    /// The number of times in a row that a process has died during a run of the source. A run that is under way counts
+    /// too.
     package var attempts = 0
-    /// How often in a row processes may die during a source's runs before it is held.
+    /// The number of such deaths in a row at which a source is held.
     package static let deathsUntilHeld = 3
-    /// Whether nothing is sent until somebody lets it go.
+    /// True where nothing is sent until somebody releases the source.
     package var isHeld: Bool { attempts >= Self.deathsUntilHeld }
 
     public init(

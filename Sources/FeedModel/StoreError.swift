@@ -1,13 +1,13 @@
-/// Why the main store, or a worker context on its way into it, refuses something.
+/// The reason why the main store, or a worker context that stages rows for it, refuses something.
 public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable {
-        /// The store's file cannot be opened, or its schema not be applied.
+        /// The store's file cannot be opened, or its schema cannot be applied.
         case unavailable
-        /// A record names a table or a column that the store does not have, or a key that nothing makes unique.
+        /// A record names a table or a column that the store does not have, or a key that is not declared unique.
         case schema
         /// A row breaks a constraint: NOT NULL, UNIQUE, CHECK, a foreign key, or a key without a value.
         case constraint
-        /// What a body becomes is larger than its request allows, or a value is one that no column can hold.
+        /// The content of a body is larger than its request allows, or no column can hold a value.
         case limit
         /// Two sources claim to mirror the same rows.
         case conflict
@@ -18,7 +18,7 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// What was found, and what to do about it.
+    /// The problem, and what to do about it.
     public var message: String
 
     public init(_ code: Code, _ message: String) {

@@ -14,11 +14,11 @@ package struct StoreTable: Sendable {
     }
 
     package var name: String
-    /// Those that can be written.
+    /// The columns that can be written.
     package var columns: [(name: String, type: String)]
     package var primaryKey: [String]
     package var uniqueKeys: [[String]]
-    /// Those of one column.
+    /// The foreign keys that consist of one column.
     package var foreignKeys: [ForeignKey]
 
     package init(

@@ -1,6 +1,6 @@
-/// What a commit does with rows whose key is already in the main store, and with rows that the feed no longer has.
+/// The treatment of rows whose key is already in the main store, and of rows that the feed no longer has.
 public enum SyncMode: String, Sendable, Hashable, CaseIterable, Codable {
-    /// Every row is inserted, again if need be; nothing is deleted.
+    /// Every row is inserted, even if it is already there; nothing is deleted.
     case append
     /// Rows with a new key are inserted; known ones are kept as they are; nothing is deleted.
     case insert

@@ -1,11 +1,11 @@
-/// Tells how those columns of a table that scopes name compare their values.
+/// The comparisons of those columns of a table that scopes name.
 package struct TableComparison: Sendable, Hashable {
-    /// By their names in lower case. What is missing is compared byte by byte.
+    /// The comparisons, by the columns' names in lower case. A missing column is compared byte by byte.
     package var columns: [String: ColumnComparison]
 
     package init(columns: [String: ColumnComparison] = [:]) { self.columns = columns }
 
-    /// A scope's values as the table compares them, by the columns' names in lower case.
+    /// Returns a scope's values as the table compares them, by the columns' names in lower case.
     package func values(of scope: [String: String]) -> [String: ComparedValue] {
         scope.reduce(into: [:]) { values, entry in
             let column = entry.key.lowercased()
@@ -13,7 +13,8 @@ package struct TableComparison: Sendable, Hashable {
         }
     }
 
-    /// Whether two scopes have rows in common: they do unless a column that both name has different values.
+    /// Returns true where two scopes may have rows in common. They have none if a column that both name has different
+    /// values.
     package func mayShareRows(_ scope: [String: String], _ other: [String: String]) -> Bool {
         scope.isEmpty || other.isEmpty || values(of: scope).mayShareRows(with: values(of: other))
     }

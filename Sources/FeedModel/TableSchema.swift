@@ -1,4 +1,4 @@
-/// A table as a mapping declares it: what it is created from, and what an existing one is compared with.
+/// A table as a mapping declares it. A missing table is created from it; an existing one is compared with it.
 package struct TableSchema: Sendable, Hashable {
     package struct Column: Sendable, Hashable {
         package var name: String
@@ -7,7 +7,7 @@ package struct TableSchema: Sendable, Hashable {
         package var isNotNull: Bool
         /// The table whose primary key it holds.
         package var references: String?
-        /// Whether the type is declared: an existing column of another type is then a mistake.
+        /// True where the type is declared. An existing column of another type is then a mistake.
         package var isDeclared: Bool
 
         package init(
@@ -24,14 +24,15 @@ package struct TableSchema: Sendable, Hashable {
     package var name: String
     package var columns: [Column]
     package var key: [String]
-    /// Columns that tell the rows of this declaration from those of others; the table has them, mapped or not.
+    /// Columns that distinguish this declaration's rows from those of others. The table has them even if they are not
+    /// mapped.
     package var scope: [String]
-    /// Columns by which deletions find rows: a created table has an index of each list.
+    /// Lists of columns by which deletions find rows. A created table has an index on each list.
     package var indexes: [[String]]
-    /// Whether rows of other tables refer to it although its key is not one column: it is created with one that SQLite
-    /// generates.
+    /// True where rows of other tables refer to this one although its key is not one column. The table is then created
+    /// with a key that SQLite generates.
     package var needsGeneratedKey: Bool
-    /// What a message says declares it: `sources.toml: sources.shop.requests[0].tables[1]`.
+    /// The place of the declaration, for messages: `sources.toml: sources.shop.requests[0].tables[1]`.
     package var place: String
 
     package init(

@@ -1,6 +1,6 @@
 /// The version that `--version` and the User-Agent give.
 package enum TributaryVersion {
     package static let current = "0.1.0"
-    /// Where those who are asked find out who asks.
+    /// The address at which operators of servers learn who sends the requests.
     package static let home = "https://github.com/tributary-sync/tributary"
 }

@@ -1,4 +1,4 @@
-/// A path of elements, or an attribute, that no mapping takes, or a column that found nothing.
+/// A path of elements or an attribute that no mapping uses, or a column that found nothing.
 package struct UnmatchedPath: Sendable, Encodable {
     package var request: String
     package var path: String

@@ -1,4 +1,4 @@
-/// What a server said identifies the version of a response, byte for byte (RFC 9110, section 8.8).
+/// The server's identifiers for the version of a response, byte for byte (RFC 9110, section 8.8).
 public struct Validators: Sendable, Hashable, Codable {
     public var etag: String?
     public var lastModified: String?

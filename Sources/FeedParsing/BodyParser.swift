@@ -1,17 +1,17 @@
 package import XMLStream
 
-/// What turns a response's body into staged rows, piece by piece.
+/// A parser that turns a response's body into staged rows, piece by piece.
 package protocol BodyParser {
-    /// The parsers of XML behind it, which are told of a body that is none.
+    /// The XML parsers behind it. They are also told of a body that is not XML.
     var streams: [XMLStreamParser] { get }
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws
 
-    /// The body has ended.
+    /// Called when the body has ended.
     func finish() throws
 }
 
-/// A body that is not the document that it was taken for.
+/// A body that is not the expected document.
 package struct DocumentError: Error, CustomStringConvertible {
     package var description: String
 

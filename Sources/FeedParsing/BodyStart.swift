@@ -1,21 +1,21 @@
 import XMLStream
 
-/// What a body is, by its first bytes and its Content-Type.
+/// The kind of a body, from its first bytes and its Content-Type.
 package enum BodyStart: Equatable {
     /// Nothing but white space so far.
     case undecided
     case xml
-    /// Behind a byte order mark of this length.
+    /// JSON after a byte order mark of this length.
     case json(skipped: Int)
 
-    /// White space before it is decided that a body is what it was declared to be.
+    /// The most bytes of white space that are read before a body is taken to be what it was declared.
     private static let longestBlank = 64 << 10
 
     /// - Parameters:
-    ///   - start: from the body's first byte on.
-    ///   - isDeclaredJSON: whether the Content-Type says so.
-    ///   - isWhole: whether there are no more bytes.
-    /// - Throws: ``DocumentError`` where it is JSON in an encoding that JSON does not have.
+    ///   - start: the bytes from the start of the body.
+    ///   - isDeclaredJSON: true where the Content-Type is one of JSON.
+    ///   - isWhole: true where no more bytes follow.
+    /// - Throws: ``DocumentError`` for JSON in UTF-16 or UTF-32, which JSON does not allow.
     package static func find(in start: [UInt8], isDeclaredJSON: Bool, isWhole: Bool) throws -> BodyStart {
         guard start.count >= 4 || isWhole else { return .undecided }
         if start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0xFF, 0xFE]) {
@@ -30,7 +30,7 @@ package enum BodyStart: Equatable {
             return isDeclaredJSON ? .json(skipped: skipped) : .xml
         }
         guard isDeclaredJSON || isJSON(start[first]) else { return .xml }
-        // A value of JSON in UTF-8 has no NUL in its first bytes; in UTF-16 and UTF-32 every ASCII character has.
+        // JSON in UTF-8 has no NUL in its first bytes. In UTF-16 and UTF-32 every ASCII character has one.
         guard first + 1 < start.count || isWhole else { return .undecided }
         if start[first] == 0 || first + 1 < start.count && start[first + 1] == 0 { throw wrongEncoding }
         return .json(skipped: skipped)

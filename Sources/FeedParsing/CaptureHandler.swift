@@ -1,9 +1,9 @@
 package import XMLStream
 
-/// Takes the first value at each of some paths from the root, beside whatever else reads the document.
+/// Takes the first value at each of the given paths from the root. It works beside other parsers of the document.
 package final class CaptureHandler: XMLStreamHandler {
     private let paths: [XMLPath]
-    /// What was found, by the path's position.
+    /// The values found, by the position of their path.
     package private(set) var values: [Int: String] = [:]
 
     package init(_ paths: [XMLPath]) {

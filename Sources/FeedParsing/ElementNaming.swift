@@ -1,11 +1,11 @@
 import XMLStream
 
-/// Makes the name of an XML element of any text (XML 1.0, fifth edition, productions 4 and 4a, without the colon, which
-/// stands behind a prefix).
+/// Makes a valid XML element name from any text (XML 1.0, fifth edition, productions 4 and 4a). The colon is left out,
+/// because it separates a prefix.
 ///
-/// Each Unicode scalar that may stand in a name is kept and each other becomes `_`; a name that would begin with what may
-/// only stand behind the first character, such as a digit, gets `_` before it; of nothing comes `_`. So `area_m²` is
-/// `area_m_`, `a b` is `a_b`, `a:b` is `a_b`, `1x` is `_1x`, and `é` stays.
+/// Each Unicode scalar that a name may hold is kept, and any other becomes `_`. Where the first character may not begin
+/// a name, such as a digit, `_` is put before it. An empty text becomes `_`. So `area_m²` is `area_m_`, `a b` is `a_b`,
+/// `a:b` is `a_b`, `1x` is `_1x`, and `é` stays.
 enum ElementNaming {
     static func name(_ text: String) -> String {
         var name = String.UnicodeScalarView()

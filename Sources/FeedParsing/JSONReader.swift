@@ -1,23 +1,23 @@
 package import XMLStream
 
-/// Reads JSON (RFC 8259) while it arrives, and tells parsers of it as if it were XML, so that the same parsers and mappings
-/// read it.
+/// Reads JSON (RFC 8259) while it arrives, and passes it to XML parsers as elements. So the same parsers and mappings
+/// read both formats.
 ///
-/// The document is the element `json`. An object's member is an element of its name, an array repeats the element of its
-/// member, and `item` inside another array or at the top. `null` is no element at all. A name that an object has twice is
-/// an element that is there twice.
+/// The document is the element `json`. A member of an object is an element with the member's name. An array repeats the
+/// element of its member; inside another array or at the top level its elements are named `item`. `null` is no element.
+/// A name that an object has twice gives two elements.
 ///
-/// A member's name becomes that of an element by ``ElementNaming``. A character that XML cannot hold (most below U+0020,
+/// ``ElementNaming`` turns a member's name into an element name. A character that XML cannot hold (most below U+0020,
 /// U+FFFE, U+FFFF, one half of a surrogate pair) becomes U+FFFD, the replacement character.
 package final class JSONReader {
     static let rootName = "json"
     static let itemName = "item"
-    /// Objects and arrays within one another.
+    /// The most objects and arrays within one another.
     static let depthLimit = 512
-    /// Bytes of a number, or of a member's name.
+    /// The most bytes of a number or of a member's name.
     static let tokenLimit = 1000
 
-    /// One element name for each of the parsers.
+    /// One element name for each parser.
     private typealias Name = [XMLStreamParser.ElementName]
 
     private enum Container {
@@ -35,26 +35,26 @@ package final class JSONReader {
     private let streams: [XMLStreamParser]
     private var state = State.value
     private var containers: [Container] = []
-    /// The element that each value in the open containers is, by depth.
+    /// The name of the current element in each open container, by depth.
     private var names: [Name] = []
     private let item: Name
-    /// Names that have been met, by the bytes of the members'.
+    /// Element names met so far, by the bytes of the members' names.
     private var known: [[UInt8]: Name] = [:]
-    /// A name or a literal as far as it has come.
+    /// The bytes so far of a name or a literal.
     private var token: [UInt8] = []
-    /// The bytes of a character of more than one, as far as they have come.
+    /// The bytes so far of a character of several bytes.
     private var character: [UInt8] = []
     private var highSurrogate: UInt32?
     private var line = 1
 
-    /// - Parameter streams: are told of the document, and of nothing else.
+    /// - Parameter streams: the parsers that are told of the document. They must get no other input.
     package init(_ streams: [XMLStreamParser]) throws {
         self.streams = streams
         item = try Self.name(Array(Self.itemName.utf8), in: streams)
         names = [try Self.name(Array(Self.rootName.utf8), in: streams)]
     }
 
-    /// - Throws: ``DocumentError`` with the line, where the bytes are not JSON; what the parsers throw.
+    /// - Throws: ``DocumentError`` with the line where the bytes are not JSON; also the errors of the parsers.
     package func read(_ bytes: UnsafeRawBufferPointer) throws {
         let bytes = bytes.bindMemory(to: UInt8.self)
         var index = 0
@@ -139,7 +139,7 @@ package final class JSONReader {
         guard containers.count < Self.depthLimit else {
             throw problem("values are nested more than \(Self.depthLimit) deep")
         }
-        // An array is no element itself, but for one that is the document or within another array.
+        // An array is no element itself, unless it is the document or within another array.
         let isElement = container == .object || containers.last != .object
         if isElement { try startElement() }
         containers.append(container)
@@ -181,7 +181,7 @@ package final class JSONReader {
         let text = String(decoding: token, as: UTF8.self)
         switch text {
         case "null":
-            // A document is an element, whatever it holds.
+            // The document is always an element, even for `null`.
             if containers.isEmpty {
                 try startElement()
                 try endElement()
@@ -205,7 +205,7 @@ package final class JSONReader {
 
     // MARK: - Strings
 
-    /// Whether a byte of a string stands for itself, and for a whole character.
+    /// True where a byte of a string is a whole character that stands for itself.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -233,7 +233,7 @@ package final class JSONReader {
         }
     }
 
-    /// The bytes of UTF-8 that may follow (The Unicode Standard, table 3-7).
+    /// Takes a further byte of a character in UTF-8, if it may follow there (The Unicode Standard, table 3-7).
     private func takeContinuation(_ byte: UInt8, _ isName: Bool) throws {
         let allowed: ClosedRange<UInt8> =
             switch (character.count, character[0]) {
@@ -307,7 +307,7 @@ package final class JSONReader {
         }
     }
 
-    /// One half of a pair whose other half does not follow is no character.
+    /// Replaces half a surrogate pair whose other half does not follow.
     private func endSurrogate(_ isName: Bool) throws {
         guard highSurrogate != nil else { return }
         highSurrogate = nil
@@ -319,7 +319,7 @@ package final class JSONReader {
     private func memberName() throws -> Name {
         if let name = known[token] { return name }
         let name = try Self.name(Array(ElementNaming.name(String(decoding: token, as: UTF8.self)).utf8), in: streams)
-        // Names that are data are many, and each is met once.
+        // Names that are data are many, and each occurs once.
         if known.count >= 10_000 { known = [:] }
         known[token] = name
         return name

@@ -1,12 +1,13 @@
-/// How an element's content is taken as markup; see ``FeedParser/collectMarkup(_:)``.
+/// Rules for taking an element's content as markup; see ``FeedParser/collectMarkup(_:)``.
 public struct MarkupRules: Sendable {
-    /// Bytes that the markup may have. More of them discard the run.
+    /// The most bytes of the markup. More of them discard the run.
     public var limit = 16 << 20
-    /// Namespaces whose elements are written without prefix and declaration, and with an end tag where they are empty, unless
-    /// they are HTML's void elements: what reads the result as HTML then reads what was meant. Elements of other namespaces
-    /// declare them.
+    /// Namespaces whose elements are written without prefix and declaration. Empty elements get an end tag, unless they
+    /// are HTML's void elements, so that an HTML reader understands the result. Elements of other namespaces declare
+    /// them.
     public var plainNamespaces: Set<String?> = []
-    /// The local name of an element that is left out, its content kept, where it is all that there is: XHTML's `div` in Atom.
+    /// The local name of an element that is left out, with its content kept, where it is the only content: XHTML's
+    /// `div` in Atom.
     public var wrapper: String?
 
     public init() {}

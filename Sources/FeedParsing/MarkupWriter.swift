@@ -1,12 +1,12 @@
 import FeedModel
 import XMLStream
 
-/// Writes passing elements as markup that is well-formed by itself: namespaces are declared where it would lack them.
+/// Writes passing elements as markup that is well-formed by itself, with the namespace declarations that it needs.
 struct MarkupWriter {
-    /// Namespaces whose elements are written by their local names alone; see ``MarkupRules/plainNamespaces``.
+    /// Namespaces whose elements are written with their local names only; see ``MarkupRules/plainNamespaces``.
     private let plainNamespaces: Set<String?>
     private var writer = XMLWriter()
-    /// What each prefix is bound to inside the markup, the innermost last.
+    /// The namespaces bound to each prefix inside the markup, the innermost last.
     private var bound: [String: [String]] = [:]
     /// The open elements: their names as written here, and the prefixes that they bind.
     private var open: [(name: String, isPlain: Bool, prefixes: [String])] = []
@@ -18,7 +18,7 @@ struct MarkupWriter {
         let isPlain = !plainNamespaces.isEmpty && plainNamespaces.contains(name.namespace)
         open.append((isPlain ? name.local : name.qualified, isPlain, []))
         writer.start(open[open.count - 1].name)
-        // What is written plainly is in no namespace here, even within an element that has one.
+        // An element written plainly is in no namespace here, even within an element that has one.
         bind(isPlain ? XMLName(qualified: name.local, local: name.local, namespace: nil) : name, isAttribute: false)
         stream.attributesOfElement.forEach { _, name, value in
             bind(name, isAttribute: true)
@@ -26,7 +26,7 @@ struct MarkupWriter {
         }
     }
 
-    /// Declares a namespace where the markup, taken for itself, does not.
+    /// Declares the name's namespace where the markup has not declared it.
     private mutating func bind(_ name: XMLName, isAttribute: Bool) {
         let prefix =
             name.qualified.utf8.count > name.local.utf8.count
@@ -48,7 +48,7 @@ struct MarkupWriter {
         for prefix in element.prefixes { bound[prefix]?.removeLast() }
     }
 
-    /// Ends the start tag that has been begun, so that content may follow.
+    /// Ends the open start tag, so that content may follow.
     mutating func closeTag() { writer.markup(EmptyCollection()) }
 
     var bytes: [UInt8] { writer.bytes }
@@ -60,7 +60,7 @@ struct MarkupWriter {
     ]
 }
 
-/// An element's content, taken as markup, is longer than its parser takes.
+/// The error for an element whose markup is longer than its parser allows.
 struct MarkupTooLong: Error, CustomStringConvertible {
     var limit: Int
 

@@ -2,11 +2,11 @@ import FeedDeclarations
 import FeedModel
 import XMLStream
 
-/// Takes the envelope off a SOAP message: what its Body holds is the document. A Fault is thrown as an error.
+/// Removes the envelope from a SOAP message: the content of its Body is the document. A Fault is thrown as an error.
 ///
 /// SOAP 1.1, sections 4 and 4.4; SOAP 1.2 Part 1, sections 5 and 5.4.
 final class SOAPEnvelope: XMLStreamEnvelope {
-    /// Elements around what a Body holds.
+    /// The number of elements around the content of a Body.
     private static let depth = 2
 
     private var isInBody = false
@@ -57,23 +57,23 @@ final class SOAPEnvelope: XMLStreamEnvelope {
             throw SOAPFault(
                 description: "the server answered with a SOAP fault, \(code): \(reason ?? "no reason is given")")
         case "faultcode", "Code/Value", "Code/Subcode/Value", "Code/Subcode/Subcode/Value":
-            // Whole, so that secrets are still found in them: the run's error is cut when it is stored.
+            // Kept whole, so that secrets are still found in it. The run's error is cut when it is stored.
             if codes.count < 4 { codes.append(text) }
         case "faultstring", "Reason/Text":
-            // The first language of several.
+            // The first of several languages counts.
             if reason == nil { reason = text }
         default: break
         }
     }
 }
 
-/// A fault that the server answered with (SOAP 1.1, section 4.4; SOAP 1.2 Part 1, section 5.4).
+/// A fault in the server's answer (SOAP 1.1, section 4.4; SOAP 1.2 Part 1, section 5.4).
 package struct SOAPFault: Error, CustomStringConvertible {
     package var description: String
 }
 
 extension XMLStreamParser {
-    /// Reads a response's body: in its charset, and within its SOAP envelope where it is to have one.
+    /// Creates a parser for a response's body, with its charset, and its SOAP envelope where one is expected.
     convenience init(_ response: FeedResponse, handler: XMLStreamHandler) {
         var limits = XMLLimits()
         limits.defaultLength = response.maxBody

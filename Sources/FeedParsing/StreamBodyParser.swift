@@ -1,9 +1,9 @@
 package import FeedModel
 package import XMLStream
 
-/// Leads a body through the stream parser to any handler.
+/// Passes a body through the stream parser to any handler.
 package final class StreamBodyParser: BodyParser {
-    // The stream does not retain it.
+    // Kept here because the stream does not retain it.
     private let handler: XMLStreamHandler
     private let stream: XMLStreamParser
 

@@ -1,6 +1,6 @@
 package import XMLStream
 
-/// Hands a body to two parsers.
+/// Passes a body to two parsers.
 package final class TeeBodyParser: BodyParser {
     private let first: any BodyParser
     private let second: any BodyParser

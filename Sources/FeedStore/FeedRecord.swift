@@ -1,10 +1,11 @@
 public import GRDB
 
-/// A record whose columns are its coding keys, and nothing else: the fast way into a worker context.
+/// A record whose columns are exactly its coding keys: the fast way into a worker context.
 ///
-/// Any `PersistableRecord` can be inserted into a context. One that conforms to `FeedRecord` besides is written by its
-/// `Codable` encoding alone, without a dictionary per record: several times as fast. Its column, date, data and UUID
-/// strategies count; an `encode(to: inout PersistenceContainer)` of its own, and GRDB's persistence callbacks, do not.
+/// Any `PersistableRecord` can be inserted into a context. One that also conforms to `FeedRecord` is written by its
+/// `Codable` encoding alone, without a dictionary per record, which is several times as fast. Its column, date, data
+/// and UUID strategies are used. A custom `encode(to: inout PersistenceContainer)` and GRDB's persistence callbacks are
+/// not.
 ///
 /// ```swift
 /// struct Company: FeedRecord {

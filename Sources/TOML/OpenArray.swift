@@ -1,4 +1,4 @@
-/// An array of tables while its document is being read: each `[[header]]` adds one.
+/// An array of tables while its document is being read. Each `[[header]]` adds a table.
 final class OpenArray {
     private(set) var elements: [(table: OpenTable, line: Int)] = []
 

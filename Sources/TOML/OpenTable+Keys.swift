@@ -1,7 +1,7 @@
-/// Which tables a header or a dotted key leads to, and what may not be added to (TOML 1.0, "Keys", "Table", "Inline Table" and
-/// "Array of Tables").
+/// Finds the tables for headers and dotted keys, and refuses additions where none are allowed (TOML 1.0, "Keys",
+/// "Table", "Inline Table" and "Array of Tables").
 extension OpenTable {
-    /// The table that a header opens.
+    /// Returns the table that a header opens.
     func opened(byHeader keys: [TOMLKey], isElement: Bool, line: Int, in source: TOMLBytes) throws(TOMLError)
         -> OpenTable
     {
@@ -12,7 +12,7 @@ extension OpenTable {
             ? try table.element(last, line: line, in: source) : try table.table(last, line: line, in: source)
     }
 
-    /// A table on the way to the one that a header opens.
+    /// Returns a table on the way to the one that a header opens.
     private func entered(_ key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
         guard let position = position(of: key.name) else { return try made(.path, key, line: line, in: source) }
         switch children[position].child {
@@ -61,13 +61,13 @@ extension OpenTable {
             array = OpenArray()
             append(key.name, line: line, .elements(array))
         }
-        // The array is a level of its own.
+        // The array counts as a level too.
         let table = OpenTable(.header, depth: try inner(2, key, in: source))
         array.append(table, line: line)
         return table
     }
 
-    /// The table that the last name of a dotted key belongs to.
+    /// Returns the table that the last name of a dotted key belongs to.
     func opened(_ keys: [TOMLKey], line: Int, in source: TOMLBytes) throws(TOMLError) -> (OpenTable, TOMLKey) {
         var table = self
         for key in keys.dropLast() {

@@ -1,11 +1,11 @@
-/// A table while its document is being read. By how it came about TOML tells who may still add to it.
+/// A table while its document is being read. Its origin decides what may still add to it.
 final class OpenTable {
     enum Origin {
-        /// Named on the way to another: `a` in `[a.b]`. Its own header may follow.
+        /// Created on the way to another table: `a` in `[a.b]`. Its own header may follow.
         case path
-        /// By its own header, or as an element of an array of tables.
+        /// Created by its own header, or as an element of an array of tables.
         case header
-        /// By a dotted key, or a pair of braces. No header may follow.
+        /// Created by a dotted key, or by braces. No header may follow.
         case key
     }
 
@@ -16,7 +16,7 @@ final class OpenTable {
     }
 
     var origin: Origin
-    /// Tables and arrays around it.
+    /// The number of tables and arrays around it.
     let depth: Int
     private(set) var children: [(key: String, line: Int, child: Child)] = []
     private var positions: [String: Int] = [:]
@@ -30,7 +30,7 @@ final class OpenTable {
         positions.isEmpty ? children.firstIndex { $0.key == key } : positions[key]
     }
 
-    /// - Precondition: the table has no such key.
+    /// - Precondition: the table does not have the key.
     func append(_ key: String, line: Int, _ child: Child) {
         children.append((key, line, child))
         if !positions.isEmpty {
@@ -42,7 +42,7 @@ final class OpenTable {
 
     func setLine(_ line: Int, at position: Int) { children[position].line = line }
 
-    /// The table as it is read.
+    /// Returns the finished table.
     func closed() -> TOMLTable {
         TOMLTable(
             children.map { key, line, child in

@@ -1,11 +1,11 @@
-/// The bytes of a document, of which no part may be other than text: UTF-8 without control characters other than tabs and
-/// line ends (TOML 1.0, "Spec" and "Comment").
+/// The bytes of a document. All must be text: UTF-8 without control characters other than tabs and line ends (TOML 1.0,
+/// "Spec" and "Comment").
 struct TOMLBytes {
     let bytes: [UInt8]
-    /// Behind a byte order mark.
+    /// The offset of the text, after any byte order mark.
     let start: Int
 
-    /// - Throws: ``TOMLError`` for the first byte that no document may have.
+    /// - Throws: ``TOMLError`` for the first byte that is not allowed.
     init(_ bytes: [UInt8]) throws(TOMLError) {
         self.bytes = bytes
         start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -44,7 +44,7 @@ struct TOMLBytes {
         }
     }
 
-    /// Of a well-formed sequence that is not ASCII (Unicode, table 3-7); 0 where it is none.
+    /// Returns the length of a well-formed sequence that is not ASCII (Unicode, table 3-7); 0 where there is none.
     private func sequenceLength(at position: Int) -> Int {
         func isByte(_ offset: Int, in range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
             position + offset < bytes.count && range.contains(bytes[position + offset])
@@ -63,7 +63,7 @@ struct TOMLBytes {
 
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// What a message says at a place.
+    /// Returns an error with the line and column of a position.
     func error(_ message: String, at position: Int) -> TOMLError {
         var line = 1
         var lineStart = start
@@ -71,7 +71,7 @@ struct TOMLBytes {
             line += 1
             lineStart = index + 1
         }
-        // Bytes that continue a character are not characters.
+        // Continuation bytes of a character are not counted.
         let column = bytes[min(lineStart, position)..<position].count { $0 & 0xC0 != 0x80 } + 1
         return TOMLError(line: line, column: column, message: message)
     }

@@ -1,6 +1,6 @@
-/// Dates and times as RFC 3339 writes them, with or without a zone, and each half alone.
+/// Dates and times as in RFC 3339, with or without a zone, and each half alone.
 enum TOMLDate {
-    /// Whether a word begins like one.
+    /// Returns true if a word begins like a date or a time.
     static func isMeant(by word: ArraySlice<UInt8>) -> Bool {
         var rest = word
         return digits(4, &rest) != nil && rest.first == UInt8(ascii: "-") || isTimeMeant(by: word)
@@ -22,7 +22,7 @@ enum TOMLDate {
         return rest.isEmpty || takeZone(&rest) && rest.isEmpty
     }
 
-    /// `07:32:00` or `07:32:00.999`; a minute may have a leap second.
+    /// Takes `07:32:00` or `07:32:00.999`. A minute may have a leap second.
     private static func takeTime(_ rest: inout ArraySlice<UInt8>) -> Bool {
         guard let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest), take(":", &rest),
             let second = digits(2, &rest), hour < 24, minute < 60, second <= 60
@@ -33,7 +33,7 @@ enum TOMLDate {
         return !fraction.isEmpty
     }
 
-    /// `Z` or `+01:00`.
+    /// Takes `Z` or `+01:00`.
     private static func takeZone(_ rest: inout ArraySlice<UInt8>) -> Bool {
         if take("Z", &rest) || take("z", &rest) { return true }
         guard take("+", &rest) || take("-", &rest), let hour = digits(2, &rest), take(":", &rest),

@@ -1,8 +1,8 @@
-/// Where a document stops being TOML, why, and what to write instead.
+/// The place at which a document stops being TOML, with the reason and a correction.
 package struct TOMLError: Error, Equatable, CustomStringConvertible {
-    /// Counted from 1.
+    /// The line, counted from 1.
     package var line: Int
-    /// Counted from 1, in characters as Unicode counts them.
+    /// The column, counted from 1 in Unicode characters.
     package var column: Int
     package var message: String
 

@@ -1,10 +1,10 @@
 /// One of the names in a dotted key or a header.
 struct TOMLKey {
     var name: String
-    /// Where it begins in the document.
+    /// The offset in the document at which the name begins.
     var position: Int
 
-    /// The name for a message, which does not become as long as a document may be.
+    /// The name for a message, shortened, because a document's names may be very long.
     var shown: String { Self.shown(name.unicodeScalars) }
 
     static func shown(_ text: some Collection<Unicode.Scalar>) -> String {

@@ -1,5 +1,5 @@
-/// What a document may not exceed, so that no document is deeper than the stack of whoever walks through it.
+/// The limits of a document, so that none is nested too deep for the stack of code that walks through it.
 package enum TOMLLimits {
-    /// Tables and arrays within one another, the document's own table not counted.
+    /// The most tables and arrays within one another, without the document's own table.
     package static let depth = 100
 }

@@ -1,7 +1,7 @@
-/// A value of a TOML document and its place.
+/// A value of a TOML document, with its line.
 package struct TOMLNode: Sendable, Equatable {
     package var value: TOMLValue
-    /// The line on which it begins, counted from 1. A table begins with its header or, where it has none, with the first key
+    /// The line on which it begins, counted from 1. A table begins with its header or, without one, with the first key
     /// that leads into it.
     package var line: Int
 

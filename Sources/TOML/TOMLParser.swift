@@ -1,10 +1,10 @@
-/// Reads documents of TOML 1.0 (https://toml.io/en/v1.0.0) into tables whose values know their lines.
+/// Reads documents of TOML 1.0 (https://toml.io/en/v1.0.0) into tables whose values have line numbers.
 ///
-/// Whatever the bytes, it reads them in time and memory that grow with their number alone, or says at which line they are not
+/// It reads any bytes in time and memory that grow only with their number, or reports the line at which they are not
 /// TOML. Beyond the specification:
 /// - a byte order mark may stand at the beginning;
 /// - tables and arrays are nested at most ``TOMLLimits/depth`` deep;
-/// - two keys that Unicode takes for the same text, `é` as one character and as two, are the same key;
+/// - two keys that are the same text in Unicode, such as `é` as one character and as two, are the same key;
 /// - a float that is too large is infinite.
 package enum TOMLParser {
     /// - Throws: ``TOMLError`` for the first mistake.
@@ -27,7 +27,7 @@ package enum TOMLParser {
     /// - Throws: ``TOMLError`` for the first mistake.
     package static func parse(_ text: String) throws(TOMLError) -> TOMLTable { try parse(Array(text.utf8)) }
 
-    /// `[a.b]`, or `[[a.b]]`: one more element of an array.
+    /// Reads `[a.b]`, or `[[a.b]]`, which adds an element to an array.
     private static func readHeader(_ scanner: inout TOMLScanner, _ root: OpenTable) throws(TOMLError) -> OpenTable {
         let line = scanner.line
         scanner.advance()

@@ -1,5 +1,5 @@
 extension TOMLScanner {
-    /// A key, dotted or not: at least one name. Blanks around the names are skipped.
+    /// Reads a key of one name or several with dots. Blanks around the names are skipped.
     mutating func readKey() throws(TOMLError) -> [TOMLKey] {
         var keys: [TOMLKey] = []
         repeat {

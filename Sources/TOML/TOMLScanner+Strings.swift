@@ -1,13 +1,13 @@
 extension TOMLScanner {
-    /// A string in either kind of quotes, of one line or several.
+    /// Reads a string with either kind of quotes, of one line or several.
     ///
-    /// - Precondition: a quote follows.
+    /// - Precondition: a quote comes next.
     mutating func readString() throws(TOMLError) -> String {
         guard let quote = peek else { throw error("a string is missing") }
         return isTripled(quote) ? try readLongString(quote) : try readShortString(quote)
     }
 
-    /// A string on one line, as keys are, too.
+    /// Reads a string on one line. Keys may be such strings too.
     mutating func readShortString(_ quote: UInt8) throws(TOMLError) -> String {
         let start = position
         advance()
@@ -32,7 +32,7 @@ extension TOMLScanner {
             at: start)
     }
 
-    /// A string of several lines. A line end right after the opening quotes is not part of it, and CRLF is read as LF.
+    /// Reads a string of several lines. A line end right after the opening quotes is left out, and CRLF is read as LF.
     private mutating func readLongString(_ quote: UInt8) throws(TOMLError) -> String {
         let start = position
         advance(3)
@@ -45,7 +45,7 @@ extension TOMLScanner {
                     advance()
                     continue
                 }
-                // One or two quotes more belong to the string.
+                // One or two more quotes belong to the string.
                 if self.byte(at: 3) == quote { advance() }
                 if self.byte(at: 3) == quote { advance() }
                 let string = text.finish(at: position, of: source)
@@ -69,7 +69,7 @@ extension TOMLScanner {
         throw error("the string is never closed; add \(mark) at its end", at: start)
     }
 
-    /// A backslash at the end of a line takes away the line end and all blanks that follow.
+    /// Skips a backslash at the end of a line, with the line end and all blanks that follow.
     private mutating func skipEscapedLineEnd() throws(TOMLError) -> Bool {
         switch byte(at: 1) {
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"): break
@@ -85,7 +85,7 @@ extension TOMLScanner {
         return true
     }
 
-    /// - Precondition: a backslash follows.
+    /// - Precondition: a backslash comes next.
     private mutating func readEscape() throws(TOMLError) -> Unicode.Scalar {
         let start = position
         advance()
@@ -124,10 +124,10 @@ extension TOMLScanner {
     }
 }
 
-/// Puts a string together from pieces of the document and what escapes stand for.
+/// Builds a string from pieces of the document and the characters of escapes.
 private struct StringBuilder {
     private var start: Int
-    /// What comes before `start`.
+    /// The bytes before `start`.
     private var taken: [UInt8] = []
 
     init(from start: Int) { self.start = start }

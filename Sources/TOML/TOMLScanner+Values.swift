@@ -1,5 +1,5 @@
 extension TOMLScanner {
-    /// - Parameter depth: tables and arrays around the value.
+    /// - Parameter depth: the number of tables and arrays around the value.
     mutating func readValue(depth: Int) throws(TOMLError) -> TOMLValue {
         switch peek {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): return .string(try readString())
@@ -65,7 +65,7 @@ extension TOMLScanner {
         }
     }
 
-    /// `a.b = value`
+    /// Reads `a.b = value`.
     mutating func readAssignment(into table: OpenTable) throws(TOMLError) {
         let line = self.line
         let keys = try readKey()
@@ -76,11 +76,11 @@ extension TOMLScanner {
         try parent.add(.value(value), at: last, line: line, in: source)
     }
 
-    /// A number, a date, `true` or `false`.
+    /// Reads a number, a date, `true` or `false`.
     private mutating func readWord() throws(TOMLError) -> TOMLValue {
         let start = position
         skipWord()
-        // A date and a time may be joined by a blank.
+        // A blank may join a date and a time.
         if position - start == 10, peek == UInt8(ascii: " "), Self.isDigit(byte(at: 1)), Self.isDigit(byte(at: 2)),
             byte(at: 3) == UInt8(ascii: ":"), source.bytes[start + 4] == UInt8(ascii: "-")
         {

@@ -1,8 +1,8 @@
-/// Walks through a document's bytes, and counts its lines.
+/// Moves through a document's bytes, and counts its lines.
 struct TOMLScanner {
     let source: TOMLBytes
     private(set) var position: Int
-    /// Counted from 1.
+    /// The current line, counted from 1.
     private(set) var line = 1
 
     init(_ source: TOMLBytes) {
@@ -12,30 +12,30 @@ struct TOMLScanner {
 
     var peek: UInt8? { byte(at: 0) }
 
-    /// Nil behind the end.
+    /// Returns the byte at an offset; nil after the end.
     func byte(at offset: Int) -> UInt8? {
         let index = position + offset
         return index < source.bytes.count ? source.bytes[index] : nil
     }
 
-    /// - Precondition: so many bytes follow, none of them a line feed.
+    /// - Precondition: this many bytes follow, and none is a line feed.
     mutating func advance(_ count: Int = 1) { position += count }
 
-    /// Takes a byte if it follows.
+    /// Skips a character if it comes next, and returns true if it did.
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard let peek, peek < 0x80, UInt32(peek) == character.value else { return false }
         position += 1
         return true
     }
 
-    /// Whether this follows three times: what a string of several lines begins and ends with.
+    /// Returns true if this quote comes three times next, as at both ends of a string of several lines.
     func isTripled(_ quote: UInt8) -> Bool { byte(at: 0) == quote && byte(at: 1) == quote && byte(at: 2) == quote }
 
     mutating func skipBlanks() {
         while peek == UInt8(ascii: " ") || peek == UInt8(ascii: "\t") { position += 1 }
     }
 
-    /// Takes a line end if it follows.
+    /// Skips a line end if it comes next, and returns true if it did.
     mutating func skipLineEnd() -> Bool {
         if peek == UInt8(ascii: "\r") { position += 1 }
         guard peek == UInt8(ascii: "\n") else { return false }
@@ -57,7 +57,7 @@ struct TOMLScanner {
         } while skipLineEnd()
     }
 
-    /// - Throws: where anything but a comment follows on the line.
+    /// - Throws: ``TOMLError`` where anything but a comment follows on the line.
     mutating func expectLineEnd(after what: String) throws(TOMLError) {
         skipBlanks()
         skipComment()
@@ -66,7 +66,7 @@ struct TOMLScanner {
         }
     }
 
-    /// What follows, for a message.
+    /// The description, for a message, of what comes next.
     var found: String {
         guard let peek else { return "the end of the text" }
         if peek == UInt8(ascii: "\n") || peek == UInt8(ascii: "\r") { return "the end of the line" }

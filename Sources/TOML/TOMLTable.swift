@@ -1,4 +1,4 @@
-/// A table of a TOML document: its keys in the order in which they first appear, each with its value and place.
+/// A table of a TOML document: its keys in the order of their first appearance, each with its value and line.
 package struct TOMLTable: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         package var key: String
@@ -10,14 +10,14 @@ package struct TOMLTable: Sendable, Equatable {
         }
     }
 
-    /// A table of at most so many keys is searched from its beginning, without an index.
+    /// The most keys with which a table is searched from its beginning, without an index.
     static let few = 8
 
     package let entries: [Entry]
-    /// Of the keys; empty where they are few.
+    /// The positions of the keys; empty where there are few.
     private let positions: [String: Int]
 
-    /// - Parameter entries: the first one counts where a key is given twice, as no document does.
+    /// - Parameter entries: the first one counts where a key is given twice, which no document does.
     package init(_ entries: [Entry] = []) {
         self.entries = entries
         positions =

@@ -1,15 +1,15 @@
-/// What a key of a TOML document stands for.
+/// The value of a key in a TOML document.
 package enum TOMLValue: Sendable, Equatable {
     case string(String)
     case integer(Int)
     case float(Double)
     case boolean(Bool)
-    /// A date, a time or both, as it is written; the calendar has it.
+    /// A date, a time or both, as written. The date exists in the calendar.
     case date(String)
     case array([TOMLNode])
     case table(TOMLTable)
 
-    /// What a message calls it.
+    /// The type's name in messages.
     package var typeName: String {
         switch self {
         case .string: "a string"

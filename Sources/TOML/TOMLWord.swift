@@ -1,7 +1,7 @@
-/// What stands without quotes: a number, a date, `true` or `false`.
+/// A value without quotes: a number, a date, `true` or `false`.
 enum TOMLWord {
     struct Problem: Error {
-        /// Follows the word in a sentence.
+        /// The text that follows the word in a sentence.
         var message: String
     }
 
@@ -55,7 +55,7 @@ enum TOMLWord {
         return .float(number)
     }
 
-    /// - Parameter digits: without the sign and the mark of the radix.
+    /// - Parameter digits: the digits without the sign and the mark of the radix.
     private static func integer(_ digits: ArraySlice<UInt8>, radix: Int, in word: [UInt8]) throws(Problem) -> TOMLValue
     {
         let isNegative = word.first == UInt8(ascii: "-")
@@ -85,7 +85,7 @@ enum TOMLWord {
         }
     }
 
-    /// What follows the whole part of a float: `.5`, `e7` or `.5e-7`.
+    /// Returns true for the rest of a float after its whole part: `.5`, `e7` or `.5e-7`.
     private static func isFloat(_ text: ArraySlice<UInt8>) -> Bool {
         var rest = text
         if rest.first == UInt8(ascii: ".") {
@@ -100,7 +100,7 @@ enum TOMLWord {
         return !rest.isEmpty && rest.allSatisfy(isDigit)
     }
 
-    /// Nil where an underscore does not stand between two digits.
+    /// Returns the bytes without underscores; nil where one is not between two digits.
     private static func withoutUnderscores(_ word: ArraySlice<UInt8>) -> [UInt8]? {
         let underscore = UInt8(ascii: "_")
         guard word.contains(underscore) else { return Array(word) }
@@ -108,7 +108,7 @@ enum TOMLWord {
         func isDigit(_ index: Int) -> Bool {
             guard word.indices.contains(index) else { return false }
             return isHexadecimal
-                // The mark of the base is no digit, nor is the zero before it a digit of the number.
+                // Neither the mark of the base nor the zero before it is a digit of the number.
                 ? index > word.startIndex + 1 && hexadecimalDigit(word[index]) != nil
                 : Self.isDigit(word[index])
         }

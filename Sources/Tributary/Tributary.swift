@@ -1,5 +1,5 @@
-// What `import Tributary` brings: ``TributaryApp``, the engine, and what parsers and records are made of. The targets behind
-// it are a chain that the compiler enforces; users need to know one name.
+// `import Tributary` brings ``TributaryApp``, the engine, and the parts of parsers and records. The targets behind it
+// form a chain that the compiler enforces; users need only this name.
 @_exported public import FeedConfiguration
 @_exported public import FeedDeclarations
 @_exported public import FeedModel

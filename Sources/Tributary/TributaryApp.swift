@@ -17,13 +17,13 @@ import TributaryEngine
 /// }
 /// ```
 public protocol TributaryApp: SendableMetatype {
-    /// The classes that `sources.toml` may name, each under its own name. Two of one name are a programmer's error.
+    /// The classes that `sources.toml` may name, each by its own name. Two of the same name are a programmer's error.
     static var parsers: [FeedParser.Type] { get }
 
-    /// Parsers made of records' types, which `sources.toml` may name as well: `[RecordParser<Food>(element: "food")]`.
+    /// Parsers made from record types, which `sources.toml` may name too: `[RecordParser<Food>(element: "food")]`.
     static var records: [any RecordParsing] { get }
 
-    /// Adds the program's migrations of the main store. Optional: a schema file can do the same.
+    /// Adds the program's migrations to the main store. Optional, as a schema file can do the same.
     static func registerMigrations(in migrator: inout DatabaseMigrator)
 }
 

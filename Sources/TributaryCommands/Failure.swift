@@ -5,7 +5,7 @@ import FeedStore
 import Foundation
 import TributaryEngine
 
-/// How a command ends when it cannot do what it was asked: what to say on standard error, and the exit status.
+/// The failure of a command: the message for standard error, and the exit status.
 struct Failure: Error, CustomStringConvertible {
     var description: String
     var status: ExitCode
@@ -14,7 +14,7 @@ struct Failure: Error, CustomStringConvertible {
     static func configuration(_ message: String) -> Failure { Failure(description: message, status: ExitCode(78)) }
     static func failed(_ message: String) -> Failure { Failure(description: message, status: ExitCode(1)) }
 
-    /// Says what an error is about, and leaves only its exit status to the argument parser.
+    /// Writes an error's message to standard error, and returns its exit status for the argument parser.
     static func explain(_ error: any Error) -> any Error {
         let failure: Failure
         switch error {

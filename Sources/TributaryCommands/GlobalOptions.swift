@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What every command understands.
+/// The options of every command.
 struct GlobalOptions: ParsableArguments {
     @Option(
         name: .long,

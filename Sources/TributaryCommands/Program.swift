@@ -7,7 +7,7 @@ package import GRDB
 import Logging
 import TributaryEngine
 
-/// What a `TributaryApp` brings along, and what commands make of it and of their options.
+/// The parsers and migrations of a `TributaryApp`, from which commands make configurations and services.
 package struct Program: Sendable {
     var parsers: ParserRegistry
     var registerMigrations: @Sendable (inout DatabaseMigrator) -> Void
@@ -17,9 +17,10 @@ package struct Program: Sendable {
         self.registerMigrations = registerMigrations
     }
 
-    /// Runs the command that the process's arguments name; exits with its status where that is not 0.
+    /// Runs the command that the process's arguments name. Exits with its status if that is not 0.
     package func main() async {
-        // Before the first connection. The process is ours; a server around a `SyncService` decides this for itself.
+        // Set before the first connection. The process is ours; a server around a `SyncService` decides this for
+        // itself.
         _ = tributary_disable_memory_statistics()
         tributary_return_freed_memory()
         do {

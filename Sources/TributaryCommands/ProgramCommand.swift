@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A command that needs to know which program it is part of.
+/// A command that needs its program: the parsers and migrations.
 protocol ProgramCommand: ParsableCommand {
     func run(_ program: Program) async throws
 }

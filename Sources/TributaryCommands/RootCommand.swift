@@ -3,7 +3,7 @@ import FeedModel
 import Foundation
 import TributaryEngine
 
-/// `tributary`, or whatever the program is called.
+/// The command `tributary`, by whatever name the program has.
 struct RootCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(

@@ -8,8 +8,8 @@ struct Category: FeedRecord {
     var feed = ""
     var entry = ""
     var term = ""
-    /// The address of the vocabulary that the term is of; empty where none is named.
+    /// The address of the vocabulary that the term belongs to; empty where none is named.
     var scheme = ""
-    /// What people are shown instead of the term.
+    /// The text shown to people in place of the term.
     var label: String?
 }

@@ -1,7 +1,7 @@
 import GRDB
 import Tributary
 
-/// A file that an entry carries, such as a podcast's episode: a row of `enclosure`.
+/// A file that belongs to an entry, such as a podcast's episode: a row of `enclosure`.
 struct Enclosure: FeedRecord {
     var feed = ""
     var entry = ""

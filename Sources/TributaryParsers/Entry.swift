@@ -15,9 +15,9 @@ struct Entry: FeedRecord {
     var content: String?
     var language: String?
     var image: String?
-    /// Of a podcast's episode, in seconds.
+    /// The length of a podcast's episode, in seconds.
     var duration: Int?
-    /// When it was fetched that was committed first.
+    /// The fetch time of the first committed run with the entry.
     var firstSeen: Date?
 
     enum CodingKeys: String, CodingKey {
@@ -27,7 +27,7 @@ struct Entry: FeedRecord {
 
     static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .iso8601 }
 
-    /// A number that stays the same, from run to run, for as long as the entry says the same (64-bit FNV-1a).
+    /// A number that stays the same in every run while the title, link and summary do (64-bit FNV-1a).
     var digest: UInt64 {
         [title, link, summary].reduce(Self.seed) { hash, text in Self.hash(text ?? "", hash) &+ 1 }
     }

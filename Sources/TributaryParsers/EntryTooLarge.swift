@@ -1,4 +1,4 @@
-/// What a feed says of itself, or in one entry and those that it lies in, is more than a parser keeps.
+/// A feed's own description, or one entry with those that contain it, is larger than a parser keeps.
 struct EntryTooLarge: Error, CustomStringConvertible {
     var limit: Int
 

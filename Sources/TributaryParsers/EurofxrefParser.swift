@@ -1,6 +1,6 @@
 public import Tributary
 
-/// The euro's reference rates of the European Central Bank, daily or historical → `rate`.
+/// Parses the euro's reference rates of the European Central Bank, daily or historical → `rate`.
 ///
 /// ```xml
 /// <Cube><Cube time="2025-05-16"><Cube currency="USD" rate="1.1194"/>…</Cube></Cube>

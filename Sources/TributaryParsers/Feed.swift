@@ -4,7 +4,7 @@ import Tributary
 
 /// A channel or feed: a row of `feed`.
 struct Feed: FeedRecord {
-    /// What it is known by in the other tables; see ``SyndicationParser``.
+    /// The feed's key, which the other tables use too; see ``SyndicationParser``.
     var feed = ""
     /// `rss`, `rss1` or `atom`.
     var format = "rss"
@@ -13,12 +13,12 @@ struct Feed: FeedRecord {
     var description: String?
     var language: String?
     var updated: Date?
-    /// The source and the request that it came by.
+    /// The source and the request that fetched it.
     var source: String?
     var request: String?
-    /// Its address, as it is declared.
+    /// The feed's address, as declared.
     var url: String?
-    /// What an Atom feed calls itself.
+    /// The id of an Atom feed, as it gives it.
     var id: String?
     var author: String?
     var image: String?

@@ -1,12 +1,12 @@
 import Foundation
 import Tributary
 
-/// Dates as feeds write them when they keep to no standard: what a reader sees at once, and a mapping's date column refuses.
+/// Dates that keep to no standard: a reader understands them at once, and a mapping's date column refuses them.
 ///
-/// Swapped fields, commas anywhere, names of months in Greek and Hungarian, Korean dates, short and ordinal forms of ISO 8601,
-/// zones by names that nobody registered.
+/// They have swapped fields, commas anywhere, names of months in Greek and Hungarian, Korean dates, short and ordinal
+/// forms of ISO 8601, and unregistered names of zones.
 enum LooseDate {
-    /// Nil for what is no date.
+    /// Returns the date; nil where the text is not one.
     static func date(_ text: String) -> Date? {
         if let date = Date(xmlText: text) { return date }
         guard text.utf8.count <= 100 else { return nil }
@@ -17,7 +17,7 @@ enum LooseDate {
         return fields.date
     }
 
-    /// The parts between spaces and commas, dates and times apart, Hungarian months as numbers and Korean signs as spaces.
+    /// Splits a text at spaces and commas, and dates from times. Hungarian months become numbers, Korean signs spaces.
     private static func tokens(_ text: String) -> [Substring] {
         var text = text.replacingOccurrences(of: "/", with: "-")
         for (name, number) in hungarianMonths where text.contains(name) {
@@ -31,7 +31,7 @@ enum LooseDate {
             .replacingOccurrences(of: "\u{C77C}", with: " Korea ")
         }
         return text.split { $0 == "," || $0.isWhitespace }.flatMap { token -> [Substring] in
-            // A date, and a time behind a T.
+            // A date, with a time after a T.
             guard let first = token.first, first.isNumber || first == "-", let end = token.firstIndex(of: "T") else {
                 return [token]
             }
@@ -44,11 +44,11 @@ enum LooseDate {
         var month: Int?
         var day: Int?
         var time: (hour: Int, minute: Int, seconds: String)?
-        /// Hours behind which those of the time are counted again.
+        /// The hour from which the hours of the time count, where a day has two halves.
         var half: Int?
         var zone: String?
 
-        /// - Returns: false where the date says something that none of these forms says.
+        /// - Returns: false where none of these forms has such a part.
         mutating func take(_ token: Substring) -> Bool {
             if token.contains(":"), token.first?.isNumber == true { return takeTime(token) }
             if let first = token.first, first == "+" || first == "-", time != nil { return takeOffset(token) }
@@ -64,7 +64,7 @@ enum LooseDate {
                 return true
             }
             if time == nil {
-                // A day of the week, and the zone that a Korean date has.
+                // A day of the week, or the zone of a Korean date.
                 if token == "Korea" { zone = "+09:00" }
                 return !token.contains { $0.isNumber }
             }
@@ -131,7 +131,7 @@ enum LooseDate {
                 return takeOffset(name[sign...])
             }
             guard name.allSatisfy({ $0.isLetter || "().".contains($0) }) else { return false }
-            // A comment names a zone that has been given.
+            // A comment that names a zone given already.
             if zone == nil { zone = LooseDate.zones[name] ?? " " + name }
             return true
         }
@@ -157,7 +157,7 @@ enum LooseDate {
             guard let time else { return Date(xmlText: text) }
             let start =
                 "\(text)T\(LooseDate.padded("\(hour)")):\(LooseDate.padded("\(time.minute)")):\(time.seconds)"
-            // An unknown zone is taken for none.
+            // An unknown zone is ignored.
             return Date(xmlText: start + (zone ?? "")) ?? (zone?.first == " " ? Date(xmlText: start) : nil)
         }
     }
@@ -166,7 +166,7 @@ enum LooseDate {
         String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }
 
-    /// The number of a month by the beginning of its English or Greek name.
+    /// Returns the number of a month from the beginning of its English or Greek name.
     private static func month(_ token: Substring) -> Int? {
         let name = token.lowercased()
         guard name.count >= 3 else { return nil }
@@ -174,7 +174,7 @@ enum LooseDate {
         return greekMonths.first { $0.names.contains { name.hasPrefix($0) } }?.number
     }
 
-    /// What is added to an hour of twelve: in English and in Korean.
+    /// The hours added to a twelve-hour time, by its marker in English and in Korean.
     private static let halves = ["am": 0, "pm": 12, "\u{C624}\u{C804}": 0, "\u{C624}\u{D6C4}": 12]
 
     private static let zones = [

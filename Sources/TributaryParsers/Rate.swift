@@ -1,7 +1,7 @@
 import GRDB
 import Tributary
 
-/// What one euro was worth on a day: a row of `rate`.
+/// The worth of one euro on a day: a row of `rate`.
 struct Rate: FeedRecord {
     var day: String?
     var currency = ""

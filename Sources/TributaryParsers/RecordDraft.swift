@@ -1,14 +1,14 @@
 import Foundation
 
-/// What has been said of a feed, or of an entry, so far.
+/// The data of a feed or an entry that has been read so far.
 struct RecordDraft {
-    /// Of the element that is the record: what is said of it stands one deeper.
+    /// The depth of the record's element. The elements that describe it are one deeper.
     var depth: Int
     var id = RankedText()
     var title = RankedText()
     var link = RankedText()
     var description = RankedText()
-    /// The element that the description came by, where it is one of the feed's own.
+    /// The element that gave the description, if it is one of the feed's own.
     var descriptionElement: String?
     var content = RankedText()
     var language = RankedText()
@@ -23,6 +23,6 @@ struct RecordDraft {
 
     init(depth: Int) { self.depth = depth }
 
-    /// In the order in which they are named.
+    /// The authors, in the order in which they are named.
     var author: String? { authors.isEmpty ? nil : authors.joined(separator: ", ") }
 }

@@ -1,7 +1,7 @@
 import Foundation
 public import Tributary
 
-/// Sitemaps and sitemap indexes (sitemaps.org, protocol 0.9) → `sitemap_url`, one row an address.
+/// Parses sitemaps and sitemap indexes (sitemaps.org, protocol 0.9) → `sitemap_url`, one row for each address.
 public final class SitemapParser: FeedParser {
     override public class var tables: [String] { ["sitemap_url"] }
 
@@ -30,7 +30,7 @@ public final class SitemapParser: FeedParser {
     }
 
     override public func didEndElement() throws {
-        // Extensions for images, videos and news have elements of the same names in namespaces of their own.
+        // Extensions for images, videos and news have elements of the same names in their own namespaces.
         guard isCore else { return }
         switch localName {
         case "loc": bind(&url.loc)
@@ -42,7 +42,7 @@ public final class SitemapParser: FeedParser {
         }
     }
 
-    /// Namespaces of the protocol's versions, and none at all.
+    /// True for the namespaces of the protocol's versions, and for no namespace.
     private var isCore: Bool {
         guard let namespace else { return true }
         return namespace.hasPrefix("http://www.sitemaps.org/schemas/sitemap/")

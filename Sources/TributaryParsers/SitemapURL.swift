@@ -8,7 +8,7 @@ struct SitemapURL: FeedRecord {
 
     var sitemap = ""
     var loc: String?
-    /// `url`, or `sitemap` where an index names another sitemap.
+    /// The kind: `url`, or `sitemap` where an index names another sitemap.
     var kind = "url"
     var lastmod: Date?
     var changefreq: String?

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Tributary
 
-/// How the feed and its entries become rows.
+/// Creates the rows of the feed and its entries.
 extension SyndicationParser {
     func beginFeed() throws {
         guard ["rss", "RDF", "feed"].contains(localName) else {
@@ -14,7 +14,7 @@ extension SyndicationParser {
             case "feed": "atom"
             default: "rss"
             }
-        // Whatever namespace a feed puts itself in, its elements are what their names say.
+        // A feed's elements mean what their names say, whatever namespace it uses.
         if format != "rss1" { ownNamespaces.insert(namespace) }
         feed = Feed(
             feed: try key(), format: format, source: response.source, request: response.request,
@@ -30,7 +30,7 @@ extension SyndicationParser {
         markupRules.plainNamespaces = ownNamespaces.union([Vocabulary.xhtmlNamespace])
     }
 
-    /// What the feed is known by: as it was, or by its source and request.
+    /// Returns the feed's key: the one it already has in the store, or one made of its source and request.
     func key() throws -> String {
         let (source, request) = (response.source, response.request)
         let isOurs = Column("source") == source && Column("request") == request
@@ -64,7 +64,7 @@ extension SyndicationParser {
             published: draft.published?.date, updated: draft.updated?.date, summary: draft.description.text,
             content: draft.content.text, language: draft.language.text, image: draft.image.address,
             duration: draft.duration, firstSeen: fetchedAt)
-        // The link as it is written: it stays the same when the feed is moved.
+        // The link as written: it stays the same when the feed moves.
         if entry.id.isEmpty { entry.id = draft.link.text ?? entry.title ?? "entry at line \(line)" }
         let digest = entry.digest
         let id = Entry.hash(entry.id)

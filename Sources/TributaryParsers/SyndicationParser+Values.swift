@@ -1,17 +1,17 @@
 import Foundation
 import Tributary
 
-/// How values are taken: by rank, resolved, decoded, and never more than is kept.
+/// Stores values: ranked, resolved, decoded, and within the limit of kept bytes.
 extension SyndicationParser {
-    /// The content of the element that begins is taken as markup, if it has elements in it.
+    /// Collects the content of the element that begins as markup, if it has elements in it.
     func collect() {
         var rules = markupRules
-        // The div is none of the content (RFC 4287, section 3.1.1.3).
+        // The div is not part of the content (RFC 4287, section 3.1.1.3).
         if attributes["type"] == "xhtml" { rules.wrapper = "div" }
         collectMarkup(rules)
     }
 
-    /// What the element that ends says: its markup, its text, or what its text encodes.
+    /// The content of the element that ends: its markup, its text, or its decoded text.
     var saidText: String {
         if let markup { return markup }
         let text = text
@@ -19,15 +19,15 @@ extension SyndicationParser {
         return String(data: data, encoding: .utf8).flatMap { String(xmlText: $0) } ?? text
     }
 
-    /// Whether the text is base 64: by `mode` in Atom 0.3, by a media type that is neither text nor XML in 1.0 (RFC 4287,
-    /// section 4.1.3.3).
+    /// True if the text is base 64: by `mode` in Atom 0.3, and in 1.0 by a media type that is neither text nor XML (RFC
+    /// 4287, section 4.1.3.3).
     var isEncoded: Bool {
         if let mode = attributes["mode"] { return mode == "base64" }
         guard feed.format == "atom", let type = attributes["type"]?.lowercased() else { return false }
         return type.contains("/") && !type.hasPrefix("text/") && !type.hasSuffix("xml")
     }
 
-    /// What a feed says first of itself stands; of an entry, what it says last, if it says anything.
+    /// Offers a text for a field. For a feed the first text of a rank counts, for an entry the last that is not empty.
     func offer(
         _ text: String, to field: inout RankedText, rank: Int, base: String? = nil, keepsFirst: Bool = false
     ) throws {
@@ -36,7 +36,7 @@ extension SyndicationParser {
         field.set(text, rank: rank, base: base)
     }
 
-    /// An item that has both a description and a summary has the second for its content, unless it has one.
+    /// Reads a description or a summary. In an item with both, the second is the content, unless it has one.
     func describe(_ name: String) throws {
         if isInEntry, let first = draft.descriptionElement, first != name {
             return try offer(saidText, to: &draft.content, rank: 2)
@@ -50,7 +50,7 @@ extension SyndicationParser {
         try offer(language, to: &draft.language, rank: 2)
     }
 
-    /// A `guid` is the address of the entry, too, unless it says that it is not (RSS 2.0); many that say nothing are none.
+    /// Reads a `guid`. It is also the entry's address where it says so, or says nothing (RSS 2.0) and looks like one.
     func didFindGUID() throws {
         let guid = text
         try offer(guid, to: &draft.id, rank: 0)
@@ -91,7 +91,7 @@ extension SyndicationParser {
             Category(feed: feed.feed, term: term, scheme: scheme ?? "", label: label))
     }
 
-    /// Several authors of one vocabulary are all named.
+    /// Adds an author. All authors from one vocabulary are kept.
     func addAuthor(_ author: String, rank: Int) throws {
         guard !author.isEmpty, rank <= draft.authorRank else { return }
         if rank < draft.authorRank { draft.authors = [] }
@@ -100,7 +100,7 @@ extension SyndicationParser {
         draft.authorRank = rank
     }
 
-    /// As RSS writes people, the other way round: `Ines (ines@example.org)`.
+    /// Returns a person as RSS writes one, but with the name first: `Ines (ines@example.org)`.
     func named(_ person: (name: String, email: String)) -> String {
         if person.name.isEmpty { return person.email }
         return person.email.isEmpty ? person.name : "\(person.name) (\(person.email))"
@@ -116,7 +116,7 @@ extension SyndicationParser {
         return text
     }
 
-    /// Counts what is kept until the entry, or the feed, ends.
+    /// Counts the bytes that are kept until the entry or the feed ends.
     func keep(_ bytes: Int) throws {
         if isInEntry { keptOfEntries += bytes } else { keptOfFeed += bytes }
         guard keptOfEntries <= Self.keptLimit, keptOfFeed <= Self.keptLimit else {

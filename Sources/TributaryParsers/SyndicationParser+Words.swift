@@ -1,7 +1,7 @@
 import Foundation
 import Tributary
 
-/// What each element says, by its vocabulary: the feed's own words, and those that stand in.
+/// Reads each element by its vocabulary: the feed's own elements, and those used in their place.
 extension SyndicationParser {
     func didStartCore() throws {
         switch localName {
@@ -24,7 +24,7 @@ extension SyndicationParser {
         case "item", "entry":
             // An entry that lies in markup was never begun.
             if isInEntry, draft.depth == depth { try endEntry() }
-        // RSS 1.0 has an image, a text input and the items beside it, which say nothing of the feed.
+        // In RSS 1.0 an image, a text input and the items lie beside the channel, and do not describe the feed.
         case "channel": if !isInEntry, draft.depth == depth { draft.depth = 1 }
         case "name": if isPerson { person.name = try kept(text) }
         case "email": if isPerson { person.email = try kept(text) }
@@ -51,7 +51,7 @@ extension SyndicationParser {
         case "category": try addCategory(trimmed("term") ?? text, attributes["scheme"] ?? attributes["domain"])
         case "pubDate", "published", "issued":
             setDate(&draft.published, rank: 0)
-            // A feed that says only this has changed then.
+            // For a feed with no date of its last change, this is that date.
             if !isInEntry { setDate(&draft.updated, rank: 2) }
         case "created": setDate(&draft.published, rank: 2)
         case "updated", "modified", "lastBuildDate": setDate(&draft.updated, rank: 0)
@@ -101,7 +101,7 @@ extension SyndicationParser {
         }
     }
 
-    /// `3723`, `1:02:03` and `62:03`.
+    /// Returns the seconds of `3723`, `1:02:03` and `62:03`.
     static func seconds(_ text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 3 else { return nil }

@@ -2,21 +2,21 @@ import Foundation
 import GRDB
 public import Tributary
 
-/// RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0 → `feed`, `entry`, `enclosure`, `entry_category`.
+/// Parses RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0 → `feed`, `entry`, `enclosure`, `entry_category`.
 ///
-/// Feeds are written by hand and by old programs, so what only a reader sees is taken as it comes: a date that is none
-/// becomes NULL, an entry without an id is known by its link or title, and a second entry under the id of a first that says
-/// something else keeps a row of its own. What breaks XML itself discards the run.
+/// Feeds are written by hand and by old programs, so mistakes in content are tolerated. An invalid date becomes NULL.
+/// An entry without an id is known by its link or title. A second entry with the id of an earlier one but other content
+/// has a row of its own. Errors in the XML itself discard the run.
 ///
-/// A feed's own words come first; Dublin Core, iTunes and Media RSS stand in where it says nothing. Texts may be HTML, as
-/// their publishers meant them; markup that is written as elements is kept as markup. Links and Atom's ids are resolved
-/// against `xml:base` and the document's address; `guid`s are what they are.
+/// A feed's own elements come first; Dublin Core, iTunes and Media RSS are used where it has none. Texts may be HTML,
+/// as their publishers meant them. Markup written as elements is kept as markup. Links and Atom's ids are resolved
+/// against `xml:base` and the document's address; `guid`s are kept as they are.
 ///
-/// A feed is known by its source, and by its request besides where the source has several: `feed.feed` is `source` or
-/// `source/request`, and stays that when its address, `url`, changes. In stores of this parser's first version it was the
-/// address. Their tables get the columns that are new, and such a feed keeps its key: the source that has this address takes
-/// it over, by writing its name and request into the row, and finds it by these from then on. No row changes its key, so no
-/// entry is lost or doubled; what is new in it is NULL until the feed says it again, and `first_seen` stays so.
+/// A feed is known by its source, and also by its request where the source has several: `feed.feed` is `source` or
+/// `source/request`, and stays the same when its address, `url`, changes. In stores of this parser's first version it
+/// was the address. Their tables get the new columns, and such a feed keeps its key. The source with this address takes
+/// it over: it writes its name and request into the row, and later finds it by these. No row changes its key, so no
+/// entry is lost or doubled. New columns are NULL until the feed gives their values again; `first_seen` stays NULL.
 public final class SyndicationParser: FeedParser {
     override public class var version: Int { 2 }
 
@@ -79,36 +79,36 @@ public final class SyndicationParser: FeedParser {
     }
 
     var feed = Feed()
-    /// The feed or the entry that is being described.
+    /// The current feed or entry.
     var draft = RecordDraft(depth: 1)
-    /// What the entry lies in, the feed first: some feeds nest items in items.
+    /// The drafts around the current entry, the feed first. Some feeds nest items in items.
     var outerDrafts: [RecordDraft] = []
-    /// The person that is being described, in Atom.
+    /// The current person, in Atom.
     var person = (name: "", email: "")
 
-    /// When the feed was fetched, in whole seconds, as dates are stored.
+    /// The time at which the feed was fetched, in whole seconds, as dates are stored.
     var fetchedAt = Date.distantPast
 
-    /// The namespaces of the feed's own elements, how markup in them is taken, and the vocabulary of the namespace that was
-    /// looked up last.
+    /// The namespaces of the feed's own elements, the rules for markup in them, and the vocabulary of the namespace
+    /// that was looked up last.
     var ownNamespaces: Set<String?> = [nil]
     var markupRules = MarkupRules()
     var lastNamespace = (name: "", vocabulary: Vocabulary.other)
 
-    /// What `xml:base` and `xml:lang` say where something is said, outermost first.
+    /// The values of `xml:base` and `xml:lang` in the open elements, outermost first.
     var scopes: [(depth: Int, base: String?, language: String?)] = []
 
-    /// What the entry under each id says, for ids that a feed uses twice; by the ids' hashes.
+    /// The digests of entries by the hashes of their ids, to notice ids that a feed uses twice.
     var digests: [UInt64: UInt64] = [:]
-    /// Ids that are remembered. Of later ones that are used twice, the last entry counts.
+    /// The most ids that are remembered. Where a later id is used twice, the last entry counts.
     static let rememberedIDs = 200_000
 
-    /// Bytes of what is kept of the feed itself and of the entries that are open, at most, and how many there are.
+    /// The most bytes that are kept of the feed itself and of the open entries, and the bytes kept so far.
     static let keptLimit = 16 << 20
     var keptOfFeed = 0
     var keptOfEntries = 0
 
-    /// Authors of one entry or feed, at most; further ones are left out.
+    /// The most authors of one entry or feed. Further ones are left out.
     static let authorLimit = 50
 
     override public func didStartElement() throws {
@@ -161,7 +161,7 @@ public final class SyndicationParser: FeedParser {
         try context.insert(feed)
     }
 
-    /// The first of the languages for whose readers the response is meant (RFC 9110, section 8.5).
+    /// The first language of the response's intended readers (RFC 9110, section 8.5).
     var headerLanguage: String? {
         response[header: "Content-Language"]?.split(separator: ",").first.flatMap { String(xmlText: String($0)) }
     }
@@ -170,7 +170,7 @@ public final class SyndicationParser: FeedParser {
 
     var isInEntry: Bool { !outerDrafts.isEmpty }
 
-    /// Whether it says something of the entry, or of the feed. A channel's image and text input have titles and links, too.
+    /// True if the element describes the entry or the feed. A channel's image and text input have titles and links too.
     var isChild: Bool {
         let depth = depth
         return depth == draft.depth + 1 || !isInEntry && depth == 2
@@ -182,7 +182,7 @@ public final class SyndicationParser: FeedParser {
 
     var isPerson: Bool { depth == draft.depth + 2 && parent.map(Self.local) == "author" }
 
-    /// In RSS it lies in the channel, in RSS 1.0 beside it.
+    /// True in a feed's image. In RSS it lies in the channel, in RSS 1.0 beside it.
     var isOfImage: Bool {
         !isInEntry && (depth == draft.depth + 2 || depth == 3) && parent.map(Self.local) == "image"
     }
@@ -199,7 +199,7 @@ public final class SyndicationParser: FeedParser {
         return vocabulary
     }
 
-    /// What the elements that hold this one say for all that is in it (XML Base; XML 1.0, section 2.12).
+    /// Notes the `xml:base` and `xml:lang` of an element, for all that is in it (XML Base; XML 1.0, section 2.12).
     func openScope() {
         guard !attributes.isEmpty else { return }
         let base = attributes["xml:base"]
@@ -212,7 +212,7 @@ public final class SyndicationParser: FeedParser {
             ))
     }
 
-    /// An attribute's value without white space at either end.
+    /// Returns an attribute's value without white space at either end.
     func trimmed(_ attribute: String) -> String? { attributes[attribute].flatMap { String(xmlText: $0) } }
 
     var base: String? { scopes.last?.base ?? response.baseURL }

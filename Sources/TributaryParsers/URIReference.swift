@@ -1,5 +1,5 @@
-/// A reference to an address, in its five parts (RFC 3986, appendix B). Nothing is normalised or decoded, so that what is
-/// absolute stays as it was written.
+/// A reference to an address, in its five parts (RFC 3986, appendix B). Nothing is normalised or decoded, so that an
+/// absolute address stays as written.
 struct URIReference {
     var scheme: Substring?
     var authority: Substring?
@@ -39,17 +39,17 @@ struct URIReference {
 
     private static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- UInt8(ascii: "a") < 26 }
 
-    /// Addresses that would be longer are left as they are: each element may have a base, and each be longer than the last.
+    /// The most bytes of a base and a reference that are resolved. Each element may have a base, longer than the last.
     private static let longest = 2 << 10
 
-    /// What a reference stands for (RFC 3986, section 5.2). An absolute one, an empty one and one that nothing is known to be
-    /// the base of are returned as they are.
+    /// Returns the address that a reference means (RFC 3986, section 5.2). An absolute reference, an empty one and one
+    /// without a known base are returned as they are.
     static func resolve(_ reference: String, against base: String?) -> String {
         guard let base, !reference.isEmpty, reference.utf8.count + base.utf8.count <= longest else { return reference }
         let relative = URIReference(reference)
         guard relative.scheme == nil else { return reference }
         let parent = URIReference(base)
-        // A base that is itself relative to nothing known has no scheme.
+        // A base that is relative to nothing known has no scheme.
         var result = parent.scheme.map { $0 + ":" } ?? ""
         if let authority = relative.authority ?? parent.authority { result += "//" + authority }
         if relative.authority != nil {
@@ -69,7 +69,7 @@ struct URIReference {
         return result
     }
 
-    /// A path without `.` and `..` (section 5.2.4).
+    /// Returns a path without `.` and `..` (section 5.2.4).
     private static func withoutDots(_ path: Substring) -> String {
         var path = String(path)
         return path.withUTF8 { bytes in
@@ -83,13 +83,13 @@ struct URIReference {
                 while end < bytes.count, bytes[end] != slash { end += 1 }
                 let isOne = end - begin == 1 && bytes[begin] == dot
                 let isTwo = end - begin == 2 && bytes[begin] == dot && bytes[begin + 1] == dot
-                // The first segment is what stands before a leading slash.
+                // The first segment is the part before a leading slash.
                 if isTwo, segments > 1 || segments == 1 && !kept.isEmpty {
                     while kept.last != slash, !kept.isEmpty { kept.removeLast() }
                     if !kept.isEmpty { kept.removeLast() }
                     segments -= 1
                 }
-                // Behind the last slash there is a segment, if an empty one.
+                // A segment follows the last slash, even if it is empty.
                 if !isOne && !isTwo || end == bytes.count {
                     if segments > 0 { kept.append(slash) }
                     segments += 1

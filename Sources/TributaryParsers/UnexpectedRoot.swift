@@ -1,4 +1,4 @@
-/// The document is well-formed and is not what the parser reads: a maintenance page, a fault, another feed.
+/// The document is well-formed but not of the expected kind: a maintenance page, a fault, another feed.
 struct UnexpectedRoot: Error, CustomStringConvertible {
     let description: String
 

@@ -1,9 +1,9 @@
-/// The vocabularies of syndication, whatever prefix a feed chose for their namespaces.
+/// The vocabularies of syndication, whatever prefixes a feed uses for them.
 enum Vocabulary {
     /// RSS and Atom themselves.
     case core
     case dublinCore
-    /// The later terms of Dublin Core, of which dates are read.
+    /// The later terms of Dublin Core. Only dates are read from them.
     case terms
     /// RSS's content module.
     case content
@@ -15,10 +15,10 @@ enum Vocabulary {
 
     static let xhtmlNamespace = "http://www.w3.org/1999/xhtml"
 
-    /// - Parameter namespace: one that is not the feed's own.
+    /// - Parameter namespace: a namespace that is not the feed's own.
     init(namespace: String) { self = Self.namespaces[namespace.lowercased()] ?? .other }
 
-    /// In lower case: feeds write them either way.
+    /// The namespaces in lower case, because feeds write them in either case.
     private static let namespaces: [String: Vocabulary] = [
         "http://www.w3.org/2005/atom": .core,
         "http://purl.org/atom/ns#": .core,

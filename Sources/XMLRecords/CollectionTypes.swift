@@ -1,4 +1,4 @@
-/// A type whose values are the elements at a path, none of them included.
+/// A type whose values hold the elements at a path, or none.
 protocol XMLListType {
     static var xmlElementType: Any.Type { get }
 }
@@ -15,12 +15,12 @@ extension Set: XMLListType {
     static var xmlElementType: Any.Type { Element.self }
 }
 
-/// A set: written in the order of its elements' texts, because its own differs from one run to the next.
+/// A set. It is written in the order of its elements' texts, because its own order differs from one run to the next.
 protocol XMLSetType {}
 
 extension Set: XMLSetType {}
 
-/// A type whose values are entries with names of their own, not known to the type.
+/// A type whose values hold entries under names that the type does not know.
 protocol XMLDictionaryType {
     static var xmlValueType: Any.Type { get }
 }
@@ -37,7 +37,7 @@ extension Optional: XMLOptionalType {
     static var xmlWrappedType: Any.Type { Wrapped.self }
 }
 
-/// A key of which only the text is known.
+/// A coding key that is known only by its text.
 struct ElementKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

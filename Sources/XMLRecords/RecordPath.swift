@@ -1,12 +1,12 @@
 import XMLStream
 
-/// Which elements of a document are records: `food`, `menu/food` wherever such a menu is, or `/menu/food`.
+/// A path that selects the records of a document: `food`, `menu/food` wherever such a menu is, or `/menu/food`.
 package struct RecordPath: Sendable {
     let text: String
     private let isAbsolute: Bool
     private let names: [String]
 
-    /// - Precondition: the path is names, prefix included, with a slash between two of them.
+    /// - Precondition: the path consists of names, prefix included, separated by slashes.
     package init(_ text: String) {
         self.text = text
         isAbsolute = text.hasPrefix("/")
@@ -19,7 +19,7 @@ package struct RecordPath: Sendable {
     /// The name of the record's own element.
     var name: String { names[names.count - 1] }
 
-    /// Whether the elements around one of the right name are the right ones, too.
+    /// Returns true if the elements around one with the right name match the path too.
     func matchesAncestors(in stream: XMLStreamParser) -> Bool {
         let depth = stream.depth
         if isAbsolute ? depth != names.count : depth < names.count { return false }

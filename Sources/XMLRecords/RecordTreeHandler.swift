@@ -1,7 +1,7 @@
 package import XMLStream
 
-/// Follows a document, builds each record's element and hands it on when it has ended. An element of a record inside
-/// another belongs to the outer one.
+/// Builds the element of each record while a document is read, and passes it on when it has ended. An element inside a
+/// record is part of that record, even if it matches the path too.
 package final class RecordTreeHandler: XMLStreamHandler {
     private let session: DecodingSession
     private let path: RecordPath?
@@ -9,8 +9,8 @@ package final class RecordTreeHandler: XMLStreamHandler {
     private let receive: (EndedRecord) throws -> Void
 
     /// - Parameters:
-    ///   - path: the elements that are records; the root where it is nil.
-    ///   - receive: called for each record, which is valid for as long as the call lasts.
+    ///   - path: the elements that are records; nil for the root.
+    ///   - receive: called for each record. The record is valid until the call returns.
     init(path: RecordPath?, session: DecodingSession, receive: @escaping (EndedRecord) throws -> Void) {
         self.session = session
         self.path = path
@@ -21,7 +21,7 @@ package final class RecordTreeHandler: XMLStreamHandler {
         super.init()
     }
 
-    /// For the records of a run, whose memory is bounded.
+    /// Creates a handler for the records of a run, whose memory is bounded.
     package convenience init(path: RecordPath, receive: @escaping (EndedRecord) throws -> Void) {
         self.init(
             path: path, session: DecodingSession(byteLimit: ElementTree.byteLimitOfRun), receive: receive)
@@ -56,12 +56,12 @@ package struct EndedRecord {
 
     package var element: XMLElementView { session.view(0) }
 
-    /// A value of any type, or of the type that its record chooses.
+    /// Decodes a value of any type, or of the type that its record chooses.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try session.decode(type, at: Self.place, in: 0, for: session.root)
     }
 
-    /// A value by the type's own `init(from:)`.
+    /// Decodes a value with the type's own `init(from:)`.
     package func make<Record: XMLRecord>(_ type: Record.Type) throws -> Record {
         try session.make(type, session.layout(for: type), at: Self.place, in: 0, for: session.root)
     }

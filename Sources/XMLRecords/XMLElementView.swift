@@ -1,11 +1,11 @@
-/// An element that is about to be decoded, children and all: what a record's own questions are answered from.
+/// An element that is about to be decoded, with its children, so that its record type can examine it.
 ///
-/// Valid until the question is answered.
+/// Valid until the record type's method returns.
 public struct XMLElementView {
     let session: DecodingSession
     let node: Int32
 
-    /// As written, with its prefix.
+    /// The name as written, with its prefix.
     public var name: String { session.tree.name(of: node) }
 
     /// The line on which the element's tag ends, counted from 1.
@@ -14,17 +14,17 @@ public struct XMLElementView {
     /// The element's own text without white space at either end.
     public var text: String { String(decoding: session.tree.text(of: node), as: UTF8.self) }
 
-    /// The text at a path: `element["@kind"]`, `element["info/name"]`; nil where nothing is there.
+    /// Returns the text at a path: `element["@kind"]`, `element["info/name"]`; nil where nothing is there.
     ///
-    /// - Precondition: the path is one that ``XMLRecord/xmlPaths`` could have.
+    /// - Precondition: the path is valid in ``XMLRecord/xmlPaths``.
     public subscript(path: String) -> String? {
         let place = session.firstPlace(at: compiled(path), in: node)
         return place.exists ? String(decoding: session.tree.text(at: place), as: UTF8.self) : nil
     }
 
-    /// The elements at a path.
+    /// Returns the elements at a path.
     ///
-    /// - Precondition: the path is one that ``XMLRecord/xmlPaths`` could have, and does not end in an attribute.
+    /// - Precondition: the path is valid in ``XMLRecord/xmlPaths``, and does not end in an attribute.
     public func elements(_ path: String) -> [XMLElementView] {
         var nodes = FlatArray<Int32>()
         session.collect(at: compiled(path), in: node, into: &nodes)

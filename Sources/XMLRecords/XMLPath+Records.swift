@@ -1,8 +1,8 @@
 import XMLStream
 
 extension XMLPath {
-    /// A path as records write it: below the record's own element, with names as the document writes them, so that
-    /// prefixes need not be bound.
+    /// Parses a path as records write it. It begins below the record's own element and uses the document's names, so
+    /// that prefixes need not be bound.
     static func ofRecord(_ text: String) throws -> XMLPath {
         var prefixes: [String: String] = [:]
         for part in text.split(whereSeparator: { "/@[]='\"! ".contains($0) }) {
@@ -20,19 +20,19 @@ extension XMLPath {
         return path
     }
 
-    /// The path of a key for which a type names none: the element of its name. The value of a case without a label is
-    /// the content of the case's element.
+    /// Returns the path of a key for which a type names none: the element of its name. The value of an enumeration case
+    /// without a label is the content of the case's element.
     static func ofKey(_ key: String) -> XMLPath {
         key == "_0" ? XMLPath() : XMLPath(steps: [Step(test: .local(key))])
     }
 
-    /// The name of the attribute that the path leads to, where it is one of the record's own element.
+    /// The name of the attribute at the end of the path, if it is an attribute of the record's own element.
     var ownAttribute: String? {
         guard steps.isEmpty, case .attribute(let name) = target else { return nil }
         return name.description
     }
 
-    /// The attribute that keys a dictionary: that of the predicate at the end of `entry[@key]`.
+    /// The attribute that holds a dictionary's keys: the one in the predicate at the end of `entry[@key]`.
     var entryKey: NameTest? {
         guard target == .text, let last = steps.last?.predicates.last, last.condition == .exists else { return nil }
         return last.attribute

@@ -1,9 +1,9 @@
 import XMLStream
 
 extension XMLPath {
-    /// The paths of a record's keys.
+    /// Returns the paths of a record's keys.
     ///
-    /// - Throws: ``XMLRecordError`` that names the type and the key whose path is not one.
+    /// - Throws: ``XMLRecordError`` that names the type and the key whose path is invalid.
     static func paths(of record: any XMLRecord.Type) throws -> [String: XMLPath] {
         var paths: [String: XMLPath] = [:]
         for (key, text) in record.xmlPaths {
@@ -18,9 +18,9 @@ extension XMLPath {
 }
 
 extension DateFormat {
-    /// The format of a record's dates; nil where it declares none.
+    /// Returns the format of a record's dates; nil where it declares none.
     ///
-    /// - Throws: ``XMLRecordError`` that names the type whose format is not one.
+    /// - Throws: ``XMLRecordError`` that names the type whose format is invalid.
     static func format(of record: any XMLRecord.Type) throws -> DateFormat? {
         guard let pattern = record.xmlDateFormat else { return nil }
         guard let format = DateFormat(pattern) else {

@@ -1,10 +1,10 @@
-// What converts to values is part of how records are declared.
+// The protocol for convertible values is part of the declaration of records.
 @_exported public import protocol XMLStream.XMLConvertible
 
-/// A `Codable` type that says how it lies in XML.
+/// A `Codable` type that describes its place in XML.
 ///
-/// Nothing has to be said where the document has an attribute or a child element for every coding key. What differs is
-/// said by the static members below; each has a default. Names are those of the document, prefix included.
+/// Nothing need be declared where the document has an attribute or a child element for every coding key. The static
+/// members below declare differences; each has a default. Names are the document's, prefix included.
 ///
 /// ```swift
 /// struct Food: XMLRecord, FeedRecord {
@@ -19,49 +19,49 @@
 /// let xml = try XMLRecordEncoder().encode(food)
 /// ```
 ///
-/// - Text and attributes are read without white space at either end. Numbers, booleans, dates, data, URLs, decimals
-///   and every other ``XMLConvertible`` type are read as ``FeedParser`` binds them.
+/// - Text and attributes are read without white space at either end. Numbers, booleans, dates, data, URLs, decimals and
+///   every other ``XMLConvertible`` type are read as in ``FeedParser``.
 /// - A list or set takes every element at its path: all children of its name, or those inside a wrapper with a path
-///   such as `tags/tag`. One without elements is empty.
-/// - A `[String: Value]` takes the children of the element at its path, keyed by their names, or, with a path that ends
-///   in `entry[@key]`, the elements of that name, keyed by that attribute.
-/// - An optional is nil where there is no attribute or element, and where it is empty: an empty string is `""` where the
-///   optional is of a string, and an empty wrapper is an empty list.
-/// - Of several elements where one value is wanted, the first counts.
-/// - An enumeration is read by its raw value. One with associated values is the child element named after the case; the
-///   value of a case without a label is that element's own content.
+///   such as `tags/tag`. Without elements it is empty.
+/// - A `[String: Value]` takes the children of the element at its path, with their names as keys. With a path that ends
+///   in `entry[@key]`, it takes the elements of that name, with that attribute as the key.
+/// - An optional is nil where the attribute or element is missing or empty. But an optional string is `""` where it is
+///   empty, and an empty wrapper is an empty list.
+/// - Where one value is wanted and there are several elements, the first counts.
+/// - An enumeration is read by its raw value. One with associated values is the child element named after the case. A
+///   case's value without a label is the content of that element.
 /// - A nested `Codable` type that is not an `XMLRecord` is read by the defaults.
-/// - `superDecoder()` and `superEncoder()` are of the same element: a subclass's members lie beside its superclass's.
+/// - `superDecoder()` and `superEncoder()` use the same element: a subclass's members lie beside its superclass's.
 public protocol XMLRecord: Codable {
-    /// The element that a record is, where nothing else names it. The type's name in lower case at its beginning, unless
-    /// the type says otherwise.
+    /// The name of the record's element, where nothing else names it. By default it is the type's name, in lower case
+    /// at its beginning.
     static var xmlElement: String { get }
 
-    /// Where the values of coding keys lie: `@id`, `name`, `info/name`, `info/@lang`, `link[@rel='self']/@href`, or `.`
-    /// for the element's own text or, of a nested type, its own content. A key that is not mentioned is the attribute of
-    /// its name where there is one that no other key's path leads to, and the child elements of its name otherwise; it is
-    /// written as an element.
+    /// The paths of coding keys' values: `@id`, `name`, `info/name`, `info/@lang`, `link[@rel='self']/@href`, or `.`
+    /// for the element's own text or, with a nested type, its own content. Without a path, a key is the attribute of
+    /// its name where there is one to which no other key's path leads, and otherwise the child elements of its name. It
+    /// is written as an element.
     static var xmlPaths: [String: String] { get }
 
-    /// Coding keys in the order in which they are written. Those that are not mentioned follow as they are encoded.
+    /// The order in which coding keys are written. Keys not in it follow in the order in which they are encoded.
     static var xmlOrder: [String] { get }
 
-    /// How dates are read and written: a pattern such as `%d.%m.%Y` (strptime) or `dd.MM.yyyy` (Unicode). Nil: ISO 8601
-    /// and RFC 822 are read, and ISO 8601 in UTC, to the millisecond, is written.
+    /// The format of dates: a pattern such as `%d.%m.%Y` (strptime) or `dd.MM.yyyy` (Unicode). With nil, ISO 8601 and
+    /// RFC 822 are read, and ISO 8601 in UTC, to the millisecond, is written.
     static var xmlDateFormat: String? { get }
 
-    /// What happens to the text of a coding key's values between the document and their conversion.
+    /// The transforms of coding keys' texts, between the document and the conversion to values.
     static var xmlTransforms: [String: XMLTransform] { get }
 
-    /// What the prefixes in names stand for where the record is written.
+    /// The namespaces of the prefixes in names, for writing the record.
     static var xmlNamespaces: [String: String] { get }
 
-    /// Whether an element is a record, asked before it is decoded. Others are left out of lists and streams, and are as
-    /// good as missing where one record is wanted.
+    /// Returns true if an element is a record. It is called before decoding. Other elements are left out of lists and
+    /// streams, and count as missing where one record is wanted.
     static func accepts(_ element: XMLElementView) -> Bool
 
-    /// The type that an element is decoded as: this one, unless the type says otherwise. In a list and wherever a value
-    /// of this type is wanted it must be a subclass; a ``RecordParser`` inserts it as whatever type it is.
+    /// Returns the type to decode an element as: by default this one. In a list, and wherever a value of this type is
+    /// wanted, it must be a subclass. A ``RecordParser`` inserts a record of any type.
     static func recordType(for element: XMLElementView) -> any XMLRecord.Type
 }
 
@@ -76,19 +76,19 @@ extension XMLRecord {
     public static func recordType(for element: XMLElementView) -> any XMLRecord.Type { Self.self }
 }
 
-/// A type's name without its generic arguments and in lower case at its beginning: `Box<Int>` is a `box`.
+/// Returns a type's name without generic arguments and in lower case at its beginning: `Box<Int>` becomes `box`.
 func xmlElementName(of type: Any.Type) -> String {
     let name = String(describing: type).prefix { $0 != "<" }
     return name.prefix(1).lowercased() + name.dropFirst()
 }
 
-/// What happens to the text of a value after it is read and before it is converted, and the reverse.
+/// A change to a value's text between reading and conversion, and the reverse for writing.
 ///
-/// Of a list, a set or a dictionary it is applied to each text. A value that is missing is not transformed.
+/// In a list, a set or a dictionary it applies to each text. Missing values are not transformed.
 public struct XMLTransform: Sendable {
-    /// From the document's text, without white space at either end, to the text that is converted.
+    /// Converts the document's text, without white space at either end, to the text for conversion.
     public let decode: @Sendable (String) throws -> String
-    /// From a value's text to the document's.
+    /// Converts a value's text to the document's.
     public let encode: @Sendable (String) throws -> String
 
     public init(

@@ -3,11 +3,11 @@ import XMLStream
 
 /// Decodes XML into values.
 ///
-/// It keeps what it has learnt of types for the next call; copies share it. Any number of threads may use it at once.
-/// A call throws ``XMLStreamError`` where the document is not well-formed, and ``XMLRecordError`` where it is not what
-/// was asked for.
+/// It keeps its knowledge of types for the next call, and copies share it. Any number of threads may use it at once. A
+/// call throws ``XMLStreamError`` where the document is not well-formed, and ``XMLRecordError`` where it does not match
+/// the types.
 public struct XMLRecordDecoder: Sendable {
-    /// What types find as their decoder's `userInfo`.
+    /// The `userInfo` that types find in their decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
         didSet { sessions = DecodingSessionPool() }
     }
@@ -20,7 +20,7 @@ public struct XMLRecordDecoder: Sendable {
 
     // MARK: - One value
 
-    /// Decodes a document whose root element is the value. Its name is not looked at.
+    /// Decodes a document whose root element is the value. The root's name is not checked.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from xml: String) throws -> Value {
         try decode(type, charset: "UTF-8") { try xml.parse(by: $0) }
     }
@@ -37,24 +37,24 @@ public struct XMLRecordDecoder: Sendable {
 
     // MARK: - All records of a document
 
-    /// Decodes every element at a path, in document order, without those that the type does not accept.
+    /// Decodes every element at a path, in document order, except those that the type does not accept.
     ///
-    /// - Parameter element: as ``RecordParser`` takes it: `food`, `menu/food` or `/menu/food`; the type's own element
-    ///   where it is nil.
+    /// - Parameter element: a path as ``RecordParser`` takes it: `food`, `menu/food` or `/menu/food`. Where it is nil,
+    ///   the type's own element is used.
     public func decodeAll<Record: XMLRecord>(
         _ type: Record.Type = Record.self, element: String? = nil, from xml: String
     ) throws -> [Record] {
         try decodeAll(type, element, charset: "UTF-8") { try xml.parse(by: $0) }
     }
 
-    /// As from a string; in the encoding that the document declares.
+    /// Decodes every element at a path, as from a string, in the encoding that the document declares.
     public func decodeAll<Record: XMLRecord>(
         _ type: Record.Type = Record.self, element: String? = nil, from bytes: [UInt8]
     ) throws -> [Record] {
         try decodeAll(type, element, charset: nil) { stream in try bytes.withUnsafeBytes { try stream.parse($0) } }
     }
 
-    /// As from a string; in the encoding that the document declares.
+    /// Decodes every element at a path, as from a string, in the encoding that the document declares.
     public func decodeAll<Record: XMLRecord>(
         _ type: Record.Type = Record.self, element: String? = nil, from data: Data
     ) throws -> [Record] {

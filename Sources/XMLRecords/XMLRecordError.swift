@@ -1,12 +1,12 @@
-/// Why an element is not the record that was asked for, or a value cannot be written as XML.
+/// The reason why an element is not the wanted record, or why a value cannot be written as XML.
 public struct XMLRecordError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Counted from 1; nil where a value was to be written.
+    /// The line, counted from 1; nil where a value was to be written.
     public var line: Int?
     /// The element that the key belongs to, as written.
     public var element: String?
-    /// The coding key; nil where it is the element itself.
+    /// The coding key; nil where the error concerns the element itself.
     public var key: String?
-    /// The text that was found; nil where none was.
+    /// The text that was found; nil where there was none.
     public var value: String?
     public var reason: String
 
@@ -20,7 +20,7 @@ public struct XMLRecordError: Error, Sendable, Equatable, CustomStringConvertibl
         self.reason = reason
     }
 
-    /// `line 12, element <food>, 'calories': "many" is not an integer from 0 to 255`
+    /// For example `line 12, element <food>, 'calories': "many" is not an integer from 0 to 255`.
     public var description: String {
         let places = [line.map { "line \($0)" }, element.map { "element <\($0)>" }, key.map { "'\($0)'" }]
         let place = places.compactMap { $0 }.joined(separator: ", ")

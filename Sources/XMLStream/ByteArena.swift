@@ -1,4 +1,4 @@
-/// A growable run of bytes with a movable end: the text of nested elements lies in it like a stack.
+/// A growable run of bytes with a movable end. The text of nested elements lies in it like a stack.
 struct ByteArena: ~Copyable {
     private(set) var base: UnsafeMutablePointer<UInt8>
     private(set) var count = 0
@@ -34,7 +34,7 @@ struct ByteArena: ~Copyable {
     }
 
     private mutating func grow(to needed: Int) {
-        // Beyond some size in equal steps: twice as much as is needed would be the most of what a run takes.
+        // Beyond some size it grows in equal steps: doubling would make this most of a run's memory.
         let larger = max(min(capacity * 2, capacity + 4 << 20), needed)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         moved.update(from: base, count: count)

@@ -1,5 +1,5 @@
-/// A stack without reference counts: reading an `Array` that a class holds retains and releases its buffer, several times
-/// an element, which the parser can do without.
+/// A stack without reference counts. Reading an `Array` in a class retains and releases its buffer, several times for
+/// each element, and the parser avoids that.
 struct PointerStack<Element>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
@@ -15,7 +15,7 @@ struct PointerStack<Element>: ~Copyable {
         base.deallocate()
     }
 
-    /// - Precondition: `index` is below `count`, which every caller knows from the element that it is told of.
+    /// - Precondition: `index` is below `count`. Every caller knows that from the element that it is told of.
     @inline(__always)
     subscript(index: Int) -> Element {
         unsafeAddress { UnsafePointer(base + index) }

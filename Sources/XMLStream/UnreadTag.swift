@@ -1,12 +1,12 @@
-/// Counts the attributes of a start tag before it is whole: an element with very many takes libxml2 the square of their
-/// number, and nothing can interrupt it.
+/// Counts the attributes of a start tag before it is complete. libxml2's work for one element grows with the square of
+/// their number, and nothing can interrupt it.
 struct UnreadTag {
     private var position = 0
     private var quote: UInt8?
-    /// Values that have begun.
+    /// The number of attribute values that have begun.
     private(set) var attributes = 0
 
-    /// - Parameter bytes: the tag from its first byte, at least as much as the last time.
+    /// - Parameter bytes: the tag from its first byte, at least as much of it as in the last call.
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) {
         while position < bytes.count {
             let byte = bytes[position]

@@ -1,17 +1,17 @@
-/// Where the attributes of one element are, by their names as written: for whoever asks for many of them.
+/// The places of one element's attributes, by their names as written, for callers that ask for many of them.
 struct XMLAttributeIndex: ~Copyable {
-    /// Elements with fewer attributes are looked through.
+    /// The fewest attributes for which the index is used. Elements with fewer are searched in order.
     static let fewest = 8
 
     /// The element that is indexed.
     private var element = -1
-    /// By a name's number: where the element has that attribute, and the element for which that was noted.
+    /// By a name's number: the place of that attribute, and the element for which it was noted.
     private var places: [(element: Int, attribute: Int)] = []
-    /// The numbers of names by how they are written; more than one where prefixes stand for several namespaces.
+    /// The numbers of names by their written form; more than one where prefixes stand for several namespaces.
     private var numbers: [String: [Int32]] = [:]
     private var known: Int32 = 0
 
-    /// The first of an element's attributes with this name.
+    /// Returns the first of an element's attributes with this name.
     mutating func attribute(_ name: String, of attributes: XMLAttributes) -> Int? {
         if attributes.element != element { index(attributes) }
         guard let numbers = numbers[name] else { return nil }
@@ -31,7 +31,7 @@ struct XMLAttributeIndex: ~Copyable {
             places.append((-1, 0))
             known += 1
         }
-        // From the last to the first: of two with one name, the first counts.
+        // From the last to the first: of two attributes with one name, the first counts.
         for index in attributes.range.reversed() {
             places[Int(stream.attribute(index).name)] = (element, index)
         }

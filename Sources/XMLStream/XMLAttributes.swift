@@ -1,4 +1,4 @@
-/// The attributes of the element that a handler is being told of. Valid until the call returns.
+/// The attributes of the element that a handler is being told of. They are valid until the call returns.
 public struct XMLAttributes {
     // `unowned(unsafe)`: attributes are valid only while the parser calls its handler.
     unowned(unsafe) let stream: XMLStreamParser
@@ -9,12 +9,12 @@ public struct XMLAttributes {
     public var count: Int { range.count }
     public var isEmpty: Bool { range.isEmpty }
 
-    /// The value of the attribute with this name as written, prefix included; nil where there is none.
+    /// Returns the value of the attribute with this name as written, prefix included; nil where there is none.
     public subscript(name: String) -> String? {
         withValue(of: name) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Every attribute's name and value, in document order. Namespace declarations are not attributes.
+    /// The name and value of every attribute, in document order. Namespace declarations are not attributes.
     public var all: [(name: XMLName, value: String)] {
         range.map { index in
             let attribute = stream.attribute(index)
@@ -24,7 +24,7 @@ public struct XMLAttributes {
         }
     }
 
-    /// The bytes of a value, without making a `String` of them. They are valid only inside `body`.
+    /// Passes the bytes of a value to `body`, without making a `String` of them. They are valid only inside `body`.
     package func withValue<Result>(
         of name: String, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
     ) rethrows -> Result? {
@@ -41,7 +41,7 @@ public struct XMLAttributes {
         return nil
     }
 
-    /// The bytes of the first value whose attribute's name passes a test. They are valid only inside `body`.
+    /// Passes the bytes of the first value whose attribute's name passes a test. They are valid only inside `body`.
     package func withValue<Result>(
         of test: XMLPath.NameTest, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
     ) rethrows -> Result? {
@@ -52,17 +52,17 @@ public struct XMLAttributes {
         return nil
     }
 
-    /// Whether every one of these conditions is met.
+    /// Returns true if every one of these conditions is met.
     package func satisfy(_ predicates: [XMLPath.Predicate]) -> Bool {
         predicates.allSatisfy { predicate in
             predicate.accepts(withValue(of: predicate.attribute) { String(decoding: $0, as: UTF8.self) })
         }
     }
 
-    /// The name with this number.
+    /// Returns the name with this number.
     package func name(_ number: Int32) -> XMLName { stream.name(number) }
 
-    /// As ``forEach(_:)``, without the names.
+    /// Does the same as ``forEach(_:)``, without the names.
     @inline(__always)
     package func forEachNumbered(_ body: (Int32, UnsafeBufferPointer<UInt8>) throws -> Void) rethrows {
         for index in range {
@@ -71,8 +71,8 @@ public struct XMLAttributes {
         }
     }
 
-    /// Every attribute: its name's number among the names of the document, its name, and the bytes of its value, which
-    /// are valid only inside `body`.
+    /// Calls `body` for every attribute, with its name's number among the names of the document, its name, and the
+    /// bytes of its value. The bytes are valid only inside `body`.
     package func forEach(_ body: (Int32, XMLName, UnsafeBufferPointer<UInt8>) throws -> Void) rethrows {
         for index in range {
             let attribute = stream.attribute(index)

@@ -1,4 +1,4 @@
-/// An open element: where its text and its attributes begin in the parser's stacks.
+/// An open element, with the places at which its text and attributes begin in the parser's stacks.
 struct XMLFrame {
     let name: Int32
     let textStart: Int
@@ -6,13 +6,13 @@ struct XMLFrame {
     /// The number of the element in the document.
     let element: Int
     let attributeValuesStart: Int
-    /// Namespaces that it declares.
+    /// The number of namespaces that it declares.
     let namespaces: Int
-    /// Whether its own text is known to be more than white space.
+    /// True where its own text is known to be more than white space.
     var hasText = false
 }
 
-/// An attribute of an open element: its name, and where its value lies.
+/// An attribute of an open element: its name and the place of its value.
 struct XMLAttributeRecord {
     let name: Int32
     let value: Range<Int>

@@ -1,7 +1,7 @@
-/// How much of a document's shape is accepted before it is taken for an attack or a mistake.
+/// The limits beyond which a document is taken for an attack or a mistake.
 ///
-/// libxml2 keeps further limits of its own because `XML_PARSE_HUGE` is never set: 10,000,000 bytes in one
-/// attribute value and in the dictionary of names, 50,000 in a name, and 10,000,000 of markup that has not ended.
+/// libxml2 has further limits of its own, because `XML_PARSE_HUGE` is never set: 10,000,000 bytes in one attribute
+/// value and in the dictionary of names, 50,000 in a name, and 10,000,000 of markup that has not ended.
 public struct XMLLimits: Sendable, Equatable {
     /// Elements open at the same time.
     public var depth = 1_000
@@ -19,11 +19,11 @@ public struct XMLLimits: Sendable, Equatable {
     public var entityExpansion = 1 << 20
     /// Bytes of the document type declaration.
     public var declarationLength = 256 << 10
-    /// Declarations in it, of entities, attributes, elements and notations.
+    /// Declarations in the document type declaration: of entities, attributes, elements and notations.
     public var declarations = 10_000
-    /// Attributes of one element that it has by the defaults of the document type declaration.
+    /// Attributes that one element has from defaults in the document type declaration.
     public var defaultsOfElement = 100
-    /// Bytes of attributes, as they would be written, that elements have by such defaults, over the whole document.
+    /// Bytes of attributes from such defaults, as they would be written, over the whole document.
     public var defaultLength = 256 << 20
 
     public init() {}

@@ -1,10 +1,10 @@
 /// The name of an element or attribute. A parser makes each name of a document once.
 public struct XMLName: Sendable, Equatable {
-    /// As written in the document: `itunes:author`.
+    /// The name as written in the document: `itunes:author`.
     public let qualified: String
-    /// Without the prefix: `author`.
+    /// The name without the prefix: `author`.
     public let local: String
-    /// What the prefix, or the default namespace, is bound to; nil for no namespace.
+    /// The namespace that the prefix, or the default namespace, is bound to; nil for none.
     public let namespace: String?
 
     package init(qualified: String, local: String, namespace: String?) {
@@ -13,12 +13,12 @@ public struct XMLName: Sendable, Equatable {
         self.namespace = namespace
     }
 
-    /// A name without what tells `camelCase`, `snake_case` and `kebab-case` apart: lower case letters and digits.
+    /// Returns a name's letters and digits in lower case, equal for `camelCase`, `snake_case` and `kebab-case`.
     package static func folded(_ name: String) -> String {
         name.lowercased().filter { $0 != "_" && $0 != "-" && $0 != "." }
     }
 
-    /// Whether a name may begin with this: NameStartChar of XML 1.0, fifth edition (production 4), without the colon.
+    /// True if a name may begin with this: NameStartChar of XML 1.0, fifth edition (production 4), without the colon.
     package static func mayBegin(with scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x41...0x5A, 0x5F, 0x61...0x7A, 0xC0...0xD6, 0xD8...0xF6, 0xF8...0x2FF, 0x370...0x37D, 0x37F...0x1FFF,
@@ -29,7 +29,7 @@ public struct XMLName: Sendable, Equatable {
         }
     }
 
-    /// Whether this may stand in a name behind its beginning: NameChar (production 4a), without the colon.
+    /// True if this may follow in a name: NameChar (production 4a), without the colon.
     package static func mayHold(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x2D, 0x2E, 0x30...0x39, 0xB7, 0x300...0x36F, 0x203F...0x2040: true

@@ -26,7 +26,7 @@ struct XMLNameTable: ~Copyable {
     @inline(__always)
     func namespace(_ index: Int32) -> String? { names[Int(index)].namespace }
 
-    /// The name's index; the first time, the name is made.
+    /// Returns the name's index. The name is created the first time.
     mutating func index(local: Address, prefix: Address?, namespace: Address?) -> Int32 {
         var position = hash(local, prefix, namespace) & (slots.count - 1)
         while let found = slots[position].local {
@@ -46,7 +46,7 @@ struct XMLNameTable: ~Copyable {
         return index
     }
 
-    /// One string for all names of a namespace: it may be long, and they may be many.
+    /// Returns the string that all names of a namespace share: it may be long, and the names may be many.
     private mutating func namespaceText(_ address: Address) -> String {
         if let known = namespaces[address] { return known }
         let text = String(cString: address)
@@ -55,9 +55,9 @@ struct XMLNameTable: ~Copyable {
     }
 
     private func hash(_ local: Address, _ prefix: Address?, _ namespace: Address?) -> Int {
-        // Names that differ in their namespace only are many in a document that is made for it.
+        // A hostile document may have many names that differ only in their namespace.
         let bits = UInt(bitPattern: local) &+ UInt(bitPattern: prefix) &* 31 &+ UInt(bitPattern: namespace) &* 127
-        // Addresses lie side by side, and with them so would the names: a later one would be found behind many others.
+        // Neighbouring addresses would fill neighbouring slots, and later names would be found only behind many others.
         return Int(truncatingIfNeeded: (UInt64(bits) &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 

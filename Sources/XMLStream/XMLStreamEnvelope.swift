@@ -1,10 +1,10 @@
-/// A handler that stands between a parser and the handler it was made for: it tells that one of the elements inside an
-/// envelope, such as a SOAP message, as if they were the document.
+/// A handler between a parser and the document's own handler. It passes on one of the elements inside an envelope, such
+/// as a SOAP message, as if that were the document.
 open class XMLStreamEnvelope: XMLStreamHandler {
-    // Not retained: the document's handler owns the parser or outlives it, as the parser's own does.
+    // Not retained: the document's handler owns the parser or outlives it, as with the parser's own handler.
     fileprivate var inner: Unmanaged<XMLStreamHandler>?
 
-    /// What the envelope holds.
+    /// Tells the document's handler that an element inside the envelope has begun.
     public final func tellStart(of stream: XMLStreamParser, within depth: Int) throws {
         try inside(stream, depth) { try $0.didStartElement(in: stream) }
     }

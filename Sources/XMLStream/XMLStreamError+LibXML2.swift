@@ -1,7 +1,7 @@
 import CLibXML2
 
 extension XMLStreamError {
-    /// What libxml2 found, in its words without the line feed at their end.
+    /// Describes what libxml2 found, in its words without the final line feed.
     init(_ error: xmlError, line: Int, element: String?, hasRoot: Bool) {
         var message = error.message.map { String(cString: $0) } ?? "the document is not well-formed"
         message = message.split(separator: "\n").joined(separator: ", ")

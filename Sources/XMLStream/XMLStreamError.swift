@@ -1,29 +1,29 @@
-/// Why a document cannot be parsed further, and where.
+/// The reason why a document cannot be parsed further, and the place.
 public struct XMLStreamError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Code: Sendable {
         /// The document is not well-formed XML 1.0 with namespaces.
         case notWellFormed
         /// The document ended before its root element did.
         case truncated
-        /// There is no document: not one byte, or only white space.
+        /// There is no document: the input is empty, or only white space.
         case empty
         /// The bytes are not in the encoding that the document or its transport declares.
         case encoding
-        /// One of ``XMLLimits`` was passed.
+        /// One of ``XMLLimits`` was exceeded.
         case limit
-        /// An entity that lies outside the document, or that nothing declares, is used.
+        /// An entity is used that lies outside the document, or that nothing declares.
         case entity
-        /// The document is an HTML page where XML was asked for.
+        /// The document is an HTML page where XML was expected.
         case html
     }
 
     public var code: Code
     public var message: String
-    /// Counted from 1.
+    /// The line, counted from 1.
     public var line: Int
-    /// Counted from 1, in bytes; 0 where it is not known.
+    /// The column, counted from 1 in bytes; 0 where it is not known.
     public var column: Int
-    /// The innermost open element, as written, or nil outside the root.
+    /// The innermost open element, as written; nil outside the root.
     public var element: String?
 
     public init(code: Code, message: String, line: Int, column: Int = 0, element: String? = nil) {

@@ -2,20 +2,20 @@ import CLibXML2
 
 /// The element that a handler is being told of.
 extension XMLStreamParser {
-    /// Its name. Traps where no element is open.
+    /// The element's name. Traps where no element is open.
     public var name: XMLName { names[frames[frames.count - 1].name] }
 
-    /// Its name as written, prefix included, without making an ``XMLName`` of it.
+    /// The element's name as written, prefix included, without making an ``XMLName`` of it.
     public var qualifiedName: String { names.qualified(frames[frames.count - 1].name) }
 
-    /// Parts of its name, likewise.
+    /// Parts of the element's name, also without an ``XMLName``.
     public var localName: String { names.local(frames[frames.count - 1].name) }
     public var namespace: String? { names.namespace(frames[frames.count - 1].name) }
 
-    /// The name as written of the element that holds it; nil for the root.
+    /// The name, as written, of the element's parent; nil for the root.
     public var parentQualifiedName: String? { depth > 1 ? names.qualified(frames[frames.count - 2].name) : nil }
 
-    /// Elements open at this moment, this one included.
+    /// The number of elements open at this moment, this one included.
     public var depth: Int { frames.count - outerDepth }
 
     /// The names of the open elements as written, from the root: `/rss/channel/item/title`.
@@ -27,17 +27,17 @@ extension XMLStreamParser {
         attributes(of: frames.count - 1)
     }
 
-    /// The element's own text so far, CDATA sections included, its children's left out. White space before the first
+    /// The element's own text so far, with CDATA sections and without its children's text. White space before the first
     /// child or other text is indentation and is not kept. Valid until the handler returns.
     public var textBytes: UnsafeBufferPointer<UInt8> { text[frames[frames.count - 1].textStart..<text.count] }
 
-    /// The name's number among the names of the document: what is compared where every element is.
+    /// The name's number among the names of the document, for comparisons made for every element.
     package var nameIndex: Int32 { frames[frames.count - 1].name }
 
-    /// The name of the open element at a depth, 1 for the root.
+    /// Returns the name of the open element at a depth, 1 for the root.
     package func name(atDepth depth: Int) -> XMLName { names[frames[outerDepth + depth - 1].name] }
 
-    /// The attributes of the open element at a depth, 1 for the root.
+    /// Returns the attributes of the open element at a depth, 1 for the root.
     package func attributes(atDepth depth: Int) -> XMLAttributes {
         attributes(of: outerDepth + depth - 1)
     }
@@ -47,7 +47,7 @@ extension XMLStreamParser {
         XMLAttributes(stream: self, range: frames[frame].attributes, element: frames[frame].element)
     }
 
-    /// The own text so far of the open element at a depth, 1 for the root.
+    /// Returns the own text so far of the open element at a depth, 1 for the root.
     package func textBytes(atDepth depth: Int) -> UnsafeBufferPointer<UInt8> {
         let depth = outerDepth + depth
         return text[frames[depth - 1].textStart..<(depth < frames.count ? frames[depth].textStart : text.count)]
@@ -56,20 +56,20 @@ extension XMLStreamParser {
     /// The line that the parser has reached, counted from 1.
     public var line: Int { toldLine ?? Int(xmlSAX2GetLineNumber(context)) }
 
-    /// The innermost open element's name as written; nil outside the root.
+    /// The name, as written, of the innermost open element; nil outside the root.
     var openElement: String? { frames.count > 0 ? qualifiedName : nil }
 
     func name(_ index: Int32) -> XMLName { names[index] }
     func attribute(_ index: Int) -> XMLAttributeRecord { attributes[index] }
     func attributeBytes(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> { attributeValues[range] }
 
-    /// The C context of the document itself, as callbacks see it; entities are parsed in others.
+    /// The C context of the document itself, as callbacks see it. Entities are parsed in other contexts.
     @inline(__always)
     var rootContext: UnsafeMutableRawPointer { UnsafeMutableRawPointer(context) }
 
     var rootDocument: xmlDocPtr? { context.pointee.myDoc }
 
-    /// libxml2's one copy of a name; nil where all names of the document are longer than it allows.
+    /// Returns libxml2's only copy of a name; nil where the document's names together are longer than it allows.
     func intern(_ name: UnsafeBufferPointer<UInt8>) -> UnsafePointer<UInt8>? {
         xmlDictLookup(context.pointee.dict, name.baseAddress, Int32(clamping: name.count))
     }

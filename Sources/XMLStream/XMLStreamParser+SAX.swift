@@ -1,12 +1,12 @@
 import CLibXML2
 
-/// The C side: libxml2's callbacks, and what they do to the parser's stacks.
+/// The C side: libxml2's callbacks and their effect on the parser's stacks.
 ///
 /// A callback must not throw through C, so an error is kept in `failure` and the C parser is stopped.
 extension XMLStreamParser {
-    /// libxml2 sets itself up once, before the first parser of any thread (xmlInitParser).
+    /// Initializes libxml2 once, before the first parser of any thread (xmlInitParser).
     ///
-    /// Errors outside a parser, such as those of encoders, would go to standard error; the parsers notice them themselves.
+    /// Errors outside a parser, such as an encoder's, would go to standard error. The parsers notice them themselves.
     static let initializeLibrary: Void = {
         xmlInitParser()
         xmlThrDefSetStructuredErrorFunc(nil) { _, _ in }
@@ -14,10 +14,10 @@ extension XMLStreamParser {
         xmlSetStructuredErrorFunc(nil) { _, _ in }
     }()
 
-    /// `nonisolated(unsafe)`: a table of C functions that nobody changes once it is made.
+    /// `nonisolated(unsafe)`: a table of C functions that does not change once it is made.
     nonisolated(unsafe) static let saxHandler: xmlSAXHandler = {
         var sax = xmlSAXHandler()
-        // The defaults keep the declarations of the internal subset; the tree-building half is replaced or removed.
+        // The defaults keep the declarations of the internal subset. The tree-building half is replaced or removed.
         xmlSAXVersion(&sax, 2)
         sax.startElementNs = { context, local, prefix, namespace, namespaces, _, count, defaulted, attributes in
             guard let context, let local else { return }
@@ -44,7 +44,7 @@ extension XMLStreamParser {
             guard let context, let name else { return }
             withParser(context) { $0.reference(String(cString: name), context) }
         }
-        // Of the declarations only entities are kept: nothing asks for the others, and they may be large.
+        // Only declarations of entities are kept: nothing asks for the others, and they may be large.
         sax.entityDecl = { context, name, type, publicID, systemID, content in
             guard let context else { return }
             withParser(context) { $0.declare() }
@@ -71,7 +71,7 @@ extension XMLStreamParser {
         return sax
     }()
 
-    /// The parser is alive while its C context is: it owns it.
+    /// Returns the parser of a C context. The parser owns the context, so it is alive while the context is.
     @inline(__always)
     private static func withParser(_ context: UnsafeMutableRawPointer, _ body: (XMLStreamParser) -> Void) {
         guard let parser = context.assumingMemoryBound(to: xmlParserCtxt.self).pointee._private else { return }
@@ -79,8 +79,8 @@ extension XMLStreamParser {
     }
 
     /// - Parameters:
-    ///   - namespaces: how many it declares.
-    ///   - count: its attributes; the last ones are those that it has by default.
+    ///   - namespaces: the number of namespaces that the element declares.
+    ///   - count: the number of its attributes. Those that it has by default come last.
     func startElement(
         _ local: UnsafePointer<UInt8>, _ prefix: UnsafePointer<UInt8>? = nil, _ namespace: UnsafePointer<UInt8>? = nil,
         namespaces: Int = 0, _ count: Int = 0, defaulted: Int = 0,
@@ -121,13 +121,13 @@ extension XMLStreamParser {
         do { try tellStart() } catch { fail(error) }
     }
 
-    /// A small piece of a document may make much work; whoever has given the parser up must not wait for it.
+    /// Checks for cancellation: a small piece may cause much work, and a caller that gave up must not wait for it.
     private func lookForCancellation() {
         work = 0
         if Task.isCancelled { fail(CancellationError()) }
     }
 
-    /// Elements and attributes between two looks at whether the task has been cancelled.
+    /// Elements and attributes between two checks for cancellation of the task.
     private static let workBetweenLooks = 4096
 
     private func checkAttributes(_ declared: Int, _ count: Int, defaulted: Int, isOfEntity: Bool) {
@@ -188,15 +188,15 @@ extension XMLStreamParser {
         text.append(bytes, count: count)
     }
 
-    /// A part of a CDATA section, which the push parser hands on as it is written: its line ends are made line feeds here
-    /// (XML 1.0, section 2.11). What stands in an entity has been read with them.
+    /// Handles a part of a CDATA section. The push parser passes it on as written, so its line ends are made line feeds
+    /// here (XML 1.0, section 2.11). In an entity that has been done already.
     private func section(_ bytes: UnsafePointer<UInt8>, _ count: Int, _ context: UnsafeMutableRawPointer) {
         guard count > 0, context == rootContext,
             let input = rootContext.assumingMemoryBound(to: xmlParserCtxt.self).pointee.input
         else { return characters(bytes, count, context) }
         var rest = UnsafeBufferPointer(start: bytes, count: count)[...]
         let place = Int(input.pointee.consumed) + (bytes - input.pointee.base)
-        // The section goes on behind a carriage return.
+        // The section continues after a carriage return.
         if sectionReturn == place, rest.first == UInt8(ascii: "\n") { rest = rest.dropFirst() }
         sectionReturn = bytes[count - 1] == UInt8(ascii: "\r") ? place + count : -1
         while let found = rest.firstIndex(of: UInt8(ascii: "\r")) {
@@ -208,8 +208,8 @@ extension XMLStreamParser {
         characters(bytes + rest.startIndex, rest.count, context)
     }
 
-    /// libxml2 has already delivered the content of an entity that the document declares itself; any other is
-    /// outside the document, and silently leaving its text out would be half of the data.
+    /// Refuses an entity that lies outside the document, because leaving out its text silently would lose data. libxml2
+    /// has already delivered the content of entities that the document declares itself.
     private func reference(_ name: String, _ context: UnsafeMutableRawPointer) {
         guard failure == nil else { return }
         guard let entity = xmlGetDocEntity(document(of: context), name) else {
@@ -225,7 +225,7 @@ extension XMLStreamParser {
         context.assumingMemoryBound(to: xmlParserCtxt.self).pointee.myDoc
     }
 
-    /// Five pointers an attribute: local name, prefix, namespace, start and end of the value.
+    /// Copies attributes, each of five pointers: local name, prefix, namespace, start and end of the value.
     private func copyAttributes(_ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>, _ count: Int) {
         for index in 0..<count {
             let attribute = values + index * 5
@@ -245,8 +245,8 @@ extension XMLStreamParser {
         }
     }
 
-    /// Without `XML_PARSE_NOENT`, libxml2 leaves two things in an attribute's value for us: `&#38;`, which stands for
-    /// every ampersand, and references to entities that the document declares.
+    /// Appends a value. Without `XML_PARSE_NOENT`, libxml2 leaves two things in it to be expanded: `&#38;`, which
+    /// stands for every ampersand, and references to entities that the document declares.
     private func appendExpanding(_ value: UnsafeBufferPointer<UInt8>, depth: Int) {
         guard depth < 20 else { return refuse(.limit, "entities refer to one another more than 20 deep") }
         var rest = value[...]

@@ -1,13 +1,13 @@
-/// Documents that are no XML: whoever reads one names its elements and texts, and the handler is told of them as if they
-/// had been parsed. Limits and errors are the same; nothing is written as markup and read again.
+/// Support for documents that are not XML. Their reader names the elements and texts, and the handler is told of them
+/// as if they had been parsed. Limits and errors are the same. Nothing is written as markup and read again.
 extension XMLStreamParser {
-    /// A name of elements, known to one parser.
+    /// An element name that one parser knows.
     package struct ElementName: Sendable, Equatable {
         // `nonisolated(unsafe)`: points into the parser's dictionary, where nothing moves or changes.
         fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
     }
 
-    /// - Parameter name: a local name as XML has it; nothing checks that.
+    /// - Parameter name: a local name as in XML; this is not checked.
     package func elementName(_ name: UnsafeBufferPointer<UInt8>) throws -> ElementName {
         guard name.count <= limits.nameLength else {
             throw fail(
@@ -31,7 +31,7 @@ extension XMLStreamParser {
         if let failure { throw failure }
     }
 
-    /// The next text of the innermost element. There is one.
+    /// Adds to the text of the innermost element, which must be open.
     package func text(_ bytes: UnsafeBufferPointer<UInt8>, line: Int) throws {
         toldLine = line
         if let base = bytes.baseAddress { characters(base, bytes.count, rootContext) }

@@ -1,26 +1,26 @@
 import CLibXML2
 
-/// Reads one XML document, in whatever pieces it arrives, and tells a handler of each element.
+/// Reads one XML document, in pieces of any size, and tells a handler of each element.
 ///
-/// Over libxml2's push parser and SAX2 interface. Nothing is held but the open elements, so a document may be of
-/// any length. External entities and DTDs are never fetched; entities that the document declares itself are
-/// expanded up to ``XMLLimits/entityExpansion``.
+/// It uses libxml2's push parser and SAX2 interface. Only the open elements are held, so a document may be of any
+/// length. External entities and DTDs are never fetched. Entities that the document declares itself are expanded up to
+/// ``XMLLimits/entityExpansion``.
 ///
-/// Not `Sendable`: used from one thread or serial executor at a time. After an error has been thrown the parser is
-/// spent, and throws the same error again.
+/// Not `Sendable`: used from one thread or serial executor at a time. Once an error has been thrown, every call throws
+/// the same error again.
 public final class XMLStreamParser {
     let limits: XMLLimits
-    /// Not retained: the handler owns the parser or outlives it, and this is read twice an element.
+    /// Not retained: the handler owns the parser or outlives it, and this is read twice for each element.
     @exclusivity(unchecked) var handler: Unmanaged<XMLStreamHandler>
     var envelope: XMLStreamEnvelope?
-    /// Elements of an envelope around what the handler is being told of.
+    /// The number of open elements of an envelope around the handler's document.
     @exclusivity(unchecked) var outerDepth = 0
     let context: xmlParserCtxtPtr
     private let forcedEncoding: String?
     private var preamble: [UInt8]? = []
 
-    // `@exclusivity(unchecked)`: one executor uses the parser, no callback changes these while another does, and checking
-    // each access at run time took a fifth of the parser's time.
+    // `@exclusivity(unchecked)`: one executor uses the parser, and no callback changes these while another does.
+    // Checking each access at run time took a fifth of the parser's time.
     @exclusivity(unchecked) var failure: (any Error)?
     @exclusivity(unchecked) var names = XMLNameTable()
     @exclusivity(unchecked) var frames = PointerStack<XMLFrame>(capacity: 32)
@@ -31,33 +31,33 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var defaultLength = 0
     @exclusivity(unchecked) var declarations = 0
     @exclusivity(unchecked) var openNamespaces = 0
-    /// Elements that have begun.
+    /// The number of elements that have begun.
     @exclusivity(unchecked) var elements = 0
     @exclusivity(unchecked) var attributeIndex = XMLAttributeIndex()
-    /// The byte of the document behind a part of a CDATA section that ends in a carriage return.
+    /// The document's offset after a part of a CDATA section that ended in a carriage return; -1 after other parts.
     @exclusivity(unchecked) var sectionReturn = -1
-    /// Elements and attributes since the last look at whether the task has been cancelled.
+    /// Elements and attributes since the last check for cancellation of the task.
     @exclusivity(unchecked) var work = 0
     private var tag = UnreadTag()
-    /// What has been held back until it is worth pushing.
+    /// The bytes held back until there are enough to push.
     private var held: [UInt8] = []
-    /// The line that has been reached in a document that is no XML; nil where it is.
+    /// The line reached in a document that is not XML; nil in an XML document.
     @exclusivity(unchecked) var toldLine: Int?
     @exclusivity(unchecked) var hasRoot = false
-    /// Whether white space before an element's first child is kept: where the whole content of an element matters.
+    /// True to keep white space before an element's first child, where the whole content of an element matters.
     @exclusivity(unchecked) package var keepsIndentation = false
 
     /// - Parameters:
-    ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark
-    ///     overrules it, and it overrules the XML declaration (RFC 7303, section 3).
-    ///   - handler: is told of each element; not retained.
+    ///   - charset: the encoding that the transport declares (`charset` of Content-Type). A byte order mark overrides
+    ///     it, and it overrides the XML declaration (RFC 7303, section 3).
+    ///   - handler: the object that is told of each element; not retained.
     public init(charset: String? = nil, limits: XMLLimits = XMLLimits(), handler: XMLStreamHandler) {
         XMLStreamParser.initializeLibrary
         self.limits = limits
         self.handler = .passUnretained(handler)
         forcedEncoding = charset
         var sax = XMLStreamParser.saxHandler
-        // The handler is copied by libxml2. A push context can only fail to be made for lack of memory.
+        // libxml2 copies the handler. Creating a push context can only fail for lack of memory.
         guard let context = xmlCreatePushParserCtxt(&sax, nil, nil, 0, nil) else { fatalError("out of memory") }
         self.context = context
         context.pointee._private = Unmanaged.passUnretained(self).toOpaque()
@@ -74,7 +74,7 @@ public final class XMLStreamParser {
 
     /// Reads the next bytes of the document.
     ///
-    /// - Throws: ``XMLStreamError``, what the handler threw, or `CancellationError` where the task has been cancelled.
+    /// - Throws: ``XMLStreamError``, the handler's error, or `CancellationError` where the task has been cancelled.
     public func parse(_ bytes: UnsafeRawBufferPointer) throws {
         if let failure { throw failure }
         guard !bytes.isEmpty else { return }
@@ -88,9 +88,9 @@ public final class XMLStreamParser {
         }
     }
 
-    /// Says that the document has ended.
+    /// Ends the document.
     ///
-    /// - Throws: ``XMLStreamError`` where it is not complete, or what the handler threw.
+    /// - Throws: ``XMLStreamError`` where it is not complete, or the handler's error.
     public func finish() throws {
         if let failure { throw failure }
         if toldLine != nil { return }
@@ -101,7 +101,7 @@ public final class XMLStreamParser {
             try begin(start)
         }
         try pushHeld()
-        // libxml2 is not always the first to notice that a document is not whole.
+        // libxml2 is not always the first to notice that a document is incomplete.
         let isUnreadable = hasUnreadableBytes
         let code = xmlParseChunk(context, nil, 0, 1)
         if failure == nil, isUnreadable { throw fail(encodingError()) }
@@ -118,7 +118,7 @@ public final class XMLStreamParser {
         try check(code)
     }
 
-    /// The first bytes decide the encoding: byte order mark, then the transport, then the document itself.
+    /// Begins to parse. The encoding comes from the byte order mark, else the transport, else the document itself.
     private func begin(_ start: [UInt8]) throws {
         preamble = nil
         if let charset = forcedEncoding, ByteOrderMark(start) == nil {
@@ -133,8 +133,8 @@ public final class XMLStreamParser {
         try start.withUnsafeBytes { try push($0) }
     }
 
-    /// Bytes that libxml2 has and cannot read before more come: the beginning of a tag, say. It looks through some of them
-    /// again whenever more come.
+    /// The number of bytes that libxml2 has and cannot read before more come, such as the beginning of a tag. It looks
+    /// through some of them again whenever more come.
     private var unread: Int {
         guard let input = context.pointee.input?.pointee, let end = input.end, let current = input.cur else { return 0 }
         return end - current
@@ -146,7 +146,7 @@ public final class XMLStreamParser {
         if held.count >= wanted { try pushHeld() }
     }
 
-    /// The least that is worth pushing: in proportion to what libxml2 may look through again.
+    /// The fewest bytes worth pushing, in proportion to those that libxml2 may look through again.
     private var wanted: Int { unread > 4096 ? min(unread / 4, Self.stride) : 1 }
 
     private func pushHeld() throws {
@@ -155,8 +155,8 @@ public final class XMLStreamParser {
         try bytes.withUnsafeBytes { try pushPieces($0) }
     }
 
-    /// What libxml2 is given at once. Smaller pieces of what it cannot read before more come are held back, because it
-    /// looks through some of that again with each; larger ones would do work that nothing can interrupt.
+    /// The most bytes that libxml2 is given at once. With every piece, it looks again through some of what it could not
+    /// read yet, so smaller pieces are then held back. Larger pieces would do work that nothing can interrupt.
     private static let stride = 64 << 10
 
     private func pushPieces(_ bytes: UnsafeRawBufferPointer) throws {
@@ -170,13 +170,13 @@ public final class XMLStreamParser {
         }
     }
 
-    /// Whether what libxml2 cannot read yet is a document type declaration, of which it has not seen the subset.
+    /// True where the unread bytes are a document type declaration whose subset libxml2 has not seen.
     private var unreadIsDeclaration: Bool {
         guard let start = context.pointee.input?.pointee.cur else { return false }
         return UnsafeBufferPointer(start: start, count: unread).starts(with: "<!DOCTYPE".utf8)
     }
 
-    /// Looks at what libxml2 will read as a whole, in steps that grow with the square of their number.
+    /// Checks unread markup that libxml2 will read as a whole, with work that grows with the square of its parts.
     private func checkUnread() throws {
         guard unread > Self.stride else { return tag = UnreadTag() }
         switch context.pointee.instate {
@@ -189,7 +189,7 @@ public final class XMLStreamParser {
                     line: line))
         case XML_PARSER_START_TAG:
             guard let start = context.pointee.input?.pointee.cur else { return }
-            // libxml2 stays where it is until the tag is whole.
+            // libxml2 stays where it is until the tag is complete.
             tag.read(UnsafeBufferPointer(start: start, count: unread))
             if tag.attributes > limits.attributes {
                 throw fail(
@@ -207,11 +207,11 @@ public final class XMLStreamParser {
         if context.pointee.wellFormed == 0 {
             throw fail(XMLStreamError(context.pointee.lastError, line: line, element: element, hasRoot: hasRoot))
         }
-        // Bytes that cannot be converted end a document without making it ill-formed: only the return value tells.
+        // Bytes that cannot be converted end a document without making it ill-formed. Only the return value shows it.
         if code == XML_ERR_INVALID_ENCODING.rawValue || code == -1 { throw fail(encodingError()) }
     }
 
-    /// Bytes that the encoder was given and could not convert.
+    /// True where the encoder was given bytes that it could not convert.
     private var hasUnreadableBytes: Bool {
         guard let buffer = context.pointee.input?.pointee.buf, buffer.pointee.encoder != nil else { return false }
         return xmlBufUse(buffer.pointee.raw) > 0
@@ -224,7 +224,7 @@ public final class XMLStreamParser {
             element: openElement)
     }
 
-    /// Ends the document: the call to ``parse(_:)`` under way throws this error, unless there is an earlier one.
+    /// Ends the document. The current call to ``parse(_:)`` throws this error, unless there is an earlier one.
     @discardableResult
     public func fail(_ error: any Error) -> any Error {
         if failure == nil { failure = error }

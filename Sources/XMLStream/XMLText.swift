@@ -1,8 +1,8 @@
 import Foundation
 
-/// From values to the text of elements and attributes: what ``XMLConvertible`` types are read from.
+/// Converts values to the text of elements and attributes, the reverse of ``XMLConvertible``.
 package enum XMLText {
-    /// - Returns: nil of a value that encodes itself.
+    /// - Returns: nil for a value that encodes itself.
     package static func text<Value>(of value: Value, dateFormat: DateFormat?) -> String? {
         switch value {
         case let value as String: value
@@ -18,31 +18,31 @@ package enum XMLText {
         }
     }
 
-    /// As XML Schema writes what is not finite (part 2, section 3.3.5.1).
+    /// Writes infinities and NaN as XML Schema does (part 2, section 3.3.5.1).
     private static func number<Number: BinaryFloatingPoint & CustomStringConvertible>(_ number: Number) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number < 0 ? "-INF" : "INF" }
         return number.description
     }
 
-    /// The first character that XML 1.0 has no way to write (section 2.2, production 2).
+    /// Returns the first character that XML 1.0 has no way to write (section 2.2, production 2).
     package static func forbidden(in text: String) -> Unicode.Scalar? {
         text.unicodeScalars.first {
             ($0.value < 0x20 && $0 != "\t" && $0 != "\n" && $0 != "\r") || $0.value == 0xFFFE || $0.value == 0xFFFF
         }
     }
 
-    /// Text as content of an element or of an attribute; nil where XML has no way to write it.
+    /// Returns text as content of an element or of an attribute; nil where XML has no way to write it.
     package static func escaped(_ text: String) -> String? {
         guard forbidden(in: text) == nil else { return nil }
         var writer = XMLWriter()
         writer.attribute("", text.utf8)
-        // Between the quotes; `]]>` must not come about in an element.
+        // Only the part between the quotes. `]]>` must not arise in an element.
         return String(decoding: writer.bytes.dropFirst(3).dropLast(), as: UTF8.self)
             .replacingOccurrences(of: ">", with: "&gt;")
     }
 
-    /// Whether a text is the name of an element or attribute, with a prefix or without (Namespaces in XML, production 7).
+    /// Returns true for the name of an element or attribute, prefixed or not (Namespaces in XML, production 7).
     package static func isName(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count <= 2

@@ -1,4 +1,4 @@
-/// Writes XML as bytes: tags, attributes and text, escaped; nothing is checked but what the caller cannot see.
+/// Writes XML as bytes: tags, attributes and escaped text. It checks only what the caller cannot see.
 package struct XMLWriter {
     package var bytes: [UInt8] = []
     private var isTagOpen = false
@@ -21,7 +21,7 @@ package struct XMLWriter {
             case UInt8(ascii: "<"): bytes.append(contentsOf: "&lt;".utf8)
             case UInt8(ascii: "&"): bytes.append(contentsOf: "&amp;".utf8)
             case UInt8(ascii: "\""): bytes.append(contentsOf: "&quot;".utf8)
-            // White space in attributes would be read as spaces (XML 1.0, section 3.3.3).
+            // A parser would read white space in attributes as spaces (XML 1.0, section 3.3.3).
             case 0x09: bytes.append(contentsOf: "&#9;".utf8)
             case 0x0A: bytes.append(contentsOf: "&#10;".utf8)
             case 0x0D: bytes.append(contentsOf: "&#13;".utf8)
@@ -39,7 +39,7 @@ package struct XMLWriter {
         while let byte = value.next() { escape(byte) }
     }
 
-    /// `>` is escaped too, so that `]]>` cannot come about (XML 1.0, section 2.4).
+    /// Escapes `>` too, so that `]]>` cannot arise (XML 1.0, section 2.4).
     private mutating func escape(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "<"): bytes.append(contentsOf: "&lt;".utf8)
@@ -50,7 +50,7 @@ package struct XMLWriter {
         }
     }
 
-    /// Markup as it is.
+    /// Writes markup as it is.
     package mutating func markup(_ value: some Sequence<UInt8>) {
         closeTag()
         bytes.append(contentsOf: value)
@@ -67,7 +67,7 @@ package struct XMLWriter {
         }
     }
 
-    /// What has been written so far, which is then forgotten.
+    /// Returns what has been written so far, and forgets it.
     package mutating func take() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes

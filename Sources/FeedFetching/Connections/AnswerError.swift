@@ -1,17 +1,17 @@
-/// Why a connection's answer is not taken: what the libraries below would not survive, or what nobody means.
+/// The reason to refuse a connection's answer: the libraries below would trap on it, or it makes no sense.
 enum AnswerError: Error, Equatable, CustomStringConvertible {
-    /// The connection had served a request before, and broke before a byte of the answer to this one came.
+    /// The connection had served an earlier request and broke before any byte of this answer came.
     case closedBeforeAnswer
-    /// A status that is none: not from 100 to 999, or not a number.
+    /// An invalid status: not a number, or not from 100 to 999.
     case status
-    /// 101, though no other protocol was asked for (RFC 9110, section 15.2.2).
+    /// Status 101, though no other protocol was asked for (RFC 9110, section 15.2.2).
     case switchesProtocols
-    /// Too many of the heads that come before the answer's own (RFC 9110, section 15.2).
+    /// Too many interim heads before the answer's own (RFC 9110, section 15.2).
     case tooManyInterimHeads
-    /// A body or an end without a head, or a head where none can be.
+    /// A body or an end without a head, or a head out of place.
     case order
 
-    /// An answer with more interim heads is refused.
+    /// The most interim heads of an answer; with more, it is refused.
     static let interimLimit = 100
 
     var description: String {

@@ -1,5 +1,5 @@
-/// The order in which an answer's parts may come: interim heads, a head, pieces of a body, an end. async-http-client traps
-/// on any other.
+/// Checks the order of an answer's parts: interim heads, a head, pieces of a body, an end. async-http-client traps on
+/// any other order.
 struct AnswerOrder {
     private enum Place {
         case head, body, over
@@ -8,7 +8,7 @@ struct AnswerOrder {
     private var place = Place.over
     private var interimHeads = 0
 
-    /// A request has been sent.
+    /// Starts anew for the answer to a request that was sent.
     mutating func begin() {
         place = .head
         interimHeads = 0

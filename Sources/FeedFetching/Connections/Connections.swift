@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 
-/// Puts our handlers into the connections that async-http-client makes, so that they look first.
+/// Adds our handlers to the connections that async-http-client makes, ahead of its own.
 struct Connections: Sendable {
     let tickets: SendTickets
 

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// How far an exchange has come, so that a timeout can say what was late.
+/// The progress of an exchange, with which a timeout can name the part that was late.
 package final class ExchangeProgress: Sendable {
     private enum Stage {
         case connecting, sent
         case receiving(Int)
     }
 
-    /// That of the exchange that the task waits for.
+    /// The progress of the exchange that the current task waits for.
     @TaskLocal package static var current: ExchangeProgress?
 
     private let stage = Mutex(Stage.connecting)
@@ -18,10 +18,10 @@ package final class ExchangeProgress: Sendable {
 
     func isSent() { stage.withLock { $0 = .sent } }
 
-    /// - Parameter bytes: how much of the body has come.
+    /// - Parameter bytes: the bytes of the body received so far.
     package func hasReceived(_ bytes: Int) { stage.withLock { $0 = .receiving(bytes) } }
 
-    /// What has not come in time.
+    /// Returns a text that names the part that did not come in time.
     package func lateness(after limit: Duration) -> String {
         switch stage.withLock({ $0 }) {
         case .connecting: "no connection within \(limit)"

@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Stands between the HTTP/1 codec and async-http-client: lets through what that survives, and closes the connection on
-/// anything else.
+/// Checks answers between the HTTP/1 codec and async-http-client. Passes on only what async-http-client can handle, and
+/// closes the connection on anything else.
 final class HTTP1Answers: ChannelDuplexHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart

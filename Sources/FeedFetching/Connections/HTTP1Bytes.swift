@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Stands between a socket, or its TLS, and the HTTP/1 codec: carries validators byte for byte, and notices a
-/// connection that is closed instead of answering.
+/// Sits between a socket, or its TLS, and the HTTP/1 codec. Carries validators byte for byte, and notices a connection
+/// that is closed instead of answering.
 final class HTTP1Bytes: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -13,7 +13,7 @@ final class HTTP1Bytes: ChannelDuplexHandler {
     private var waitsForAnswer = false
     private var hasValidatorsToSend = false
 
-    /// A request's head is about to be written.
+    /// Prepares for a request whose head is about to be written.
     func begin(withValidators hasValidators: Bool) {
         requests += 1
         waitsForAnswer = true
@@ -43,7 +43,7 @@ final class HTTP1Bytes: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Whether the connection served a request before, and no byte of the answer to this one has come.
+    /// Returns true if the connection has served an earlier request and no byte of this answer has come.
     private func isClosedBeforeAnswer() -> Bool {
         defer { waitsForAnswer = false }
         return waitsForAnswer && requests > 1

@@ -2,8 +2,8 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Stands between an HTTP/2 stream and its codec: lets through what the codec and async-http-client survive, and closes
-/// the stream on anything else. Carries validators byte for byte, as far as the codec lets them.
+/// Checks answers between an HTTP/2 stream and its codec. Passes on only what the codec and async-http-client can
+/// handle, and closes the stream on anything else. Carries validators byte for byte, as far as the codec allows.
 final class HTTP2Answers: ChannelDuplexHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
@@ -12,14 +12,14 @@ final class HTTP2Answers: ChannelDuplexHandler {
 
     private let tickets: SendTickets
     private let uses: HTTP2Uses?
-    /// Whether the connection served a request before.
+    /// True if the connection has served an earlier request.
     private let isReused: Bool
     private var order = AnswerOrder()
     private var isOver = false
     private var hasHead = false
     private var waitsForAnswer = false
 
-    /// - Parameter uses: the connection's.
+    /// - Parameter uses: the uses of the stream's connection.
     init(tickets: SendTickets, uses: HTTP2Uses?) {
         self.tickets = tickets
         self.uses = uses
@@ -44,7 +44,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         switch payload {
         case .headers(var content):
             if hasHead {
-                // What follows the body is its end.
+                // Headers after the head are trailers, and end the body.
                 guard content.endStream, !content.headers.contains(where: { $0.name.hasPrefix(":") }) else {
                     throw .order
                 }
@@ -80,7 +80,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         return status
     }
 
-    /// A validator that is not UTF-8 has been lost on the way here, and is left out.
+    /// Returns the headers without validators that are not UTF-8: the codec has already lost their bytes.
     private static func received(_ headers: HPACKHeaders) -> HPACKHeaders {
         let names = ["etag", "last-modified"]
         func isOther(_ field: HPACKHeaders.Element) -> Bool {
@@ -98,7 +98,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         content.headers = Self.mapped(content.headers) { field in
             if field.name == SendTickets.header { return nil }
             guard ValidatorBytes.isSent(field.name) else { return field.value }
-            // The codec writes UTF-8 and nothing else: where a validator is something else, the request is unconditional.
+            // The codec writes UTF-8 only. Without a validator that is not UTF-8, the request is unconditional.
             return ValidatorBytes.bytes(of: field.value).flatMap { String(validating: $0, as: UTF8.self) }
         }
         order.begin()
@@ -106,7 +106,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
         context.write(wrapOutboundOut(.headers(content)), promise: promise)
     }
 
-    /// Headers with other values; without those for which there is none.
+    /// Returns the headers with new values. Drops those for which `value` returns nil.
     private static func mapped(_ headers: HPACKHeaders, _ value: (HPACKHeaders.Element) -> String?) -> HPACKHeaders {
         var mapped = HPACKHeaders()
         mapped.reserveCapacity(headers.count)
@@ -117,7 +117,7 @@ final class HTTP2Answers: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A stream that was refused has not been looked at (RFC 9113, section 8.7).
+        // The server has not processed a stream that it refused (RFC 9113, section 8.7).
         let isRefused = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .refusedStream
         let isBroken = isReused && (error is IOError || error is ChannelError)
         context.fireErrorCaught(waitsForAnswer && (isRefused || isBroken) ? AnswerError.closedBeforeAnswer : error)

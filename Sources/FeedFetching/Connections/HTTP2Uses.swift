@@ -1,8 +1,8 @@
 import NIOCore
 import NIOHTTP2
 
-/// Counts the requests of an HTTP/2 connection, and closes it when it is of no more use: after an error, and after a GOAWAY
-/// once no request is under way. The libraries below keep such a connection for as long as the server does.
+/// Counts the requests of an HTTP/2 connection. Closes it after an error, and after a GOAWAY once no request is under
+/// way. The libraries below would keep such a connection until the server closes it.
 final class HTTP2Uses: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
@@ -15,23 +15,23 @@ final class HTTP2Uses: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    /// One more request.
+    /// Counts one more request.
     ///
-    /// - Returns: its number, from 1.
+    /// - Returns: the request's number, from 1.
     func begin() -> Int {
         count += 1
         open += 1
         return count
     }
 
-    /// A request has ended.
+    /// Notes that a request has ended.
     func end() {
         open -= 1
         closeIfUnused()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        // Frames of streams are not passed on to here, except those of priority.
+        // Frames of streams do not reach this handler, except PRIORITY.
         if case .goAway = unwrapInboundIn(data).payload {
             isGoingAway = true
             closeIfUnused()
@@ -46,7 +46,7 @@ final class HTTP2Uses: ChannelInboundHandler {
 
     private func closeIfUnused() {
         guard isGoingAway, open == 0, let context else { return }
-        // Not in the midst of what the stream is being told.
+        // Later, as the stream may still be handling an event.
         context.eventLoop.assumeIsolated().execute { context.close(promise: nil) }
     }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Tells which request a connection has been given: async-http-client does not say. A request carries the number of its
-/// ticket in a header, and the connection's handler takes it off before anything is sent.
+/// Tells which request a connection was given, as async-http-client does not. A request carries its ticket's number in
+/// a header, which the connection's handler removes before anything is sent.
 final class SendTickets: Sendable {
-    /// One request on its way to a connection.
+    /// A request on its way to a connection.
     final class Ticket: Sendable {
         let number: Int
         private let progress: ExchangeProgress?
@@ -14,7 +14,7 @@ final class SendTickets: Sendable {
             self.progress = progress
         }
 
-        /// Whether a connection has begun to send the request.
+        /// True once a connection has begun to send the request.
         var isSent: Bool { sent.withLock { $0 } }
 
         fileprivate func noteSent() {
@@ -41,10 +41,10 @@ final class SendTickets: Sendable {
         }
     }
 
-    /// Forgets a ticket whose request has been answered, or never will be.
+    /// Forgets a ticket whose request was answered or never will be.
     func drop(_ ticket: Ticket) { state.withLock { $0.issued[ticket.number] = nil } }
 
-    /// A connection sends the request with this header.
+    /// Notes that a connection sends the request with this ticket number.
     func noteSent(_ number: String) {
         guard let number = Int(number), let ticket = state.withLock({ $0.issued[number] }) else { return }
         ticket.noteSent()

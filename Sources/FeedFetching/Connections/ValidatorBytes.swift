@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Carries the validators of an HTTP/1 head byte for byte through libraries that take header fields for UTF-8: each byte
-/// becomes the character with its number (ISO 8859-1), and a character that byte again.
+/// Carries the validators of an HTTP/1 head byte for byte through libraries that treat header fields as UTF-8. Each
+/// byte becomes the character of its number (ISO 8859-1), and each such character that byte again.
 struct ValidatorBytes {
     private enum Place {
         /// At a byte of the status line.
@@ -19,14 +19,14 @@ struct ValidatorBytes {
     private var name: [UInt8] = []
     private var isInterim = false
 
-    /// The text of a received field's bytes, for what has been decoded as UTF-8; nil where bytes were lost by that.
+    /// Returns the text for a received field's bytes, from their decoding as UTF-8; nil if the decoding lost bytes.
     static func text(decoded value: String) -> String? {
         if value.utf8.allSatisfy({ $0 < 0x80 }) { return value }
         guard !value.unicodeScalars.contains("\u{FFFD}") else { return nil }
         return String(String.UnicodeScalarView(value.utf8.map { Unicode.Scalar($0) }))
     }
 
-    /// The bytes that a text of ours stands for; nil where there are none.
+    /// Returns the bytes for such a text; nil if a character is not a byte's.
     static func bytes(of text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
@@ -36,16 +36,16 @@ struct ValidatorBytes {
         return bytes
     }
 
-    /// Whether a request's field is a validator.
+    /// Returns true if a request's field is a validator.
     static func isSent(_ name: String) -> Bool { sent.contains(name.lowercased()) }
 
-    /// The next bytes of an answer are its head's.
+    /// Treats the next bytes as the head of an answer.
     mutating func expectHead() {
         place = .statusLine(0)
         isInterim = false
     }
 
-    /// Bytes of an answer, with its validators in UTF-8.
+    /// Returns an answer's bytes with the validators in UTF-8.
     mutating func receive(_ bytes: ByteBuffer) -> ByteBuffer {
         if case .body = place { return bytes }
         var changed: ByteBuffer?
@@ -93,7 +93,7 @@ struct ValidatorBytes {
         }
     }
 
-    /// A request's head, with its validators in their own bytes.
+    /// Returns a request's head with the validators in their original bytes.
     static func send(_ head: ByteBuffer) -> ByteBuffer {
         var bytes = ByteBuffer()
         bytes.reserveCapacity(head.readableBytes)

@@ -1,4 +1,4 @@
-/// A text that does not convert to the value it was bound to.
+/// The error for a text that does not convert to the bound value.
 public struct BindingError: Error, Sendable, Equatable, CustomStringConvertible {
     public var element: String
     public var attribute: String?

@@ -1,17 +1,18 @@
 import XMLStream
 
-/// Gathers the content of one element as markup, from its first child on: a content without children is its text.
+/// Gathers the content of one element as markup, from its first child on. Content without children is just the
+/// element's text.
 struct ContentCollector {
-    /// Of the element whose content it is.
+    /// The depth of the element whose content is gathered.
     let depth: Int
     private let rules: MarkupRules
     private var markup: MarkupWriter
-    /// For each open element from `depth` on, the bytes of its text that have been taken.
+    /// The bytes of text already taken from each open element, from `depth` on.
     private var taken: [Int] = []
-    /// What stands directly in the content: how many elements, and whether text besides.
+    /// The number of elements directly in the content, and whether it has text as well.
     private var children = 0
     private var hasText = false
-    /// Where the content of the only child begins and ends.
+    /// The range of the only child's content in the markup.
     private var inner = 0..<0
     private var isWrapped = false
 
@@ -46,7 +47,7 @@ struct ContentCollector {
         try check()
     }
 
-    /// The content, once its element has ended; nil where there is nothing but text.
+    /// Returns the content when its element has ended; nil where it is only text.
     mutating func content(_ stream: XMLStreamParser) throws -> String? {
         guard children > 0 else { return nil }
         takeText(stream.textBytes)

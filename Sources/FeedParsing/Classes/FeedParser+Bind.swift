@@ -1,11 +1,11 @@
 public import XMLStream
 
-/// From text to typed values.
+/// Conversion of text to typed values.
 ///
-/// `bind(&x)` converts the text of the element that ends; `bind(&x, attribute:)` the value of one of its attributes, and
-/// leaves `x` alone where there is none. An empty text is `""` for a string and nil for an optional of any other type.
-/// A text that does not convert discards the run with a ``BindingError``: the callback's caller sees it, so `bind` needs
-/// no `try`.
+/// `bind(&x)` converts the text of the element that ends. `bind(&x, attribute:)` converts the value of one of its
+/// attributes, and leaves `x` unchanged where there is none. An empty text is `""` for a string and nil for an optional
+/// of any other type. A text that does not convert discards the run with a ``BindingError``. The caller of the callback
+/// sees it, so `bind` needs no `try`.
 extension FeedParser {
     public final func bind(_ value: inout String) { value = text }
 
@@ -18,7 +18,7 @@ extension FeedParser {
 
     public final func bind<Value: XMLConvertible>(_ value: inout Value?) { bindOptional(&value) }
 
-    // Most numbers are one of these two: without generics they cost half.
+    // Most numbers have one of these two types. Without generics they take half the time.
     public final func bind(_ value: inout Int?) { bindOptional(&value) }
     public final func bind(_ value: inout Double?) { bindOptional(&value) }
 
@@ -111,7 +111,7 @@ extension FeedParser {
         Value.RawValue(xmlText: bytes).flatMap { Value(rawValue: $0) }
     }
 
-    /// Ends the document once the callback has returned; the first error counts.
+    /// Makes the document fail when the callback has returned. The first error counts.
     private func refuse(_ bytes: UnsafeBufferPointer<UInt8>, _ expected: String, attribute: String? = nil) {
         stream.fail(
             BindingError(

@@ -1,10 +1,10 @@
 package import FeedDeclarations
 
-/// The parsers of a program, by name: classes, and those made of records.
+/// The parsers of a program, by name: classes, and parsers made of record types.
 public struct ParserRegistry: Sendable {
     private let parsers: [String: RegisteredParser]
 
-    /// - Precondition: no two parsers have the same name; a `sources.toml` could not tell them apart.
+    /// - Precondition: no two parsers have the same name, because a `sources.toml` could not tell them apart.
     public init(_ parsers: [FeedParser.Type], records: [any RecordParsing] = []) {
         let all = parsers.map(RegisteredParser.type) + records.map(RegisteredParser.record)
         self.parsers = Dictionary(all.map { ($0.name, $0) }) { first, _ in
@@ -12,13 +12,13 @@ public struct ParserRegistry: Sendable {
         }
     }
 
-    /// In alphabetical order.
+    /// The names of the parsers in alphabetical order.
     public var names: [String] { parsers.keys.sorted() }
 
-    /// The tables that all of them declare to write.
+    /// The tables that all parsers declare to write.
     package var tables: Set<String> { Set(parsers.values.flatMap(\.tables)) }
 
-    /// The tables that a body's parser declares to write.
+    /// Returns the tables that the parser of a body declares to write.
     package func tables(of content: BodyContent) -> [String] {
         switch content {
         case .parser(let name): self[name]?.tables ?? []

@@ -1,7 +1,7 @@
 import FeedStore
 import XMLRecords
 
-/// Inserts the records of a document into a worker context, each as the type that its element says.
+/// Inserts the records of a document into a worker context. The element of a record determines its type.
 final class RecordInserter<Record: XMLRecord & FeedRecord> {
     private let context: WorkerContext
     private var insertable: [ObjectIdentifier: any (XMLRecord & FeedRecord).Type] = [:]

@@ -2,7 +2,7 @@ public import FeedStore
 import GRDB
 public import XMLRecords
 
-/// A stack's parser made of a record's type: every element at a path is decoded and inserted, one at a time.
+/// A parser made of a record type: every element at a path is decoded and inserted, one at a time.
 ///
 /// ```swift
 /// struct Food: XMLRecord, FeedRecord {
@@ -13,8 +13,9 @@ public import XMLRecords
 /// let parser = RecordParser<Food>(element: "menu/food")
 /// ```
 ///
-/// What a record does not accept is passed over (``XMLRecord/accepts(_:)``); an element that does not decode discards
-/// the run with an ``XMLRecordError``. An element of the same name inside a record belongs to that record.
+/// Elements that the record type does not accept are skipped (``XMLRecord/accepts(_:)``). An element that does not
+/// decode discards the run with an ``XMLRecordError``. An element of the same name inside a record belongs to that
+/// record.
 public struct RecordParser<Record: XMLRecord & FeedRecord>: RecordParsing {
     public let name: String
     public let version: Int
@@ -22,13 +23,13 @@ public struct RecordParser<Record: XMLRecord & FeedRecord>: RecordParsing {
     private let path: RecordPath
 
     /// - Parameters:
-    ///   - element: which elements are records, with names as the document writes them: `food`, `menu/food`, or
+    ///   - element: the elements that are records, with names as the document writes them: `food`, `menu/food`, or
     ///     `/menu/food` from the root. ``XMLRecord/xmlElement`` where it is nil.
-    ///   - name: under which requests name the parser.
+    ///   - name: the name of the parser in requests.
     ///   - version: raise it when the same document would now give other rows.
-    ///   - tables: what the parser writes; the record's own table where it is nil. To be given where
-    ///     ``XMLRecord/recordType(for:)`` chooses types of others.
-    /// - Precondition: `element` is names with a slash between two of them.
+    ///   - tables: the tables that the parser writes; the record's own table where it is nil. Required where
+    ///     ``XMLRecord/recordType(for:)`` chooses types with other tables.
+    /// - Precondition: `element` consists of names separated by single slashes.
     public init(
         element: String? = nil, name: String = String(describing: Record.self), version: Int = 1,
         tables: [String]? = nil

@@ -1,22 +1,23 @@
 public import FeedStore
 package import XMLStream
 
-/// A parser that is made of a record's type: see ``RecordParser``, which is the one there is.
+/// A parser made of a record type. ``RecordParser`` is the only one.
 public protocol RecordParsing: Sendable {
-    /// Under which requests name it as their `parser`.
+    /// The name of the parser in the `parser` of requests.
     var name: String { get }
 
-    /// As ``FeedParser/version``.
+    /// The parser's version, as ``FeedParser/version``.
     var version: Int { get }
 
-    /// As ``FeedParser/tables``.
+    /// The tables that the parser writes, as ``FeedParser/tables``.
     var tables: [String] { get }
 
-    /// What follows one document and inserts its records into a context. The engine calls it for each response.
+    /// Creates a stream that reads one document and inserts its records into a context. The engine calls it for each
+    /// response.
     func _makeStream(context: WorkerContext) -> RecordStream
 }
 
-/// What follows one document for a ``RecordParsing``.
+/// A reader of one document for a ``RecordParsing``.
 public struct RecordStream {
     package let handler: XMLStreamHandler
 

@@ -1,7 +1,7 @@
 package import FeedModel
 package import FeedStore
 
-/// A parser that requests may name: a class, or one made of a record's type.
+/// A parser that requests may name: a class, or a parser made of a record type.
 package enum RegisteredParser: Sendable {
     case type(FeedParser.Type)
     case record(any RecordParsing)

@@ -1,17 +1,18 @@
 import XMLStream
 
-/// What takes the attributes of the elements of one path: found by the numbers of the attributes' names, so that an element
-/// costs its attributes once, however many columns look for one.
+/// The captures of the attributes of elements at one path. They are found by the numbers of the attributes' names, so
+/// that the attributes of an element are read once, however many columns look for one.
 final class AttributeCaptures {
-    /// Fewer are looked for one by one.
+    /// The fewest captures for which this is used. Fewer are looked up one by one.
     static let fewest = 4
 
     let captures: [PathNode.Capture]
-    /// By the number of a name: the first capture that takes such an attribute, `none`, or `unknown`.
+    /// The first capture that takes an attribute, by the number of the attribute's name; or `none`, or `unknown`.
     @exclusivity(unchecked) private var first: [Int32] = []
-    /// By the number of a capture: the next that takes the same attributes.
+    /// The further captures that take the same attribute, by the number of its name.
     @exclusivity(unchecked) private var others: [Int32: [Int32]] = [:]
-    /// By the number of a capture: the element of which it has taken an attribute, the first whose name it looks for.
+    /// The last element from which each capture took an attribute. A capture takes only the first that matches its
+    /// name.
     @exclusivity(unchecked) private var taken: [Int]
     @exclusivity(unchecked) private var element = 0
 
@@ -23,7 +24,7 @@ final class AttributeCaptures {
         taken = Array(repeating: 0, count: captures.count)
     }
 
-    /// Hands each attribute to whatever takes it.
+    /// Passes each attribute to the captures that take it.
     func take(_ attributes: XMLAttributes, _ deliver: (UnsafeBufferPointer<UInt8>, PathNode.Capture) throws -> Void)
         rethrows
     {

@@ -5,9 +5,9 @@ package import Foundation
 /// Encrypts the values of one column: AES-GCM (NIST SP 800-38D) with a 256-bit key.
 ///
 /// A stored value is nonce, ciphertext and tag. The nonce is derived from the value itself and the column's name by a
-/// keyed hash, as AES-GCM-SIV does (RFC 8452): the same value gives the same bytes, so that a row that has not changed is
-/// not written again, and a nonce meets another value only where HMAC-SHA-256 collides. Who reads the store sees which
-/// values of a column are equal, and how long they are.
+/// keyed hash, as AES-GCM-SIV does (RFC 8452). The same value gives the same bytes, so an unchanged row is not written
+/// again. A nonce serves two values only where HMAC-SHA-256 collides. A reader of the store can see which values of a
+/// column are equal, and how long they are.
 package struct ColumnCipher: Sendable {
     private let key: SymmetricKey
     private let nonceKey: SymmetricKey
@@ -26,8 +26,8 @@ package struct ColumnCipher: Sendable {
 
     func seal(_ value: Data) -> Data {
         let code = HMAC<SHA256>.authenticationCode(for: label + [0] + value, using: nonceKey)
-        // Twelve bytes make a nonce, a nonce of twelve bytes makes a combined form, and a 256-bit key is right: none of
-        // these can throw.
+        // None of these can throw: twelve bytes make a nonce, a nonce of twelve bytes has a combined form, and a key of
+        // 256 bits is valid.
         let nonce = try! AES.GCM.Nonce(data: Data(code).prefix(12))
         return try! AES.GCM.seal(value, using: key, nonce: nonce, authenticating: label).combined!
     }

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// Gathers the markup of an element while it passes.
+/// Gathers the markup of an element while it is read.
 struct ElementCollector {
     let capture: PathNode.Capture
     let depth: Int

@@ -4,14 +4,14 @@ package import FeedStore
 import Foundation
 import XMLStream
 
-/// Makes a mapping ready for one response: which values a record gathers, and how they become rows of the store.
+/// Prepares a mapping for one response: the values that a record gathers, and the rows of the store that they become.
 package struct MappingCompiler {
     let mapping: RequestMapping
     let request: RequestDeclaration
     let response: FeedResponse
     let context: WorkerContext
     package let encryptionKey: EncryptionKey?
-    /// Whether what nothing takes, and columns that find nothing, are noted.
+    /// True where unused parts of the document, and columns without any value, are noted.
     var notesUnused = false
 
     package init(
@@ -34,7 +34,7 @@ package struct MappingCompiler {
         return layouts
     }
 
-    /// A table whose columns are whatever matches gets those that the store has.
+    /// Gives a table that matches columns by name the columns of the store's table.
     private func withNamedColumns(_ table: TableMapping) throws -> TableMapping {
         guard table.matchesNames else { return table }
         var table = table
@@ -44,7 +44,7 @@ package struct MappingCompiler {
         return table
     }
 
-    /// Where the feed has no value for a column of the scope, its rows have the scope's.
+    /// Gives columns of the scope the scope's value as fallback, for rows whose feed has none.
     private func withScope(_ table: TableMapping) -> TableMapping {
         var table = table
         for (name, value) in request.scope {
@@ -95,7 +95,7 @@ package struct MappingCompiler {
         case .constant, .response: return nil
         case .sent(let reference): return .given(request.given[reference] ?? nil)
         case .parent(let table):
-            // `check` has seen that the table is there.
+            // `check` has made sure that the table exists.
             guard let parent = layouts.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
                 return nil
             }
@@ -119,14 +119,15 @@ package struct MappingCompiler {
         }
     }
 
-    /// The slot of the parent's primary key, where the feed has it.
+    /// Returns the slot of the parent's primary key, where the feed has it.
     private func keyInFeed(of table: TableMapping) throws -> Int? {
         let key = try context.primaryKey(of: table.table)
         guard key.count == 1, !table.matchesNames else { return nil }
         return slotIndex(of: key[0], in: table)
     }
 
-    /// The slot that a column will have: each column before it has one, and one for each that a reference sets.
+    /// Returns the slot that a column will have. Each column before it has one, plus one for each column that its
+    /// reference sets.
     private func slotIndex(of name: String, in table: TableMapping) -> Int? {
         var index = 0
         for column in table.columns where source(ofOwn: column) {
@@ -192,7 +193,8 @@ package struct MappingCompiler {
             lookups.append(.number)
         }
         let window = request.window(of: table)
-        // The children of parents that go must go, too; those that a window has are among them.
+        // When parents are deleted, their children must be, too. With a window over the parents, they are already among
+        // the rows that it deletes.
         if window?.parents.isEmpty ?? true, let within = table.within, let parent = table.parentOfMirror {
             shape.within = .init(column: within, parent: parent)
         }
@@ -203,7 +205,8 @@ package struct MappingCompiler {
         layout.rows = [.init(writer: writer, values: values + lookups, condition: nil)] + created
     }
 
-    /// The key of a table whose columns are matched by name is known when it is known which columns there are.
+    /// Returns the rule without keys. A table whose columns match by name gets its key when the columns found are
+    /// known.
     private func withoutKey(_ rule: MergeRule) -> MergeRule {
         var rule = rule
         rule.keys = [:]
@@ -226,7 +229,8 @@ package struct MappingCompiler {
         return .init(writer: writer, values: [.slot(slot, converter)] + set, condition: slot)
     }
 
-    /// A value takes the type of the column that it is compared with, where the mapping gives none.
+    /// Returns the converter for a value. Without a type in the mapping, the value takes that of the column it is
+    /// compared with.
     private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
         -> ValueConverter
     {
@@ -252,7 +256,7 @@ package struct MappingCompiler {
 }
 
 extension ValueType {
-    /// What a column of the store holds, where the mapping does not say.
+    /// Creates the type for a column of the store, where the mapping gives none.
     init(declaredType: String) {
         let name = declaredType.uppercased()
         switch Affinity(declaredType: declaredType) {

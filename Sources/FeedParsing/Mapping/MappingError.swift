@@ -1,4 +1,4 @@
-/// A record that its mapping does not admit.
+/// The error for a record that its mapping does not allow.
 package struct MappingError: Error, CustomStringConvertible {
     package var description: String
 

@@ -2,9 +2,9 @@ import FeedDeclarations
 import FeedModel
 import XMLStream
 
-/// Columns that take an element whole: its markup, or the text of all that is in it.
+/// Columns that take a whole element: its markup, or all text in it.
 extension MappingHandler {
-    /// Bytes of the elements that are gathered whole at the same time, those of elements within one another together.
+    /// The most bytes of all whole elements that are gathered at the same time, nested ones counted together.
     static let collectedLimit = 16 << 20
 
     var isCollecting: Bool { !collectors.isEmpty || !texts.isEmpty }
@@ -65,7 +65,7 @@ extension MappingHandler {
         }
     }
 
-    /// Whether the value would find a record without one.
+    /// True where the value would be used: it is inherited, or a record takes it and has none yet or takes several.
     private func mayTake(_ capture: PathNode.Capture) -> Bool {
         if capture.isInherited { return true }
         guard let record = record(for: capture) else { return false }

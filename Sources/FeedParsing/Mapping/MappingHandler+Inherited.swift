@@ -5,7 +5,7 @@ import XMLStream
 
 /// Values that a record takes from the elements around it, and records that wait for one.
 extension MappingHandler {
-    /// Fills what comes from enclosing elements; the slots that have to wait until those end.
+    /// Fills the values that come from enclosing elements. Returns the slots that must wait until those elements end.
     func inherit(_ instance: RecordInstance, _ stream: XMLStreamParser) -> [Int] {
         let layout = instance.layout
         return layout.inherited.filter { slot in
@@ -51,8 +51,8 @@ extension MappingHandler {
         number.withUTF8 { instance.set($0, slot) }
     }
 
-    /// A record within another one whose table refers to it: the nearest. Within one of its own table it is that one's
-    /// child, which is all that there is to say.
+    /// Sets the foreign key of the nearest enclosing record whose table refers to this record's table. A record within
+    /// one of its own table is only that one's child.
     func relateOutwards(_ instance: RecordInstance) {
         let around = instance.layout.referrers.filter { $0 !== instance.layout }.compactMap {
             $0.enclosing(instance.depth)
@@ -66,7 +66,7 @@ extension MappingHandler {
         }
     }
 
-    /// The depth of the element from which, or below which, a slot's value comes; nil where there is none.
+    /// Returns the depth of the element at or below which a slot's value is found; nil where there is none.
     func base(of slot: Int, for instance: RecordInstance) -> Int? {
         switch instance.layout.slots[slot].source {
         case .path(let path):
@@ -83,7 +83,7 @@ extension MappingHandler {
         }
     }
 
-    /// Stages a record that has ended, or lets it wait for the values that may still come.
+    /// Stages a record that has ended, or keeps it until the values that it still needs are known.
     func finish(_ instance: RecordInstance, _ missing: [Int]) throws {
         guard let depth = missing.compactMap({ base(of: $0, for: instance) }).max() else {
             try instance.layout.stage(instance, context: context)
@@ -95,7 +95,7 @@ extension MappingHandler {
         level(depth).waiting.append(.init(instance: instance, slots: missing))
     }
 
-    /// Counts what waits, or is waited for.
+    /// Counts the bytes of records that wait, and of values kept for records.
     func wait(forMore bytes: Int, _ path: String, of layout: RecordLayout) throws {
         waitingBytes += bytes
         guard waitingBytes <= Self.waitingLimit else {
@@ -105,7 +105,8 @@ extension MappingHandler {
         }
     }
 
-    /// The element at a depth has ended, and with it the time to wait for what is in it.
+    /// Completes a waiting record from the element that has ended at a depth, then stages it or lets it wait for
+    /// others.
     func settle(_ waiting: Level.Waiting, at depth: Int, inherited: [Level.Key: [UInt8]]) throws {
         let instance = waiting.instance
         let layout = instance.layout

@@ -2,9 +2,9 @@ import FeedDeclarations
 package import FeedModel
 import XMLStream
 
-/// What a document holds and nothing takes.
+/// The parts of a document that no record or column takes.
 extension MappingHandler {
-    /// The outermost elements that neither are records nor give a value, nor hold anything that does.
+    /// The outermost elements that are no records, give no value, and hold no element that is or does.
     var unused: [PathNode] {
         func find(_ node: PathNode) -> [PathNode] {
             node.isUsed ? node.children.flatMap(find) : [node]
@@ -12,7 +12,7 @@ extension MappingHandler {
         return root.children.flatMap(find)
     }
 
-    /// The paths of the document's elements, the first that came first.
+    /// The first paths of elements in the document, in order of appearance.
     var elements: [String] {
         var paths: [String] = []
         func add(_ node: PathNode) {
@@ -24,7 +24,7 @@ extension MappingHandler {
         return paths
     }
 
-    /// Elements and attributes that no record is, and no column takes.
+    /// Returns the elements that are no records, and the elements and attributes that no column takes.
     package func unmatchedElements(request: String) -> [UnmatchedPath] {
         var found: [UnmatchedPath] = []
         func visit(_ node: PathNode) {
@@ -39,7 +39,7 @@ extension MappingHandler {
         return found
     }
 
-    /// Columns of tables with records for which no record had a value.
+    /// Returns the columns for which no record had a value, of tables with records.
     package func unmatchedColumns(request: String) -> [UnmatchedPath] {
         layouts.filter { $0.records > 0 }.flatMap { layout in
             layout.slots.indices.filter { slot in

@@ -2,24 +2,24 @@ import FeedDeclarations
 package import FeedStore
 package import XMLStream
 
-/// Follows a document and stages the records that its mapping finds.
+/// Reads a document and stages the records that its mapping finds.
 ///
-/// An element costs one comparison of numbers to find its ``PathNode``; only where that has work to do is more done. Values
-/// are copied as bytes, and converted when their record ends.
+/// One comparison of numbers finds the ``PathNode`` of an element. More is done only where the node has work to do.
+/// Values are copied as bytes, and converted when their record ends.
 package final class MappingHandler: XMLStreamHandler {
-    /// What records may hold in memory while they wait for a value that comes after them in the document, and what such
-    /// values may.
+    /// The most bytes of memory for records that wait for a later value in the document, and for values kept for
+    /// records.
     static let waitingLimit = 64 << 20
-    /// Distinct paths of elements in one document.
+    /// The most distinct paths of elements in one document.
     static let pathLimit = 50_000
 
-    /// What belongs to the open element at a depth, where anything does.
+    /// The state of the open element at one depth. Elements without such state have none.
     final class Level {
         var positions: [Int: Int] = [:]
         var inherited: [Key: [UInt8]] = [:]
         var waiting: [Waiting] = []
 
-        /// What is kept for records, in bytes.
+        /// The bytes of the values kept for records.
         var inheritedBytes: Int { inherited.values.reduce(0) { $0 + $1.count } }
 
         struct Key: Hashable {
@@ -37,27 +37,27 @@ package final class MappingHandler: XMLStreamHandler {
     let pathTree: PathTreeBuilder
     let context: WorkerContext
     private let expectedRoot: String?
-    /// Whether what nothing takes is counted.
+    /// True where unused parts of the document are counted.
     let notesUnused: Bool
-    /// Whether elements that match nothing count as skipped.
+    /// True where elements that match nothing count as skipped.
     private let countsUnused: Bool
     let root = PathNode(name: XMLName(qualified: "", local: "", namespace: nil), depth: 0, parent: nil)
 
-    // `@exclusivity(unchecked)`: the run's executor only, several times an element.
+    // `@exclusivity(unchecked)`: used by the run's executor only, several times an element.
     @exclusivity(unchecked) var current: Unmanaged<PathNode>
     @exclusivity(unchecked) var instances: [RecordInstance] = [] {
         didSet { innermost = instances.last.map { .passUnretained($0) } }
     }
     /// The last of `instances`, without a reference count.
     @exclusivity(unchecked) var innermost: Unmanaged<RecordInstance>?
-    /// How many levels hold anything.
+    /// The number of levels that exist.
     @exclusivity(unchecked) var hasLevels = 0
     @exclusivity(unchecked) var levels: [Level?] = [nil]
     @exclusivity(unchecked) var collectors: [ElementCollector] = []
     @exclusivity(unchecked) var texts = TextCollection()
-    /// Bytes that the collectors hold.
+    /// The bytes that the collectors hold.
     var collectedBytes = 0
-    /// How much of each open element's own text the collectors have.
+    /// The bytes of each open element's own text that the collectors already have, by depth.
     var collected: [Int] = []
     private var isWatching: Bool { isCollecting || notesUnused }
     private let memory = RecordMemory()
@@ -194,7 +194,7 @@ package final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    /// Ends the document: stages what has waited for a value to the last.
+    /// Ends the document, and stages the records that still wait for a value.
     func didEndDocument(allowsEmpty: Bool) throws {
         if let level = levels[0] {
             levels[0] = nil
@@ -224,7 +224,7 @@ package final class MappingHandler: XMLStreamHandler {
         record(for: capture)?.take(bytes, capture.slot)
     }
 
-    /// The open record that takes what a capture finds.
+    /// Returns the open record that takes the value of a capture.
     func record(for capture: PathNode.Capture) -> RecordInstance? {
         for instance in instances.reversed() where instance.depth <= capture.depth {
             guard instance.depth == capture.depth else { return nil }
@@ -240,7 +240,7 @@ package final class MappingHandler: XMLStreamHandler {
         let column = capture.record.slots[capture.slot].column
         let known = level.inherited[key]?.count ?? -1
         if known >= 0, column.repetition == .first { return }
-        // In place: copying what is there for each further value would cost the square of their number.
+        // In place: a copy for each further value would cost the square of their number.
         if known >= 0, column.repetition == .join {
             level.inherited[key]?.append(contentsOf: column.separator.utf8)
             level.inherited[key]?.append(contentsOf: bytes)

@@ -3,11 +3,12 @@ import FeedModel
 package import FeedStore
 import XMLStream
 
-/// Makes every table of the store a mapping of its own name: for documents that mirror the schema.
+/// Makes a mapping for every table of the store by its name, for documents that mirror the schema.
 ///
-/// An element named like a table is a row; a child element or an attribute named like a column is its value; an element in
-/// between is looked through. A foreign key is filled from the nearest record of the other table around the record, or
-/// else within it; one to the record's own table from the nearest around it.
+/// An element named like a table is a row. A child element or an attribute named like a column is its value. Elements
+/// in between are passed through. A foreign key is filled from the nearest enclosing record of the other table, or else
+/// from one within the record. A foreign key to the record's own table is filled from the nearest enclosing record
+/// only.
 package struct MirroredCompiler {
     let request: RequestDeclaration
     package let context: WorkerContext
@@ -54,7 +55,7 @@ package struct MirroredCompiler {
             guard let index = tables.firstIndex(where: { $0.name.lowercased() == key.table.lowercased() }),
                 let slot = layout.slots.firstIndex(where: { $0.column.name.lowercased() == key.column.lowercased() })
             else { continue }
-            // The number of a record leads to its primary key, and to no other column.
+            // The number of a record leads to its primary key only.
             guard tables[index].primaryKey.map({ $0.lowercased() }) == [key.target.lowercased()] else { continue }
             let target = layouts[index]
             target.numbersRecords = true

@@ -1,9 +1,9 @@
 import XMLStream
 
-/// One distinct path of a document's elements, and what a mapping does with the elements there.
+/// One distinct path of elements in a document, with the mapping's work for the elements there.
 ///
-/// Made when the first element of a path is met, and found again by a comparison of numbers: the layout for `/rss/channel/item`
-/// is made once, whatever the number of items.
+/// Created for the first element of a path, and later found by a comparison of numbers: the node for
+/// `/rss/channel/item` is created once, whatever the number of items.
 final class PathNode {
     let name: XMLName
     let depth: Int
@@ -11,26 +11,26 @@ final class PathNode {
     let parentReference: Unmanaged<PathNode>?
     var parent: PathNode? { parentReference?.takeUnretainedValue() }
     private(set) var children: [PathNode] = []
-    /// Names and nodes of the first children once more, without reference counts: looked through for every element.
+    /// The first children again, by name and without reference counts. They are searched for every element.
     @exclusivity(unchecked) private var known = UnsafeMutableBufferPointer<(name: Int32, node: Unmanaged<PathNode>)>
         .allocate(capacity: 0)
-    /// Children beyond the first few, which are too many to be looked through.
+    /// Children beyond the first few, which are too many to search one by one.
     @exclusivity(unchecked) private var more: [Int32: Unmanaged<PathNode>] = [:]
     private static let fewChildren = 16
 
-    /// Records that begin with such an element.
+    /// Records that begin with an element at this path.
     @exclusivity(unchecked) var records: [Start] = []
-    /// What is taken of such an element when it begins, and when it ends.
+    /// The values taken when an element at this path begins, and when it ends.
     @exclusivity(unchecked) var atStart: [Capture] = []
     @exclusivity(unchecked) var atEnd: [Capture] = []
-    /// Those of `atStart` that take attributes, where they are many: they are not in `atStart` then.
+    /// The captures of attributes, where there are many. They are then not in `atStart`.
     var attributeCaptures: AttributeCaptures?
-    /// Whether an element there needs any attention at all.
+    /// True where an element there needs no work.
     @exclusivity(unchecked) var isIdle = true
-    /// Where all that is to be done is to take the element's text for one slot of the innermost record.
+    /// Set where the only work is to take the element's text for one slot of the innermost record.
     @exclusivity(unchecked) var leaf: Leaf?
     @exclusivity(unchecked) var count = 0
-    /// Names of attributes that nothing took, with how many there were; only for `plan`.
+    /// The names and counts of attributes that nothing took; only for `plan`.
     var ignoredAttributes: [String: Int] = [:]
 
     struct Leaf {
@@ -39,7 +39,7 @@ final class PathNode {
         let depth: Int
     }
 
-    /// Attributes that the open element at a depth must have.
+    /// Conditions on the attributes of the open element at a depth.
     struct Condition {
         let depth: Int
         let predicates: [XMLPath.Predicate]
@@ -51,13 +51,13 @@ final class PathNode {
         let conditions: [Condition]
     }
 
-    /// A value that a record, or the records below an element, take from an element.
+    /// A value that a record, or the records below an element, takes from an element.
     struct Capture {
         let record: RecordLayout
         let slot: Int
         /// The depth of the record's element, or of the element below which the records are.
         let depth: Int
-        /// Whether the value is kept for the records below the element at `depth`.
+        /// True where the value is kept for the records below the element at `depth`.
         let isInherited: Bool
         let what: What
         /// Conditions on the elements of the path, by depth.
@@ -68,7 +68,7 @@ final class PathNode {
             case attribute(XMLPath.NameTest)
             case deepText
             case markup
-            /// For records that match names: every attribute whose name is that of a column.
+            /// Every attribute with the name of a column, for records that match by name.
             case attributesByName
         }
     }
@@ -79,7 +79,7 @@ final class PathNode {
         parentReference = parent.map { .passUnretained($0) }
     }
 
-    /// The node of a child element that has been met before.
+    /// Returns the node of a child element that has occurred before.
     @inline(__always)
     func child(_ name: Int32) -> Unmanaged<PathNode>? {
         for child in known where child.name == name { return child.node }
@@ -111,7 +111,7 @@ final class PathNode {
 
     var path: String { names.reduce(into: "") { $0 += "/" + $1.qualified } }
 
-    /// Whether the whole content of an element there is taken.
+    /// True where the whole content of an element there is taken.
     var isCollected: Bool {
         atStart.contains {
             switch $0.what {
@@ -121,10 +121,10 @@ final class PathNode {
         }
     }
 
-    /// Whether an element there, or below it, is a record or gives a value.
+    /// True where an element there or below is a record or gives a value.
     private(set) var isUsed = false
 
-    /// Notes that an element there is a record or gives a value, if it is one or does.
+    /// Sets ``isUsed`` on this node and those above it, if an element there is a record or gives a value.
     func noteUse() {
         guard !isIdle else { return }
         var node: PathNode? = self

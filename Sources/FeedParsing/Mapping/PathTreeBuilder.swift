@@ -1,11 +1,11 @@
 import FeedDeclarations
 import XMLStream
 
-/// Works out, once for each distinct path of a document, which records begin there and which values are taken.
+/// Determines, once for each distinct path of a document, which records begin there and which values are taken.
 struct PathTreeBuilder {
     let layouts: [RecordLayout]
 
-    /// Notes on a new node what its path means to each layout.
+    /// Records on a new node the meaning of its path for each layout.
     func complete(_ node: PathNode) {
         let names = node.names[...]
         for layout in layouts {
@@ -83,7 +83,8 @@ struct PathTreeBuilder {
         }
     }
 
-    /// Whether the path of names is one of an element pattern's; the conditions on attributes that remain to be met.
+    /// Returns the conditions on attributes that remain to be met where a path of names matches an element pattern;
+    /// else nil.
     static func match(_ pattern: XMLPath, _ names: ArraySlice<XMLName>) -> [PathNode.Condition]? {
         let base = names.count - pattern.steps.count
         guard pattern.isAbsolute ? base == 0 : base >= 0 else { return nil }
@@ -99,7 +100,7 @@ struct PathTreeBuilder {
         }
     }
 
-    /// Whether records of the pattern may lie `ups` elements below an element of this path.
+    /// True where records of the pattern may be `ups` elements below an element of this path.
     private static func mayHold(_ pattern: XMLPath, base names: ArraySlice<XMLName>, ups: Int) -> Bool {
         let above = pattern.steps.dropLast(ups)
         if pattern.isAbsolute {

@@ -1,25 +1,25 @@
 import FeedDeclarations
 
-/// The values gathered so far for one record: bytes as they were found, each slot's in one block of memory. A value that
-/// others join or replace has memory of its own.
+/// The values gathered so far for one record: bytes as found, all in one block of memory. A value that is joined or
+/// replaced has its own memory.
 final class RecordInstance {
-    /// Bytes of the values of one record.
+    /// The most bytes of the values of one record.
     static let limit = 16 << 20
 
     private struct Found {
-        /// Where in the block the value begins.
+        /// The start of the value in the block.
         var offset = Found.nothing
         var count = 0
 
         static let nothing = -1
-        /// In place of an offset: the value has memory of its own.
+        /// The offset of a value that has its own memory.
         static let elsewhere = -2
     }
 
     /// Not retained: the layout outlives its instances, and this is read for every value.
     let layoutReference: Unmanaged<RecordLayout>
     var layout: RecordLayout { layoutReference.takeUnretainedValue() }
-    /// Which slots keep the first of several values.
+    /// True for each slot that keeps the first of several values.
     private let keepsFirst: UnsafeMutablePointer<Bool>
     @exclusivity(unchecked) private(set) var depth = 0
     @exclusivity(unchecked) private(set) var line = 0
@@ -32,12 +32,13 @@ final class RecordInstance {
     private let memory: RecordMemory
     /// Values that have been joined or replaced, by slot.
     private var grown: [Int: [UInt8]] = [:]
-    /// Bytes of them.
+    /// The bytes of ``grown``.
     private var grownCount = 0
-    /// Whether values were left out because the record had more than ``limit``, or all together more than theirs.
+    /// True where values were dropped because the record exceeded ``limit``, or all records together exceeded
+    /// ``RecordMemory/limit``.
     private(set) var isTooLarge = false
 
-    /// What it takes of memory, about.
+    /// The memory that the instance takes, approximately.
     var footprint: Int { capacity + 2 * grownCount + slots * (MemoryLayout<Found>.stride + 1) + 256 }
 
     init(layout: RecordLayout) {
@@ -60,7 +61,7 @@ final class RecordInstance {
         keepsFirst.deallocate()
     }
 
-    /// By which records of other tables refer to it.
+    /// The number by which records of other tables refer to this one.
     @exclusivity(unchecked) var record: Int64 = 0
 
     func begin(depth: Int, line: Int) {
@@ -90,7 +91,7 @@ final class RecordInstance {
         return nil
     }
 
-    /// Brings a value that has grown into the block.
+    /// Moves a value that has grown into the block.
     private func gather(_ slot: Int) -> UnsafeBufferPointer<UInt8>? {
         guard let value = grown.removeValue(forKey: slot) else { return nil }
         giveBack(value.count)
@@ -99,7 +100,7 @@ final class RecordInstance {
         return UnsafeBufferPointer(start: bytes + found[slot].offset, count: found[slot].count)
     }
 
-    /// Takes a value that has been found, by the column's rule for several.
+    /// Takes a value that has been found, following the column's rule for several values.
     @inline(__always)
     func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
         if !has(slot) { return set(value, slot) }
@@ -109,7 +110,7 @@ final class RecordInstance {
     private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
         let column = layout.slots[slot].column
         let isJoined = column.repetition == .join
-        // In place: copying what is there for each further value would cost the square of their number.
+        // In place: a copy for each further value would cost the square of their number.
         var joined =
             grown.removeValue(forKey: slot) ?? (isJoined ? Array(self[slot] ?? .init(start: nil, count: 0)) : [])
         if found[slot].offset == Found.elsewhere { giveBack(joined.count) }
@@ -143,7 +144,7 @@ final class RecordInstance {
         memory.giveBack(bytes)
     }
 
-    /// - Returns: false where the record is too large; its layout refuses it when it has ended.
+    /// - Returns: false where the record is too large. Its layout refuses it when it has ended.
     private func grow(to needed: Int) -> Bool {
         guard needed + grownCount <= Self.limit else {
             isTooLarge = true

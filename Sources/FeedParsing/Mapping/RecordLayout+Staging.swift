@@ -4,14 +4,14 @@ import FeedStore
 import XMLStream
 
 extension RecordLayout {
-    /// The slot of the column with this folded name.
+    /// Returns the slot of the column with this folded name.
     func slot(named folded: String) -> Int? {
         slots.firstIndex { if case .name(let name) = $0.source { name == folded } else { false } }
     }
 
     /// Stages the rows of a record that is complete.
     ///
-    /// - Throws: ``MappingError`` where a value does not convert, or is missing, and the mapping does not say otherwise.
+    /// - Throws: ``MappingError`` where a value does not convert or is missing, unless the mapping allows it.
     func stage(_ instance: RecordInstance, context: WorkerContext) throws {
         if let makeRows {
             guard slots.indices.contains(where: instance.has) else { return }
@@ -107,11 +107,12 @@ extension RecordLayout {
         if case .enumeration = converter.kind, case .integer = fallback { return converter.append(fallback, to: row) }
         let converter = fallback.isText ? converter : converter.ofConstants
         var text = fallback.text
-        // `check` has converted it once.
+        // `check` has already converted it once.
         if !text.withUTF8({ converter.append($0, to: row) }) { converter.append(fallback, to: row) }
     }
 
-    /// NULL, or what the column says is to be done with a value that is missing or does not convert.
+    /// Appends NULL for a value that is missing or does not convert, or follows the column's rule for errors: false
+    /// skips the row.
     func appendNothing(
         _ slot: Int, _ instance: RecordInstance, to row: RowWriter, found: String?, _ converter: ValueConverter
     ) throws -> Bool {
@@ -139,8 +140,8 @@ extension RecordLayout {
         }
     }
 
-    /// Columns that no record of the document had are left as they are in the store, and what identifies a row is seen
-    /// from those that some had.
+    /// Leaves columns that no record of the document had unchanged in the store. Without a key in the mapping, rows are
+    /// identified by columns that some record had.
     func ignoreUnfound() throws {
         guard let row = rows.first else { return }
         let has = Set(slots.indices.filter { found[$0] }.map { slots[$0].column.name.lowercased() })

@@ -2,9 +2,9 @@ import FeedDeclarations
 import FeedStore
 import XMLStream
 
-/// How the records of one table are gathered and staged: one ``TableMapping``, made ready for a store.
+/// The gathering and staging of one table's records: a ``TableMapping``, prepared for a store.
 package final class RecordLayout {
-    /// Where a slot's value comes from.
+    /// The source of a slot's value.
     enum Source {
         case path(XMLPath)
         /// Child elements and attributes of this folded name.
@@ -20,11 +20,11 @@ package final class RecordLayout {
         case given(String?)
     }
 
-    /// A foreign key that a record in the document gets from a record of another table around it, or within it.
+    /// A foreign key that a record in the document gets from a record of another table around or within it.
     struct Relation {
         var column: String
         var target: RecordLayout
-        /// The slot of the column itself, and of the number of the other record.
+        /// The slots of the column itself and of the other record's number.
         var slot: Int
         var recordSlot: Int
     }
@@ -45,13 +45,13 @@ package final class RecordLayout {
         case number
     }
 
-    /// Rows that a record stages: the one of its own table, and those of tables that it refers to and creates.
+    /// Rows that a record stages: its own, and those that it refers to and creates.
     struct Row {
         var writer: RowWriter
         var values: [Value]
-        /// The slot without whose value there is no row.
+        /// The slot that must have a value for the row to exist.
         var condition: Int?
-        /// What most values are, once more, without reference counts: done for every value of every row.
+        /// The kinds of most values, without reference counts: used for every value of every row.
         let steps: UnsafeMutableBufferPointer<Step>
 
         init(writer: RowWriter, values: [Value], condition: Int?) {
@@ -96,30 +96,31 @@ package final class RecordLayout {
         }
     }
     var rows: [Row] = []
-    /// Slots of which a record must have a value, in the order of their columns.
+    /// True for each slot of the key, which every record must fill.
     var isKey: [Bool] = []
-    /// Slots whose value may come from above the record's element, or after its end.
+    /// Slots whose value may come from above the record's element, or after that element has ended.
     var inherited: [Int] = []
     var countsPositions = false
-    /// Values that every record begins with.
+    /// The values with which every record begins.
     private var given: [(slot: Int, bytes: [UInt8])] = []
-    /// Whether records of other tables refer to this one's by number.
+    /// True where records of other tables refer to this table's records by number.
     var numbersRecords = false
-    /// Of the mirrored schema only.
+    /// The foreign keys between records. For a mirrored schema only.
     var relations: [Relation] = []
-    /// Tables whose records get their foreign key from one of this table that lies within them. Of the mirrored schema only.
+    /// Tables whose records get their foreign key from a record of this table within them. For a mirrored schema only.
     var referrers: [RecordLayout] = []
-    /// Its records whose elements are open, the innermost last.
+    /// The table's records whose elements are open, the innermost last.
     @exclusivity(unchecked) var open: [RecordInstance] = []
-    /// Makes the rows when the first record is staged: a table that the document does not speak of is left alone.
+    /// Makes the rows when the first record is staged, so that a table without records in the document is left
+    /// unchanged.
     var makeRows: (() throws -> [Row])?
-    /// Which columns a value has been found for, where somebody will ask.
+    /// True for each slot that some record had a value for. Kept only where `notesFound` is true.
     var found: [Bool] = []
     var notesFound = false
-    /// What may identify a row where the mapping does not say.
+    /// The unique keys that may identify a row where the mapping gives no key.
     var uniqueKeys: [[String]] = []
     var records = 0
-    /// Of all records of the document.
+    /// The memory of all records of the document.
     var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
 
@@ -135,7 +136,7 @@ package final class RecordLayout {
         return instance
     }
 
-    /// Plans that refer to one another would keep each other for ever.
+    /// Breaks the references between layouts, which would keep one another in memory for ever.
     func forgetOthers() {
         slots = []
         relations = []
@@ -145,29 +146,29 @@ package final class RecordLayout {
 
     deinit { for row in rows { row.steps.deallocate() } }
 
-    /// The innermost of its open records around an element at a depth.
+    /// Returns the innermost open record around an element at a depth.
     func enclosing(_ depth: Int) -> RecordInstance? { open.last { $0.depth < depth } }
 
-    /// Its open record at a depth.
+    /// Returns the open record at a depth.
     func open(at depth: Int) -> RecordInstance? {
         open.last { $0.depth <= depth }.flatMap { $0.depth == depth ? $0 : nil }
     }
 
     func recycle(_ instance: RecordInstance) {
-        // One that has been large would keep what it took.
+        // A large instance would keep its memory.
         let largest = spare.isEmpty ? 64 << 10 : 4 << 10
         if spare.count < 16, instance.footprint <= largest { spare.append(instance) }
     }
 }
 
-/// What the records of one document hold in memory together: those whose elements are open, and those that wait.
+/// The memory of the records of one document: those with open elements, and those that wait.
 final class RecordMemory {
-    /// Bytes.
+    /// The most bytes in use.
     static let limit = 32 << 20
 
     @exclusivity(unchecked) private(set) var used = 0
 
-    /// False, and nothing taken, where there is no more.
+    /// Takes memory. Returns false, and takes none, where the limit would be exceeded.
     func take(_ bytes: Int) -> Bool {
         guard used + bytes <= Self.limit else { return false }
         used += bytes

@@ -1,4 +1,5 @@
-/// The text of all descendants of some open elements, one within another: each byte is kept once, whatever their number.
+/// The text of all descendants of some open elements, one within another. Each byte is kept once, however many elements
+/// are open.
 struct TextCollection {
     private struct Open {
         let capture: PathNode.Capture
@@ -20,7 +21,7 @@ struct TextCollection {
         if !open.isEmpty { text.append(contentsOf: bytes) }
     }
 
-    /// Ends what began with the element at a depth: calls `body` with each capture and its text.
+    /// Ends the elements that began at a depth: calls `body` with each capture and its text.
     mutating func end(depth: Int, _ body: (UnsafeBufferPointer<UInt8>, PathNode.Capture) throws -> Void) rethrows {
         while let last = open.last, last.depth == depth {
             open.removeLast()
@@ -28,7 +29,7 @@ struct TextCollection {
                 try body(UnsafeBufferPointer(rebasing: $0[last.start...]), last.capture)
             }
         }
-        // A long text is not kept for the sake of its memory.
+        // A buffer that has grown long is released.
         if open.isEmpty { text.removeAll(keepingCapacity: text.capacity <= 64 << 10) }
     }
 }

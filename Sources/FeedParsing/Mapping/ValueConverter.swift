@@ -4,11 +4,11 @@ import FeedStore
 import Foundation
 import XMLStream
 
-/// Turns the bytes of an element or attribute into the value of a column, and appends it to the row.
+/// Converts the bytes of an element or attribute into the value of a column, and appends it to the row.
 struct ValueConverter: Sendable {
     enum Kind: Sendable {
         case text, integer, real, boolean, xml
-        /// As it is written; or as a number, where one stands for it alone.
+        /// A decimal as written, or as a number where the number gives the same digits again.
         case decimal(asNumber: Bool)
         case date(DateFormat?)
         case datetime(DateFormat?)
@@ -43,30 +43,30 @@ struct ValueConverter: Sendable {
             }
     }
 
-    /// - Parameter declaredType: of the store's column, for which the value is. It says what the value is where the mapping
-    ///   does not.
+    /// - Parameter declaredType: the type of the store's column. It determines the value's type where the mapping does
+    ///   not.
     init(_ column: ColumnMapping, declaredType: String? = nil, type: ValueType? = nil, cipher: ColumnCipher?) {
         let type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
         self.init(type, format: column.format, values: column.values, cipher: cipher)
         separators = column.separators
         guard case .decimal = kind, cipher == nil, let declaredType else { return }
-        // Any other column makes of a text what it stores.
+        // Any other column converts a text to what it stores.
         if case .blob = Affinity(declaredType: declaredType) { kind = .decimal(asNumber: true) }
     }
 
     var isEncrypted: Bool { cipher != nil }
 
-    /// Whether numbers are what they are in XML Schema.
+    /// True where numbers are written as in XML Schema.
     var readsPlainNumbers: Bool { separators == nil }
 
-    /// Itself for numbers as TOML writes them.
+    /// The same converter for numbers as TOML writes them.
     var ofConstants: ValueConverter {
         var converter = self
         converter.separators = nil
         return converter
     }
 
-    /// Whether an empty text is a value: an empty string, rather than nothing.
+    /// True where an empty text is a value, such as an empty string.
     var keepsEmpty: Bool {
         switch kind {
         case .text, .xml: true
@@ -75,7 +75,7 @@ struct ValueConverter: Sendable {
         }
     }
 
-    /// What a message says was expected.
+    /// The expected value, as messages describe it.
     var expectation: String {
         switch kind {
         case .text, .xml: "text"
@@ -93,7 +93,7 @@ struct ValueConverter: Sendable {
         }
     }
 
-    /// Whether a text converts.
+    /// Returns true if a text converts.
     func converts(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
@@ -102,9 +102,9 @@ struct ValueConverter: Sendable {
         }
     }
 
-    /// Appends the value; false, and nothing appended, where the bytes do not convert.
+    /// Appends the value. Returns false, and appends nothing, where the bytes do not convert.
     ///
-    /// - Parameter bytes: as they were found, white space included, unless the column is no text.
+    /// - Parameter bytes: the bytes as found, with white space for a column of text, without it for any other.
     @inline(__always)
     func append(_ bytes: UnsafeBufferPointer<UInt8>, to row: some ValueSink) -> Bool {
         if let cipher { return appendEncrypted(bytes, cipher, to: row) }
@@ -159,7 +159,7 @@ struct ValueConverter: Sendable {
         return true
     }
 
-    /// What is encrypted is the value as text: a converted value's canonical form, so that equal values stay equal.
+    /// Appends the value encrypted. It is encrypted as text in its canonical form, so that equal values stay equal.
     private func appendEncrypted(_ bytes: UnsafeBufferPointer<UInt8>, _ cipher: ColumnCipher, to row: some ValueSink)
         -> Bool
     {
@@ -184,7 +184,7 @@ struct ValueConverter: Sendable {
     }
 }
 
-/// What takes the values of a row.
+/// A receiver of the values of a row.
 protocol ValueSink: AnyObject {
     func append(_ value: Int64)
     func append(_ value: Double)
@@ -194,7 +194,7 @@ protocol ValueSink: AnyObject {
 
 extension RowWriter: ValueSink {}
 
-/// Takes nothing: for asking whether a value converts.
+/// Discards values: for a test of whether a value converts.
 private final class ProbeSink: ValueSink {
     func append(_ value: Int64) {}
     func append(_ value: Double) {}

@@ -1,5 +1,5 @@
-/// Rows of one table that a statement is about to change, in a table of the merge: what locates each, and its key as the
-/// journal keeps it.
+/// Rows of one table that a statement is about to change. They are listed in a table of the merge: the columns that
+/// locate each row, and its key in the form that the journal stores.
 struct ChangedRows {
     enum Change: String {
         case delete, update
@@ -17,8 +17,8 @@ struct ChangedRows {
 
     static func located(_ table: TableInfo) -> [String] { table.locator.indices.map { "k\($0)" } }
 
-    /// Whether a row of the store under one alias is one of these under the other. The merge's column stands on the left:
-    /// values are then compared byte by byte, by its index.
+    /// Returns a condition that a store row under one alias is a changed row under the other. The merge's column stands
+    /// on the left, so that values are compared byte by byte, using its index.
     func isRow(_ row: String, _ changed: String) -> String {
         zip(located, table.locator).map { "\(changed).\($0) = \(row).\($1)" }.joinedConditions("AND")
     }

@@ -1,22 +1,22 @@
 import FeedModel
 import GRDB
 
-/// Watches a commit for rows that leave the scopes by which requests lay claim to them: whoever wrote such a row still
-/// stands for it, and must be asked again when it is deleted as another's.
+/// Watches a commit for rows that leave the scopes by which requests lay claim to them. The request that wrote such a
+/// row still stands for it, and must be sent again when the row is deleted as another request's.
 final class ClaimWatch {
     private let index: RequestIndex
     private var moved: Set<MovedRow> = []
 
     init(_ index: RequestIndex) { self.index = index }
 
-    /// The sets of columns by which rows of a table are told apart.
+    /// Returns the sets of columns by which rows of a table are told apart.
     func columns(of table: String, _ db: Database) throws -> [Set<String>] { try index.scopeColumns(of: table, db) }
 
     func comparison(of table: String, _ columns: some Sequence<String>, _ db: Database) throws -> TableComparison {
         try index.comparison(of: table, columns, db)
     }
 
-    /// Notes what a row's columns held.
+    /// Notes the former values of a row's columns.
     func note(
         _ columns: [String], _ values: [DatabaseValue], of table: String, comparedBy comparison: TableComparison
     ) {
@@ -29,10 +29,11 @@ final class ClaimWatch {
         moved.insert(row)
     }
 
-    /// Lets the requests claim whatever their tables hold whose rows have left their scopes, or never were in them.
+    /// Widens the claims of requests whose rows have left their scopes, or never were in them. Such requests then claim
+    /// everything in their tables.
     ///
     /// - Parameter commit: the states of its own requests are changed.
-    /// - Returns: those of other requests, which are in the store.
+    /// - Returns: the affected requests that are not part of the commit; their states are in the store.
     func widen(_ commit: inout Commit, strays: Set<MirroredRows>, _ db: Database) throws -> Set<RequestID> {
         commit.widenScopes(of: strays)
         guard !moved.isEmpty else { return [] }

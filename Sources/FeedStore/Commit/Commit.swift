@@ -1,25 +1,25 @@
 package import FeedModel
 package import Foundation
 
-/// Everything that one transaction writes besides the staged rows.
+/// Everything that one transaction writes apart from the staged rows.
 package struct Commit: Sendable {
     package var report: RunReport
     package var requests: [RequestState]
-    /// Of these, those whose rows are as they were: what was known when they were sent, by key.
+    /// The requests whose rows are unchanged, by key, with the state that was known when they were sent.
     package var revalidated: [String: RequestState] = [:]
     /// The source's state after this commit.
     package var state: SourceState
-    /// What the changed requests mirror, whether they staged a row of it or none.
+    /// The rows that the changed requests mirror, even where they staged none of them.
     package var mirrors: [MirroredRows]
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
-    /// Told inside the transaction which requests of other sources have written into what is mirrored, and how its table
-    /// compares values; throws where they mirror it, too.
+    /// Called inside the transaction with mirrored rows, the requests of other sources that have written some of them,
+    /// and the way in which their table compares values. Throws where those sources mirror them, too.
     package typealias MirrorCheck = @Sendable (MirroredRows, [RequestID], TableComparison) throws -> Void
     package var checkMirrors: MirrorCheck?
-    /// An origin that asked to be left alone, until when, and how many seconds that was.
+    /// An origin that asked for a pause, the end of that pause, and its length in seconds.
     package var busyHost: (origin: String, notBefore: Date, wait: Double)?
-    /// Runs that began before are forgotten, with their part of the journal.
+    /// Runs that began before this date are forgotten, with their part of the journal.
     package var forgetBefore: Date
 
     package init(
@@ -34,13 +34,13 @@ package struct Commit: Sendable {
         self.forgetBefore = forgetBefore
     }
 
-    /// The requests whose rows this commit brings.
+    /// The requests with changed rows in this commit.
     var changedRequests: Set<RequestID> {
         Set(
             requests.filter { revalidated[$0.key] == nil }.map { RequestID(source: report.source, key: $0.key) })
     }
 
-    /// Lets requests whose rows are not all in their scope claim whatever their tables hold.
+    /// Lets requests with rows outside their scope claim everything in their tables.
     mutating func widenScopes(of strays: Set<MirroredRows>) {
         for stray in strays {
             for index in requests.indices where requests[index].scope == stray.scope {

@@ -1,10 +1,10 @@
 import GRDB
 import Synchronization
 
-/// Commits together what comes while the writing connection is busy: when hundreds of feeds answer that nothing has
-/// changed, their records then take a few transactions rather than one each.
+/// Commits together the writes that arrive while the writing connection is busy. When hundreds of feeds answer that
+/// nothing has changed, their records then take a few transactions rather than one each.
 ///
-/// Only for what is small and is not interrupted. Whole stacks are committed one by one.
+/// Only for small writes that are not interrupted. Whole stacks are committed one by one.
 final class GroupCommit: Sendable {
     private struct Write {
         var body: @Sendable (Database) throws -> Void
@@ -17,9 +17,9 @@ final class GroupCommit: Sendable {
     /// Returns when the write is in the store.
     ///
     /// - Parameters:
-    ///   - body: runs inside a transaction, and once more in another if that fails.
+    ///   - body: runs inside a transaction, and once more in another one if the first fails.
     ///   - committed: called on the writing connection's queue, after the transaction.
-    /// - Throws: what `body` throws, or what the transaction failed with.
+    /// - Throws: the error of `body` or of the transaction.
     func write(
         to pool: DatabasePool, committed: @escaping @Sendable () -> Void = {},
         _ body: @escaping @Sendable (Database) throws -> Void
@@ -48,7 +48,7 @@ final class GroupCommit: Sendable {
     private func commit(_ writes: [Write], _ db: Database) {
         let result = Result { try transaction(writes, db) }
         if case .failure(let error) = result, writes.count > 1, !error.concernsAllWrites {
-            // One of them is at fault, and must not take the others with it.
+            // One of the writes is at fault, and must not make the others fail.
             for write in writes { write.end(Result { try transaction([write], db) }) }
         } else {
             for write in writes { write.end(result) }
@@ -64,7 +64,7 @@ final class GroupCommit: Sendable {
 }
 
 extension Error {
-    /// Locked by another process, no space left, a disk that fails: what one write meets, the next one meets, too.
+    /// True for errors that every write would meet: a lock held by another process, no space left, a disk that fails.
     fileprivate var concernsAllWrites: Bool {
         guard let error = self as? DatabaseError else { return false }
         return [.SQLITE_BUSY, .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY].contains(

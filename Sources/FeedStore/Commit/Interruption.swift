@@ -2,10 +2,10 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Stops what a run does in SQLite from another thread: its scratch database's work, or its commit, and only its own,
-/// though the main store's connection is everybody's.
+/// Stops, from another thread, the SQLite work of one run: its scratch database's work or its commit. The work of other
+/// runs goes on, although they share the main store's connection.
 package final class Interruption: Sendable {
-    /// `@unchecked Sendable`: the connection is used under the lock only, and only while the commit holds it.
+    /// `@unchecked Sendable`: the connection is used only under the lock, and only while the commit holds it.
     private struct State: @unchecked Sendable {
         var connection: OpaquePointer?
         var isRequested = false
@@ -25,7 +25,7 @@ package final class Interruption: Sendable {
         onRequest()
     }
 
-    /// Called when the interruption is requested; at once if it has been.
+    /// Sets the action to call when the interruption is requested. Calls it at once if it already has been.
     package func onRequest(_ action: @escaping @Sendable () -> Void) {
         let isRequested = state.withLock { state in
             state.onRequest = action

@@ -4,15 +4,15 @@ import GRDB
 
 /// The one place where the main store is written.
 extension MainStore {
-    /// Merges what a run has staged, and records the run, in one transaction. Once begun it is not cancelled with the
-    /// task, but by `interruption`.
+    /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
+    /// commit that has begun; `interruption` does.
     ///
     /// - Parameters:
     ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
     ///   - interruption: lets another thread stop the commit.
-    ///   - seconds: the run's duration so far, asked when the rows have been merged.
+    ///   - seconds: the run's duration so far, called when the rows have been merged.
     /// - Returns: the report as it was recorded.
-    /// - Throws: ``StoreError``; the store is then what it was.
+    /// - Throws: ``StoreError``; the store is then unchanged.
     package func commit(
         _ commit: Commit, merging stack: StagedStack? = nil, interruption: Interruption = Interruption(),
         seconds: @escaping @Sendable () -> Double
@@ -43,8 +43,8 @@ extension MainStore {
                     return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
                 }
                 do {
-                    // To defer them, SQLite forgets every prepared statement, which takes longer than most small stacks;
-                    // and most do without, parents coming before their children.
+                    // Deferring them makes SQLite forget every prepared statement, which takes longer than most small
+                    // stacks. Most stacks do not need it, as parents come before their children.
                     return try record(commit, merging: stack, defersForeignKeys: false, seconds: seconds, db)
                 } catch let error as DatabaseError where error.breaksForeignKey {
                     return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
@@ -71,14 +71,15 @@ extension MainStore {
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
                 defersForeignKeys: defersForeignKeys, claims: claims)
             try stack.writeBatches(db)
-            // Rows that requests stand for have gone with their table where there is none at all.
+            // If a table has no rows at all, the rows that its requests stand for are gone.
             try db.forgetValidators(of: bereft(by: stack, db))
             commit.report.counts = try merge.execute()
             widened = try claims.widen(&commit, strays: merge.strays(claims), db)
             try stack.removeBatches(db)
             try db.checkForeignKeys()
             commit.report.seconds = seconds()
-            // Rows that a foreign key has taken along: whoever wrote them, in this stack or another, sends them again.
+            // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another,
+            // send them again.
             for table in merge.progress.tablesTakenFrom {
                 try db.forgetValidators(of: Set(requestIndex.requests(of: table, within: [:], db)))
             }
@@ -96,12 +97,12 @@ extension MainStore {
         return commit.report
     }
 
-    /// The requests that have written rows of which a stack now says which there are.
+    /// Returns the requests that have written some of the rows that a stack mirrors.
     ///
     /// - Parameters:
-    ///   - source: the stack's.
-    ///   - check: told of those of other sources.
-    /// - Throws: what `check` throws.
+    ///   - source: the source of the stack.
+    ///   - check: called with the requests of other sources.
+    /// - Throws: the error of `check`.
     func rivals(of source: String, _ mirrored: Set<MirroredRows>, check: Commit.MirrorCheck?, _ db: Database) throws
         -> Set<RequestID>
     {
@@ -113,8 +114,8 @@ extension MainStore {
         }
     }
 
-    /// The requests that have written tables which hold no row now, and will once a stack has been merged: somebody has
-    /// taken their rows, and they would not see it from the tables any more.
+    /// Returns the requests that have written tables which are empty now, and which the stack will fill. The rows of
+    /// these requests have been deleted, and once the stack is merged the tables no longer show it.
     private func bereft(by stack: StagedStack, _ db: Database) throws -> Set<RequestID> {
         let filling = Set(stack.parts.filter { $0.counts.rows > 0 }.map(\.table.table.name))
         return try filling.reduce(into: []) { bereft, table in
@@ -125,7 +126,7 @@ extension MainStore {
 }
 
 extension MainStore {
-    /// Makes what a stack has staged readable on the writing connection, before the transaction that merges it.
+    /// Makes the staged rows of a stack readable on the writing connection, before the transaction that merges it.
     func attach(_ stack: StagedStack, mirrors: [MirroredRows], to db: Database) throws -> StagedStack {
         if let path = stack.path { try db.attachWorker(path) }
         return try memory.makeTables(for: stack, mirrors: mirrors, db)
@@ -133,7 +134,7 @@ extension MainStore {
 }
 
 extension Database {
-    /// The number of the run that is about to be recorded.
+    /// Returns the number of the run that is about to be recorded.
     fileprivate func nextRun() throws -> Int64 {
         let last = try cachedStatement(
             sql: """
@@ -158,23 +159,23 @@ extension Database {
     }
 
     func detachWorker() {
-        // Statements that read the worker's tables keep it attached until they are finalized.
+        // Statements that read its tables keep the worker database attached until they are finalized.
         releaseMemory()
         do {
             try execute(sql: "DETACH DATABASE worker")
         } catch {
-            // Only a statement still open could be the cause, and every statement above has ended.
+            // Only an open statement could be the cause, and every statement above has ended.
             assertionFailure("worker context still attached: \(error)")
         }
     }
 
-    /// Writes what a run leaves besides its rows.
+    /// Writes everything that a run leaves apart from its rows.
     fileprivate func write(_ commit: Commit) throws {
         let report = commit.report
         try report.write(self)
         try commit.state.write(self)
         if let host = commit.busyHost {
-            // Servers choose the names of origins: those whose time is over are forgotten.
+            // Servers choose the names of origins, so expired entries are deleted.
             try execute(
                 cached: "DELETE FROM main.tributary_host WHERE not_before <= ?",
                 [StoreDate.text(host.notBefore - host.wait)])
@@ -182,14 +183,14 @@ extension Database {
                 cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?, ?)",
                 [host.origin, StoreDate.text(host.notBefore), host.wait])
         }
-        // Validators stand for rows: those of requests that the stack no longer has go.
+        // Validators stand for rows: delete those of requests that the stack no longer has.
         for key in commit.forgottenKeys {
             try execute(
                 cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [report.source, key])
         }
         for var request in commit.requests {
             if let asked = commit.revalidated[request.key], try !has(asked, of: report.source) {
-                // Another commit has deleted or moved rows in the meantime, perhaps this request's.
+                // Another commit has deleted or moved rows in the meantime, perhaps of this request.
                 request.validators = Validators()
                 request.digest = nil
             }
@@ -199,7 +200,7 @@ extension Database {
         try forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
     }
 
-    /// Whether a request's validators, and the rows that it claims, are still those that were known when it was sent.
+    /// Returns true if a request's validators and scope are still those that were known when it was sent.
     private func has(_ state: RequestState, of source: String) throws -> Bool {
         let statement = try cachedStatement(
             sql: """
@@ -214,7 +215,7 @@ extension Database {
             ]) == true
     }
 
-    /// Requests that from now on claim whatever their tables hold.
+    /// Lets requests claim everything in their tables from now on.
     fileprivate func widenScopes(of requests: Set<RequestID>) throws {
         for request in requests {
             try execute(
@@ -223,7 +224,7 @@ extension Database {
         }
     }
 
-    /// Rows that other requests have written may have been deleted: their next run is unconditional.
+    /// Removes the validators of requests whose rows may have been deleted, so that their next run is unconditional.
     fileprivate func forgetValidators(of requests: Set<RequestID>) throws {
         for request in requests {
             try execute(
@@ -234,7 +235,7 @@ extension Database {
         }
     }
 
-    /// Forgets old runs and their part of the journal, a bounded number each time.
+    /// Deletes old runs and their part of the journal, a bounded number each time.
     fileprivate func forgetRuns(before date: Date, changes: Int) throws {
         try execute(
             cached: """
@@ -253,7 +254,7 @@ extension Database {
             cached: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", [start + Int64(changes), first])
     }
 
-    /// Foreign keys are deferred while a commit merges. Names the first that is broken.
+    /// Names the first broken foreign key. Foreign keys are deferred while a commit merges.
     func checkForeignKeys() throws {
         guard hasBrokenForeignKeys else { return }
         guard let violation = try Row.fetchOne(self, sql: "PRAGMA main.foreign_key_check") else { return }

@@ -2,10 +2,10 @@ import FeedModel
 import GRDB
 
 extension MainStore {
-    /// Merges what has been staged as a commit would, and keeps it, without the record of a run: for a store in which
-    /// something is tried.
+    /// Merges and keeps the staged rows as a commit would, without the record of a run. For a store that is used for
+    /// trials.
     ///
-    /// - Throws: ``StoreError`` for what would discard a run; the store is then what it was.
+    /// - Throws: ``StoreError`` for an error that would discard a run; the store is then unchanged.
     package func load(_ stack: StagedStack) throws {
         try pool.writeWithoutTransaction { db in
             do {

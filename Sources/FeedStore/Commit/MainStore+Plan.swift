@@ -2,10 +2,10 @@ package import FeedModel
 import GRDB
 
 extension MainStore {
-    /// Merges what a run has staged as a commit would, tells of each change, and takes everything back.
+    /// Merges the staged rows of a run as a commit would, reports each change, and rolls everything back.
     ///
     /// Holds the store's write lock as long as a commit of the same stack would.
-    /// - Throws: ``StoreError`` for what would discard the run, and what `onChange` throws.
+    /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     package func plan(
         _ stack: StagedStack, mirrors: [MirroredRows],
         checkMirrors: @escaping Commit.MirrorCheck,

@@ -1,14 +1,15 @@
 import FeedModel
 import GRDB
 
-/// What SQLite changes along with a statement's rows: ON DELETE and ON UPDATE of foreign keys.
+/// Rows that SQLite changes along with a statement's rows: ON DELETE and ON UPDATE of foreign keys.
 ///
-/// These rows are found by the schema before the statement, a whole generation of children at a time, with the comparison
-/// by which SQLite finds them: the parent's column on the left, so that its affinity and collation decide. A trigger or a
-/// hook would be called for each row, and would see what users' own triggers do as well; and a trigger that is made for a
-/// commit has every prepared statement prepared anew.
+/// These rows are found by the schema before the statement, a whole generation of children at a time. The comparison is
+/// the one by which SQLite finds them: the parent's column stands on the left, so that its affinity and collation
+/// decide. A trigger or a hook would be called for each row, and would also see the work of users' own triggers. A
+/// trigger made for a commit would also cause every prepared statement to be prepared anew.
 extension Merge {
-    /// Rows taken along with a deletion, these first; none where no foreign key takes any.
+    /// Returns the rows that a deletion deletes or changes, the deleted rows first. Empty where no foreign key takes
+    /// any along.
     func rowsTakenAlong(with deleted: ChangedRows) throws -> [ChangedRows] {
         let graph = try memory.foreignKeys(db)
         guard graph.references(to: deleted.table.name).contains(where: { $0.onDelete?.changesChildren == true })
@@ -24,16 +25,17 @@ extension Merge {
         return taken.all
     }
 
-    /// Deletes the youngest of many generations: SQLite follows a thousand (limits.html, "SQLITE_MAX_TRIGGER_DEPTH").
+    /// Deletes the youngest of many generations, because SQLite follows only a thousand (limits.html,
+    /// "SQLITE_MAX_TRIGGER_DEPTH").
     ///
-    /// - Parameter taken: all that a deletion takes along.
+    /// - Parameter taken: all rows that a deletion takes along.
     func deleteYoungest(of taken: [ChangedRows]) throws {
         let graph = try memory.foreignKeys(db)
         var generations = TakenRows(merge: self, graph: graph, name: "generation")
         let deleted = taken.filter { $0.change == .delete }
         for rows in deleted {
             let oldest = try generations.rows(of: rows.table, .delete, columns: [])
-            // Those of whose parents none goes, too.
+            // Rows none of whose parents are deleted, too.
             let parents = deleted.flatMap { parents in
                 graph.references(to: parents.table.name).filter {
                     $0.child.name == rows.table.name && $0.onDelete == .cascade
@@ -59,17 +61,17 @@ extension Merge {
         try generations.deleteYoungest()
     }
 
-    /// Rows taken along with an update.
+    /// Returns the rows that an update changes along with its own.
     ///
     /// - Parameters:
-    ///   - columns: those that are written.
-    ///   - rows: the rows that are updated: what is staged, as `s`, beside the store's, as `m`.
+    ///   - columns: the columns that are written.
+    ///   - rows: the rows that are updated: the staged ones as `s`, beside the store's as `m`.
     func rowsTakenAlong(
         withUpdateOf table: TableInfo, columns: [String], rows: String, where conditions: [String]
     ) throws -> [ChangedRows] {
         let columns = Set(columns.map { $0.lowercased() })
         let graph = try memory.foreignKeys(db)
-        // A deletion that makes room for the update has tables of its own.
+        // A deletion that makes room for the update uses tables of its own.
         var taken = TakenRows(merge: self, graph: graph, name: "followed")
         for reference in graph.references(to: table.name) where reference.onUpdate?.changesChildren == true {
             let written = reference.targets.filter { columns.contains($0.lowercased()) }.map(\.sqlIdentifier)
@@ -82,9 +84,9 @@ extension Merge {
         return taken.all
     }
 
-    /// Counts and journals what a statement has taken along, and keeps in mind from where.
+    /// Counts and journals the rows that a statement has taken along, and notes their tables.
     ///
-    /// - Parameter own: how many of the first table's rows the statement itself has deleted.
+    /// - Parameter own: the number of the first table's rows that the statement itself has deleted.
     func note(_ taken: [ChangedRows], besides own: Int = 0) throws -> MergeCounts {
         var counts = MergeCounts()
         for (index, rows) in taken.enumerated() where rows.change == .delete {
@@ -112,25 +114,25 @@ extension Merge {
     }
 }
 
-/// The children, and theirs, of the rows that one statement changes.
+/// The children of the rows that one statement changes, and all further generations.
 private struct TakenRows {
     let merge: Merge
     let graph: ForeignKeyGraph
     private(set) var all: [ChangedRows] = []
-    /// After every so many generations, how many rows had been found in each table.
+    /// The number of rows found in each table, noted after every `generationsAtOnce` generations.
     private var milestones: [[String: Int64]] = []
     private static let generationsAtOnce = 400
 
     private let name: String
 
-    /// - Parameter name: what the merge's tables for them are named after.
+    /// - Parameter name: the prefix of the names of the merge's tables.
     init(merge: Merge, graph: ForeignKeyGraph, name: String = "taken") {
         self.name = name
         self.merge = merge
         self.graph = graph
     }
 
-    /// The table for rows that are changed in one way; a row is in it once.
+    /// Returns the table for rows that are changed in one way. It holds each row once.
     mutating func rows(of table: TableInfo, _ change: ChangedRows.Change, columns: [String]) throws -> ChangedRows {
         if let known = all.first(where: { $0.table.name == table.name && $0.change == change && $0.columns == columns })
         {
@@ -145,7 +147,7 @@ private struct TakenRows {
         return new
     }
 
-    /// Adds the children of the rows that stand in `rows` under the alias `parent`, in those rows' order.
+    /// Adds the children of the rows in `rows` with the alias `parent`, in the order of those rows.
     func add(
         to children: ChangedRows, _ reference: ForeignKeyGraph.Reference, parent: String, from rows: String,
         where conditions: [String], _ arguments: StatementArguments = []
@@ -163,7 +165,7 @@ private struct TakenRows {
                 """, arguments)
     }
 
-    /// Adds their children, and those of these, until there are no more.
+    /// Adds their children, and further generations until there are no more.
     mutating func followAll(from start: [ChangedRows]) throws {
         var frontier = start
         var followed: [String: Int64] = [:]

@@ -3,8 +3,8 @@ import GRDB
 
 /// Rows that a stack writes outside the scopes by which requests lay claim to them.
 extension Merge {
-    /// What was staged with a scope that not all of its rows are in: a feed may fill the scope's columns itself, and a row
-    /// that is kept as it is may be in another.
+    /// Returns the table and scope of staged rows of which not all are in the scope. A feed may fill the scope's
+    /// columns itself, and a row that is kept as it is may be in another scope.
     func strays(_ claims: ClaimWatch) throws -> Set<MirroredRows> {
         try stack.parts.reduce(into: progress.strays) { strays, part in
             let table = part.table
@@ -32,7 +32,7 @@ extension Merge {
             let values = StatementArguments(supplied.map(\.value))
             if try Bool.fetchOne(statement, arguments: values) == true { return true }
         }
-        // Rows that the stack leaves as they are in these columns.
+        // Rows whose values in these columns the stack does not change.
         let kept = table.scope.sorted { $0.key < $1.key }.map { (column: $0.key, value: $0.value) }.filter {
             table.sync == .insert || table.sync == .append || table.insertOnly.contains($0.column.lowercased())
         }
@@ -47,9 +47,9 @@ extension Merge {
         return try Bool.fetchOne(statement, arguments: StatementArguments(kept.map(\.value))) == true
     }
 
-    /// Notes which scopes rows are about to leave.
+    /// Notes the scopes that rows are about to leave.
     ///
-    /// - Parameter rows: those of the difference, as `d`, with the staged rows as `s`.
+    /// - Parameter rows: the rows of the difference as `d`, with the staged rows as `s`.
     func noteMovedRows(_ table: StagingTable, from rows: String) throws {
         guard let claims else { return }
         let written = Set(table.valueColumns.map { $0.lowercased() })

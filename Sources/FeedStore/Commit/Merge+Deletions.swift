@@ -22,7 +22,7 @@ extension Merge {
             let mirror = Mirror(rows: MirroredRows(table: info.name, scope: empty.scope, window: empty.window))
             if seen.insert(mirror).inserted { found.append((mirror, info)) }
         }
-        // A child mirrored within its parents goes before them.
+        // A child that is mirrored within its parents is deleted before them.
         return try found.reversed().reduce(into: MergeCounts()) { counts, entry in
             guard
                 let missing = try missingRows(of: entry.info, entry.mirror.rows, within: entry.mirror.within)
@@ -35,12 +35,12 @@ extension Merge {
         }
     }
 
-    /// nil where there are none.
+    /// Returns the rows that the feed lacks; nil where there are none.
     private func missingRows(
         of table: TableInfo, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> ChangedRows? {
         let located = ChangedRows.located(table)
-        // Every row staged for the table is one that the feed has, whatever request it came with.
+        // A row staged for the table is kept, whichever request it came with.
         let kept = stack.parts.filter {
             $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
         }.map { part in
@@ -65,7 +65,7 @@ extension Merge {
         return db.changesCount > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
     }
 
-    /// Whether a row's value is not below the smallest that the feed has; neither where one of them has none.
+    /// Returns a condition that a row's value is at least the smallest of the feed. False where either has none.
     private func isInWindow(_ window: MirrorWindow, _ mirrored: MirroredRows) throws -> String {
         let table = window.parents.last?.table ?? mirrored.table
         let column = window.column.sqlIdentifier
@@ -97,9 +97,9 @@ extension Merge {
         return condition
     }
 
-    /// Deletes rows, and journals what goes with them.
+    /// Deletes rows, and journals the rows deleted along with them.
     ///
-    /// - Parameter told: those of which has been told already.
+    /// - Parameter told: the rows that have been reported already.
     private func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
         let taken = try rowsTakenAlong(with: missing)
         let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken, besides: told)
@@ -127,8 +127,8 @@ extension Merge {
 
     // MARK: - Deletions that wait
 
-    /// Whether rows that this stack brings may leave a parent that it deletes: the parent then stays until they have, and
-    /// takes none of them along.
+    /// Returns true if rows of this stack may leave a parent that the stack deletes. The parent then stays until they
+    /// have left, and takes none of them along.
     private func hasStagedChildren(_ table: TableInfo) throws -> Bool {
         let graph = try memory.foreignKeys(db)
         var visited: Set<String> = []
@@ -165,9 +165,9 @@ extension Merge {
         )
     }
 
-    /// Deletes the rows of a table that wait for it.
+    /// Deletes the rows of a table whose deletion was postponed.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: true if there were any.
     func deletePostponedRows(of table: String) throws -> Bool {
         guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
         try keepRowsThatAreStaged(missing)
@@ -179,8 +179,8 @@ extension Merge {
         return true
     }
 
-    /// A row that refers to another by a value which has changed is found to be the feed's only when that other one has been
-    /// merged.
+    /// Keeps rows that turn out to be in the feed. A row may refer to another by a value that has changed. Such a row
+    /// can be recognized only once the other row has been merged.
     private func keepRowsThatAreStaged(_ missing: ChangedRows) throws {
         let columns = missing.located.map { "g." + $0 }.joined(separator: ", ")
         for part in stack.parts
@@ -210,7 +210,7 @@ extension Merge {
 }
 
 extension DatabaseError {
-    /// Whether foreign keys lead through more generations of rows than SQLite follows.
+    /// True if foreign keys lead through more generations of rows than SQLite follows.
     fileprivate var isTooDeep: Bool {
         resultCode == .SQLITE_ERROR && message?.contains("too many levels of trigger recursion") == true
     }

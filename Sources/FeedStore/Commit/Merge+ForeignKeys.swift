@@ -1,18 +1,19 @@
 import FeedModel
 import GRDB
 
-/// How rows are inserted whose parents need not be looked for one by one.
+/// Insertion of rows whose parents need not be looked up one by one.
 extension Merge {
     /// Inserts staged rows into the store's table.
     ///
-    /// SQLite looks for the parent of every row, which is up to an eighth of a large sync. Many rows mostly refer to few
-    /// parents: where these are few indeed, each is looked for once.
+    /// SQLite looks up the parent of every row, which is up to an eighth of a large sync. Many rows usually refer to
+    /// few parents. If the parents are few, each is looked up once.
     ///
-    /// - Parameter count: how many rows the statement inserts.
-    /// - Returns: how many it has inserted.
+    /// - Parameter count: the number of rows that the statement inserts.
+    /// - Returns: the number of rows that it has inserted.
     func execute(_ insertion: String, of count: Int, into part: StagedStack.Part) throws -> Int {
         if stack.path != nil, try hasAllParents(part, count) {
-            // Keys that refer to nothing unique are an error of the statement, not of its rows: found as it is prepared.
+            // Keys that refer to nothing unique are an error of the statement, not of its rows. Preparing it reveals
+            // them.
             _ = try db.makeStatement(sql: insertion)
             try db.withoutForeignKeyChecks { try db.execute(cached: insertion) }
         } else {
@@ -21,9 +22,9 @@ extension Merge {
         return db.changesCount
     }
 
-    /// Whether no row of a part can break a foreign key, nor mend one that another has broken.
+    /// Returns true if no row of a part can break a foreign key, nor mend one that another row has broken.
     private func hasAllParents(_ part: StagedStack.Part, _ count: Int) throws -> Bool {
-        // As it is now: another process may have changed it since rows were staged.
+        // Read anew: another process may have changed the table since rows were staged.
         guard let table = try TableInfo(db, table: part.table.table.name, schema: "main"),
             !table.foreignKeys.isEmpty, !db.hasBrokenForeignKeys, try !changesOtherRows(table)
         else { return false }
@@ -32,7 +33,8 @@ extension Merge {
                 let parent = try TableInfo(db, table: key.parent, schema: "main"),
                 let child = table.column(key.columns[0]),
                 let target = (key.targets.isEmpty ? parent.primaryKey : key.targets).first.flatMap(parent.column),
-                // Then SQLite compares a value of the feed with the parent's as it would compare the one that is stored.
+                // With equal affinities, SQLite compares a value of the feed with the parent's as it would compare the
+                // stored one.
                 let affinity = child.exactAffinity, affinity == target.exactAffinity
             else { return false }
             let statement = try db.cachedStatement(
@@ -43,7 +45,7 @@ extension Merge {
         }
     }
 
-    /// Whether inserting into a table may write elsewhere, or replace rows: nothing of that would be checked either.
+    /// Returns true if an insertion may write to other tables, or replace rows. Neither would be checked.
     private func changesOtherRows(_ table: TableInfo) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
@@ -56,10 +58,10 @@ extension Merge {
 }
 
 extension StagedStack.Part {
-    /// The different values with which the rows refer by a foreign key of one column; nil where they are not known.
+    /// The distinct values by which the rows refer through a foreign key of one column; nil where they are not known.
     fileprivate func values(of key: TableInfo.ForeignKey) -> [DatabaseValue]? {
         guard key.columns.count == 1, case let column = key.columns[0].lowercased(),
-            // What is left out is not NULL where its column has a default, and never NULL where it is the row id.
+            // An omitted column is not NULL where it has a default, and never NULL where it is the row id.
             !table.ignored.contains(column), column != table.table.generatedKey?.lowercased()
         else { return nil }
         if let constant = table.constants.first(where: { $0.column.name.lowercased() == column }) {
@@ -70,7 +72,7 @@ extension StagedStack.Part {
 }
 
 extension TableInfo.Column {
-    /// Its affinity where that tells what becomes of every value; not for `ANY`, which is another in a STRICT table.
+    /// The affinity where it determines how every value is stored. Not for `ANY`, which differs in a STRICT table.
     fileprivate var exactAffinity: Affinity? {
         let affinity = Affinity(declaredType: declaredType)
         return affinity == .text || affinity == .integer ? affinity : nil

@@ -1,13 +1,13 @@
 import FeedModel
 import GRDB
 
-/// Rows of several shapes with one key: what they have in common comes from the one that came last, by request and then
-/// by document; each gives what only it has.
+/// Rows of several shapes with one key. A column that several of them have comes from the latest, by request and then
+/// by document. A column that only one has comes from that one.
 extension Merge {
-    /// Parts without a key in common that hold what these hold: one for each combination of parts that have rows of the
-    /// same key.
+    /// Returns parts with the same rows but no key in common: one part for each combination of parts that have rows of
+    /// the same key.
     ///
-    /// Which parts these are is noted for each key in one pass over every part, and the rows are then joined by number.
+    /// One pass over every part notes the parts of each key. The rows are then joined by number.
     func combined(_ parts: [StagedStack.Part]) throws -> [StagedStack.Part] {
         guard case .key(let key, let collations) = parts[0].table.identity else { return parts }
         let types = key.map { parts[0].table.table.column($0)?.stagedType ?? "BLOB" }
@@ -36,12 +36,12 @@ extension Merge {
         }
     }
 
-    /// The rows of keys that these parts have, and no other.
+    /// Returns the rows of keys that these parts have and no other part has.
     private func combine(
         _ members: [Int], of parts: [StagedStack.Part], _ overlay: String, key: [String]
     ) throws -> StagedStack.Part {
         if Set(members.map { parts[$0].table.scope }).count > 1 {
-            // A row of several scopes is in one of them at the most.
+            // A row of several scopes is in at most one of them.
             for table in members.map({ parts[$0].table }) where !table.scope.isEmpty {
                 progress.strays.insert(MirroredRows(table: table.table.name, scope: table.scope))
             }
@@ -108,7 +108,7 @@ extension Merge {
             table: table, counts: counts, isSorted: members.contains { parts[$0].isSorted }, batches: [])
     }
 
-    /// The number of the latest row among those of several parts.
+    /// Returns an expression for the number of the latest row among those of several parts.
     private func latest(_ members: [Int]) -> String {
         if members.count == 1 { return "o.r\(members[0])" }
         guard members.count > 100 else { return "max(\(members.map { "o.r\($0)" }.joined(separator: ", ")))" }
@@ -118,7 +118,7 @@ extension Merge {
 }
 
 extension [StagedStack.Part] {
-    /// Those that may have rows with the same key together, each group where its last part stood.
+    /// Groups of parts that may have rows with the same key, each at the position of its last part.
     var groupedByKeys: [[StagedStack.Part]] {
         var groups: [[StagedStack.Part]] = []
         for part in self {

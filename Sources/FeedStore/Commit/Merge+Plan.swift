@@ -1,7 +1,7 @@
 import FeedModel
 import GRDB
 
-/// Tells what a merge is about to change.
+/// Reports the changes that a merge is about to make.
 extension Merge {
     func tell(_ table: StagingTable, _ operation: PlannedChange.Operation, sql: String) throws {
         guard let onChange else { return }
@@ -18,7 +18,7 @@ extension Merge {
         guard let onChange else { return }
         let table = difference.table
         let names = table.identityColumns + table.valueColumns
-        // Side by side, the columns of a wide table were more than SQLite returns.
+        // In one query, the columns of a wide table would be more than SQLite returns.
         func values(_ alias: String) throws -> RowCursor {
             let columns = names.map { "\(alias).\($0.sqlIdentifier)" }.joined(separator: ", ")
             return try Row.fetchCursor(
@@ -39,10 +39,10 @@ extension Merge {
         zip(names, row.databaseValues).map { ($0, StoredValue($1)) }
     }
 
-    /// Tells of rows that are about to be deleted, and notes those that will be updated along with them.
+    /// Reports rows that are about to be deleted, and notes those that will be updated along with them.
     ///
-    /// - Parameter told: rows of which has been told already.
-    /// - Returns: tells of these, once they have been.
+    /// - Parameter told: the rows that have been reported already.
+    /// - Returns: a closure that reports the updated rows once they have been updated.
     func tellTaken(_ taken: [ChangedRows], besides told: ChangedRows? = nil) throws -> () throws -> Void {
         guard let onChange else { return {} }
         var updated: [(table: TableInfo, before: String, after: String)] = []
@@ -65,7 +65,7 @@ extension Merge {
                 }
                 continue
             }
-            // What is deleted as well is told of once.
+            // Rows that are also deleted are reported once.
             let gone = taken.first { $0.change == .delete && $0.table.name == table.name }.map { gone in
                 let isSame = rows.located.map { "x.\($0) = g.\($0)" }.joinedConditions("AND")
                 return " WHERE NOT EXISTS (SELECT 1 FROM \(gone.name) x WHERE \(isSame))"
@@ -81,7 +81,7 @@ extension Merge {
                 let new = try Row.fetchCursor(db, sql: after)
                 while let oldRow = try old.next(), let newRow = try new.next() {
                     let oldValues = oldRow.storedValues
-                    // Where its primary key is what was updated, it is not found again.
+                    // A row whose primary key was updated is not found again.
                     let isFound = newRow.contains { !$0.1.isNull }
                     try onChange(
                         PlannedChange(

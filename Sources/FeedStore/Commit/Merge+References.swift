@@ -3,13 +3,13 @@ import GRDB
 
 /// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
 ///
-/// They are looked up in the main store: once before anything is written, so that rows compare with what is stored, and
-/// once more when the rows of the other table that came with the same stack have been merged.
+/// They are looked up in the main store twice. The first time is before anything is written, so that rows compare with
+/// the stored ones. The second is after the rows of the other table in the same stack have been merged.
 extension Merge {
-    /// Looks up what the store already has.
+    /// Looks up the rows that the store already has.
     func prepareReferences(_ part: StagedStack.Part) throws {
         if part.table.isIdentifiedByReference, !part.table.isIndexed {
-            // Deletions ask which rows are staged.
+            // Deletions query the staged rows.
             try db.execute(
                 sql: """
                     CREATE INDEX \(stack.schema).\(part.table.name)_reference
@@ -20,12 +20,13 @@ extension Merge {
         if isTree(part) { try prepareTree(part) }
     }
 
-    /// Whether a reference leads from one row of a tree to another: those are resolved level by level.
+    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
+    /// level.
     private func isWithinTree(_ reference: StagedReference, _ part: StagedStack.Part) -> Bool {
         isTree(part) && ownReferences(of: part.table).contains { $0.column.name == reference.column.name }
     }
 
-    /// Looks up what the same stack has brought, and refuses rows whose references find nothing.
+    /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
     func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         guard !part.table.references.isEmpty else { return }
         for reference in part.table.references where !isWithinTree(reference, part) {
@@ -35,7 +36,7 @@ extension Merge {
         if part.table.isIdentifiedByReference, !isTree(part) { try db.indexKey(of: part.table, counts: part.counts) }
     }
 
-    /// References to rows that have been merged only after the row that refers to them: to its own table, or around a
+    /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
     /// circle of tables.
     func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
@@ -46,12 +47,12 @@ extension Merge {
             try lookUp(reference, of: part)
             try checkMissing(reference, of: part)
             guard case .key = part.table.identity else {
-                // A row that nothing identifies is not found again.
+                // A row without an identity cannot be found again.
                 try checkFound(reference, of: part)
                 continue
             }
             let column = reference.column.name.sqlIdentifier
-            // Rows that this run has written without it; the journal names them already.
+            // Rows that this run has written without the reference; the journal names them already.
             try db.execute(
                 cached: """
                     UPDATE \(part.table.qualifiedTable) AS m SET \(column) = (
@@ -63,7 +64,7 @@ extension Merge {
         }
     }
 
-    /// The condition under which a stored row `m` belongs to a parent that the run has sent.
+    /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
     func isChildOfStagedParent(_ within: RowShape.Within) -> String {
         let keys = stack.parts.filter { $0.table.table.name == within.parent && $0.counts.rows > 0 }.compactMap {
             part -> String? in
@@ -110,7 +111,7 @@ extension Merge {
                 """)
     }
 
-    /// Gives rows that refer to records of the same run the primary keys under which those are in the store.
+    /// Sets the references to records of the same run to the primary keys of those records in the store.
     private func link(_ reference: StagedReference, of part: StagedStack.Part) throws {
         let link = try workTable("link", "record INTEGER PRIMARY KEY, id")
         for other in stack.parts
@@ -130,7 +131,8 @@ extension Merge {
                 try db.execute(cached: "INSERT OR IGNORE INTO \(link) SELECT record, id FROM \(tree(table))")
                 continue
             }
-            // A record by whose own reference it is known is not in the store yet where that is still open.
+            // A record that is identified by its own reference is not in the store yet while that reference is
+            // unresolved.
             let open = table.identifyingReferences.flatMap { own in
                 own.lookups.map {
                     "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
@@ -183,8 +185,8 @@ extension Merge {
         throw StoreError.circle(part.table.table.name, reference)
     }
 
-    /// Refuses rows that nothing but a reference tells apart, to rows that refer back to them: which row is which could not
-    /// be told.
+    /// Refuses rows that only a reference tells apart, if the rows referred to refer back to them: they could not be
+    /// told apart.
     func checkCircles(_ parts: [StagedStack.Part]) throws {
         for (index, part) in parts.enumerated() where part.counts.rows > 0 && !isTree(part) {
             for reference in part.table.identifyingReferences
@@ -203,7 +205,7 @@ extension Merge {
         }
     }
 
-    /// Whether the rows referred to may be merged only after those that refer to them.
+    /// Returns true if the rows referred to may be merged only after those that refer to them.
     private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
         -> Bool
     {
@@ -213,7 +215,7 @@ extension Merge {
 }
 
 extension StagingTable {
-    /// The references without which a row is not known.
+    /// The references that are part of a row's identity.
     var identifyingReferences: [StagedReference] {
         let identity = Set(identityColumns.map { $0.lowercased() })
         return references.filter { identity.contains($0.column.name.lowercased()) }
@@ -231,8 +233,8 @@ extension StoreError {
 }
 
 extension StagedStack {
-    /// Its parts, those that are referred to before those that refer to them, in the stack's order otherwise. Around a
-    /// circle, those come first without which others are not known; then the stack's order decides.
+    /// The parts, with those referred to before those that refer to them, otherwise in the stack's order. Around a
+    /// circle, a part that others need for their identity comes first; then the stack's order decides.
     var partsByReference: [Part] {
         let ordered = ordered(by: \.references)
         return ordered.isInOrder ? ordered : self.ordered(by: \.identifyingReferences)
@@ -254,7 +256,7 @@ extension StagedStack {
 }
 
 extension [StagedStack.Part] {
-    /// Whether every row can be known when its turn comes.
+    /// True if every row can be identified when its turn comes.
     fileprivate var isInOrder: Bool {
         indices.allSatisfy { index in
             self[index].table.identifyingReferences.allSatisfy { reference in

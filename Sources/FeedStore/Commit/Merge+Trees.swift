@@ -1,11 +1,11 @@
 import FeedModel
 import GRDB
 
-/// Rows that refer to rows of their own table by the numbers of their records, and that nothing but the whole row, that
-/// reference included, tells apart: a tree of elements, whose primary keys the store generates. Which row a record is
-/// follows from its parent's, so they are found, and written, level by level, each level's rows once.
+/// Trees of elements: rows that refer to rows of their own table by record numbers, with primary keys that the store
+/// generates. Only the whole row, including that reference, tells them apart. The row of a record depends on its
+/// parent's row, so rows are found and written level by level, each level once.
 extension Merge {
-    /// Whether a part is such a tree.
+    /// Returns true if a part is such a tree.
     func isTree(_ part: StagedStack.Part) -> Bool {
         guard case .row = part.table.identity else { return false }
         return part.table.references.contains {
@@ -14,7 +14,7 @@ extension Merge {
         }
     }
 
-    /// Sets a tree's rows in order, and finds those that the store has already.
+    /// Orders a tree's rows by level, and finds those that the store already has.
     func prepareTree(_ part: StagedStack.Part) throws {
         let table = part.table
         try forgetMissingParents(of: table)
@@ -41,13 +41,13 @@ extension Merge {
         let stored = try copyStoredRows(of: table)
         for level in 0...(try lastLevel(of: table)) {
             try resolveParents(of: table, level)
-            // What else a row refers to may come with the same stack: then it is a new one.
+            // Other referenced rows may come with the same stack: then this row is a new one.
             try match(table, level, with: stored, where: hasValues(of: table.references))
         }
         try db.execute(sql: "DROP TABLE \(stored)")
     }
 
-    /// Inserts what the store does not have of a tree, the parents before their children.
+    /// Inserts the rows of a tree that the store lacks, parents before their children.
     func mergeTree(_ part: StagedStack.Part) throws -> MergeCounts {
         let table = part.table
         let rowID = table.table.rowID ?? "rowid"
@@ -90,7 +90,8 @@ extension Merge {
     /// The primary keys under which a tree's records are in the store, as `record` and `id`.
     func tree(_ table: StagingTable) -> String { "\(stack.schema).tributary_tree_\(table.name)" }
 
-    /// Whether a staged row `s` of a tree has its parent's key, if it has a parent: without, it is none that the store has.
+    /// Returns a condition that a staged row `s` of a tree has its parent's key, or no parent. A row without the key of
+    /// its parent is not in the store.
     func hasParents(_ table: StagingTable) -> String { hasValues(of: ownReferences(of: table)) }
 
     private func hasValues(of references: [StagedReference]) -> String {
@@ -117,7 +118,7 @@ extension Merge {
         try Int.fetchOne(db.cachedStatement(sql: "SELECT max(level) FROM \(levels(table))")) ?? 0
     }
 
-    /// A parent that the mapping has dropped is none, where the reference may be missing.
+    /// Clears references to parents that the mapping has dropped, where the reference may be missing.
     private func forgetMissingParents(of table: StagingTable) throws {
         for reference in ownReferences(of: table) where reference.missing == .null {
             let staged = reference.lookups[0].staged.sqlIdentifier
@@ -129,7 +130,7 @@ extension Merge {
         }
     }
 
-    /// Copies the store's rows under an index of every column: each staged row is then found by one look.
+    /// Copies the store's rows into a table with an index of every column, so that one look-up finds each staged row.
     private func copyStoredRows(of table: StagingTable) throws -> String {
         let columns = table.allColumns
         let names = columns.map(\.name.sqlIdentifier).joined(separator: ", ")
@@ -145,7 +146,7 @@ extension Merge {
         return stored
     }
 
-    /// Notes which of a level's records the store has.
+    /// Notes which records of a level the store has.
     private func match(_ table: StagingTable, _ level: Int, with stored: String, where condition: String) throws {
         try db.execute(
             sql: """
@@ -157,7 +158,7 @@ extension Merge {
                 """, arguments: [level])
     }
 
-    /// Gives the rows of a level the keys of their parents, as far as these are in the store.
+    /// Sets the parents' keys in the rows of a level, as far as the parents are in the store.
     private func resolveParents(of table: StagingTable, _ level: Int) throws {
         for reference in ownReferences(of: table) {
             let column = reference.column.name.sqlIdentifier

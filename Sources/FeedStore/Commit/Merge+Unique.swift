@@ -1,18 +1,19 @@
 import Foundation
 import GRDB
 
-/// Unique values that pass from row to row: swapped, shifted, or held by a row that is yet to go.
+/// Unique values that pass from row to row: swapped, shifted, or held by a row that is about to be deleted.
 ///
-/// SQLite looks at each row as it writes it, and not at what the statement leaves. So where a statement fails for that,
-/// the rows that stand in the way step aside, and it is run again: they get, for a moment, values that no other row has,
-/// in the columns that are unique. First those whose deletion was put off, then those to be updated, where these columns
-/// change; where neither helps, the former are deleted at once.
-/// Foreign keys follow these rows as ever, children with ON UPDATE CASCADE included; triggers see two updates of such a
-/// row. Nothing of this is done, or costs anything, where no statement fails.
+/// SQLite checks each row as it writes it, not the result of the whole statement. If a statement fails for that reason,
+/// the rows in its way step aside and it is run again. For a moment they get values that no other row has, in the
+/// columns that are unique. First to step aside are the rows whose deletion was postponed, then the rows to be updated
+/// whose unique columns change. If neither helps, the postponed deletions are carried out at once.
+///
+/// Foreign keys follow these rows as usual, including children with ON UPDATE CASCADE. Triggers see two updates of such
+/// a row. Where no statement fails, none of this is done or costs anything.
 extension Merge {
     private enum Remedy: CaseIterable {
         case parkPostponed
-        /// NULL is in nobody's way, and of every type.
+        /// NULL conflicts with no value, and suits every type.
         case parkAsNull
         case parkAsToken
         case deletePostponed
@@ -20,9 +21,9 @@ extension Merge {
 
     /// - Parameters:
     ///   - remaining: the rows of the table that are yet to be updated.
-    ///   - parksFirst: whether rows step aside at once, because the table's own conflict clause would replace or skip rows
-    ///     and tell nobody.
-    ///   - write: runs one statement, which leaves nothing where it fails.
+    ///   - parksFirst: true if rows step aside at once, because the table's own conflict clause would replace or skip
+    ///     rows without an error.
+    ///   - write: runs one statement, which changes nothing where it fails.
     func makingRoom<Value>(
         in table: StagingTable, for remaining: ArraySlice<Difference> = [], parksFirst: Bool = false,
         _ write: () throws -> Value
@@ -44,7 +45,7 @@ extension Merge {
         }
     }
 
-    /// - Returns: whether anything has changed.
+    /// - Returns: true if anything has changed.
     private func apply(_ remedy: Remedy, to table: StagingTable, _ remaining: ArraySlice<Difference>) throws -> Bool {
         switch remedy {
         case .parkPostponed: return try parkPostponedRows(of: table.table)
@@ -54,7 +55,8 @@ extension Merge {
         }
     }
 
-    /// Gives rows that are to be deleted values that no other row has, but for those by which others refer to them.
+    /// Gives rows that are to be deleted values that no other row has, except in the columns by which others refer to
+    /// them.
     private func parkPostponedRows(of table: TableInfo) throws -> Bool {
         guard let postponed = progress.postponed[table.name] else { return false }
         let referred = try memory.foreignKeys(db).references(to: table.name).flatMap(\.targets)
@@ -70,7 +72,7 @@ extension Merge {
         }
     }
 
-    /// Gives rows that are to be updated values that no other row has, where their unique columns change.
+    /// Gives rows that are to be updated values that no other row has, if their unique columns change.
     private func park(_ differences: ArraySlice<Difference>, asNull: Bool) throws -> Bool {
         guard let table = differences.first?.table.table else { return false }
         let unique = try uniqueColumns(of: table)
@@ -81,7 +83,7 @@ extension Merge {
         }
     }
 
-    /// - Parameter body: fills the table of the rows that step aside, and says whether any did.
+    /// - Parameter body: fills the table of the rows that step aside, and returns true if there were any.
     private func parking(_ table: TableInfo, _ body: (ChangedRows) throws -> Bool) throws -> Bool {
         let located = ChangedRows.located(table)
         let list = located.joined(separator: ", ")
@@ -94,7 +96,7 @@ extension Merge {
         do {
             try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-            // The connection outlives the commit that is being stopped.
+            // The connection outlives the commit that is being stopped, so the pragma must be reset.
             try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
         }
         do {
@@ -123,7 +125,7 @@ extension Merge {
         guard let rowID = try move(parked, columns, after: last, count: Int64(count), asNull: asNull)
         else { return false }
         if !rowID.isEmpty {
-            // They are found by what they are called now.
+            // Their targets are now the new row ids.
             try db.execute(
                 sql: """
                     UPDATE \(difference.name) SET target = (SELECT \(rowID) FROM \(parked.name) p WHERE p.k0 = target)
@@ -134,10 +136,10 @@ extension Merge {
         return true
     }
 
-    /// Gives the rows behind a number their values.
+    /// Gives the rows with numbers after `last` their temporary values.
     ///
-    /// - Returns: an expression for the row ids that they have now, by the alias `p` of the parked rows; an empty one where
-    ///   these stay, and nil where there are no such values.
+    /// - Returns: an expression for their new row ids, with the parked rows as `p`. It is empty where the row ids stay,
+    ///   and nil where there are no such values.
     private func move(
         _ parked: ChangedRows, _ columns: [TableInfo.Column], after last: Int64, count: Int64, asNull: Bool
     ) throws -> String? {
@@ -162,7 +164,7 @@ extension Merge {
         return rowID
     }
 
-    /// An expression for a value that a column takes and no row has; nil where there is none.
+    /// Returns an expression for a value that a column accepts and no row has; nil where there is none.
     ///
     /// - Parameters:
     ///   - number: an expression for a number of the row's own, at most `count`.
@@ -174,7 +176,7 @@ extension Merge {
             reference.onUpdate?.changesChildren == true
                 && reference.targets.contains { $0.lowercased() == column.name.lowercased() }
         }
-        // Children that follow the row must still know it.
+        // Children that follow the row must still find it.
         if asNull, !column.isNotNull, !isRowID, !isFollowed { return "NULL" }
         if isRowID || table.isStrict && ["INTEGER", "REAL"].contains(column.stagedType) {
             guard
@@ -186,14 +188,14 @@ extension Merge {
         return table.isStrict && column.stagedType == "TEXT" ? token : "CAST(\(token) AS BLOB)"
     }
 
-    /// A number from which on a column neither has nor will have a value, for `count` numbers; nil where none was found.
+    /// Returns the first of `count` numbers that a column does not have and will not get; nil where none was found.
     private func freeNumber(
         for column: TableInfo.Column, of table: TableInfo, count: Int64, isReal: Bool
     ) throws -> Int64? {
         let name = column.name.sqlIdentifier
         let staged = stack.parts.filter { $0.table.table.name == table.name && $0.table.supplies(column.name) }
         let tables = ["main.\(table.name.sqlIdentifier)"] + staged.map(\.table.qualifiedName)
-        // Further out, a real number is no longer each integer.
+        // Beyond this limit, a real number cannot represent each integer.
         let limit: Int64 = isReal ? 1 << 52 : 1 << 61
         for _ in 0..<64 {
             let first = Int64.random(in: -limit...limit - count)
@@ -207,7 +209,7 @@ extension Merge {
         return nil
     }
 
-    /// The columns, in lower case, that have a part in what must be unique.
+    /// Returns the columns, in lower case, that take part in a unique constraint or index.
     private func uniqueColumns(of table: TableInfo) throws -> Set<String> {
         let indexes = try Row.fetchAll(
             db,
@@ -224,10 +226,10 @@ extension Merge {
             let names = keys.map { $0[0] as String? }
             columns.formUnion(names.compactMap { $0?.lowercased() })
             if names.contains(where: { $0.flatMap(table.column)?.isGenerated == true }) {
-                // Its value comes from others, whichever they are.
+                // Its value comes from other columns, perhaps any of them.
                 columns.formUnion(table.columns.map { $0.name.lowercased() })
             } else if (index["partial"] as Int) != 0 || names.contains(nil), let sql: String = index["sql"] {
-                // SQLite does not say which columns an expression names. One too many does no harm.
+                // SQLite does not say which columns an expression names. One column too many does no harm.
                 let sql = sql.lowercased()
                 columns.formUnion(table.columns.map { $0.name.lowercased() }.filter(sql.contains))
             }
@@ -237,7 +239,7 @@ extension Merge {
 }
 
 extension DatabaseError {
-    /// Whether another value might have been taken.
+    /// True if the statement might succeed with another value.
     fileprivate var isAboutValues: Bool {
         !breaksForeignKey
             && [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_ERROR].contains(resultCode.primaryResultCode)

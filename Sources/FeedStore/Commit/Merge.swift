@@ -2,30 +2,30 @@ import FeedModel
 import Foundation
 import GRDB
 
-/// Brings the main store's tables to what a run has staged: a few set-wise statements a table, inside the caller's
-/// transaction. The rows are in another database on the same connection: the run's scratch file, or memory.
+/// Merges the staged rows of a run into the main store's tables, with a few set-wise statements per table, inside the
+/// caller's transaction. The rows are in another database on the same connection: the run's scratch file, or memory.
 ///
-/// First deletions, from the last table to the first, so that a row which makes room for another does; then, from the
-/// first table to the last, what is new or differs. Which rows those are is found in one pass a table and kept in the
-/// table `difference`, from which they are written to the store's table and to the journal.
+/// Deletions come first, from the last table to the first, so that a row which makes room for another does so in time.
+/// Then new and different rows are written, from the first table to the last. One pass per table finds them and keeps
+/// them in the table `difference`. From there they are written to the store's table and to the journal.
 ///
-/// What changes from run to run is bound, so that the statements are the same for every stack of the same shape.
+/// Values that change from run to run are bound, so that the statements are the same for every stack of the same shape.
 struct Merge {
     let db: Database
     let run: Int64
     let stack: StagedStack
     let memory: StagingMemory
-    /// What requests mirror, whether they staged a row of it this time or none.
+    /// The rows that requests mirror, even where they staged none of them this time.
     let mirrors: [MirroredRows]
-    /// Whether foreign keys are checked once, when everything is in place, rather than with each statement.
+    /// True if foreign keys are checked once at the end, rather than with each statement.
     var defersForeignKeys = true
-    /// Told which rows leave the scopes of requests.
+    /// Notified of rows that leave the scopes of requests.
     var claims: ClaimWatch?
-    /// Told of each change before it is made.
+    /// Called with each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
     let progress = MergeProgress()
 
-    /// The stack's rows are in their staging tables, and stay there.
+    /// Merges the stack. Its rows are in their staging tables, and stay there.
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
@@ -48,8 +48,8 @@ struct Merge {
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
         try deletePostponedRows()
         counts += progress.counts
-        // Rows that the feed has, and that went with another all the same: back they come, or SQLite says why they cannot.
-        // What is appended has been, and must not be again.
+        // Rows that the feed has, but that were deleted or changed along with another: they are inserted again, or
+        // SQLite says why they cannot be. Appended rows are in the store already, and must not be appended again.
         for group in groups
         where group[0].table.identity != .none
             && progress.tablesTakenFromLate.contains(group[0].table.table.name)
@@ -81,11 +81,11 @@ struct Merge {
         if onChange != nil {
             for difference in differences { try tellUpdates(difference) }
         }
-        // Before rows of any shape step aside.
+        // This is done before rows of any shape step aside.
         for difference in differences where difference.updated > 0 {
             try noteMovedRows(difference.table, from: difference.rows)
         }
-        // What a row gives up, another may take.
+        // A value that one row gives up may be taken by another.
         for index in differences.indices where differences[index].updated > 0 {
             counts += try update(differences[index], of: differences[index...])
         }
@@ -99,13 +99,13 @@ struct Merge {
         return counts
     }
 
-    /// Inserts every row of a part that need not be compared; nil where it must be.
+    /// Inserts every row of a part that need not be compared; returns nil where the rows must be compared.
     private func insertAll(_ part: StagedStack.Part) throws -> Int? {
         let table = part.table
         if case .none = table.identity {
             return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
         }
-        // Into an empty table, a large stack goes without being compared.
+        // For an empty table, a large stack is not compared.
         if stack.path != nil, case .key = table.identity,
             try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
         {
@@ -127,7 +127,8 @@ struct Merge {
         return Difference(part: part, name: name, suffix: suffix, new: new, updated: differing - new)
     }
 
-    /// The row ids of staged rows that are new or differ, which of both, and the row id of the store's row.
+    /// Returns a query for the staged rows that are new or differ: their row ids, whether they are new, and the row id
+    /// of the store's row.
     private func differenceSQL(_ part: StagedStack.Part) -> String {
         let table = part.table
         guard case .key(let key, _) = table.identity else {
@@ -159,7 +160,7 @@ struct Merge {
             """
     }
 
-    /// A small feed's rows are merged in its own order, a large one's in the order of the key.
+    /// Returns the sort order of a part: a small feed's own order, or the order of the key for a large feed.
     private func order(of part: StagedStack.Part) -> String {
         guard part.isSorted, case .key(let key, _) = part.table.identity else { return "s.\(StagingTable.row)" }
         return key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
@@ -178,7 +179,7 @@ struct Merge {
             try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
             return inserted
         }
-        // Keys that the store generates are known by what lies behind the last row id.
+        // Rows with keys that the store generates are those behind the last row id.
         let rowID = table.table.rowID ?? "rowid"
         let (last, inserted) = try makingRoom(in: table) {
             let last =
@@ -194,7 +195,7 @@ struct Merge {
 
     /// Updates the rows that differ.
     ///
-    /// - Parameter remaining: these, and those of the same table that are to be updated afterwards.
+    /// - Parameter remaining: this difference, and those of the same table that are to be updated afterwards.
     private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
         let table = difference.table
         let columns = table.valueColumns.map(\.sqlIdentifier)
@@ -207,16 +208,16 @@ struct Merge {
         let assignment =
             "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
         let parksFirst = table.table.hasConflictClause
-        // Where the column equates what text does not, the journal has the key as the store has it; which is asked
-        // before a row id may change.
+        // If the key column's collation equates different texts, the journal gets the key as the store has it. It is
+        // read before a row id may change.
         let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
         try writeJournal(
             table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: "update",
             from: (isExact ? difference.rows : difference.storedRows) + " WHERE NOT d.is_new ORDER BY d.id")
         let updated: Int
         if let rowID = table.table.rowID {
-            // By row id, and from a table that is keyed by it: whatever the planner knows of the store's table, it need not
-            // scan it.
+            // By row id, and from a table that is keyed by it. Whatever statistics the planner has on the store's
+            // table, it need not scan it.
             let changed = try changedRows(difference)
             updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
                 try db.execute(
@@ -250,7 +251,7 @@ struct Merge {
         try tellTaken()
         var counts = try note(taken)
         counts.updated += updated
-        // Children that were merged before have been carried along: they are merged again.
+        // Children that were merged before have been changed along with their parents. They are merged again.
         for rows in taken {
             let statement = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(rows.name))")
             if try Bool.fetchOne(statement) == true { progress.tablesTakenFromLate.insert(rows.table.name) }
@@ -258,7 +259,7 @@ struct Merge {
         return counts
     }
 
-    /// The table of the rows that a difference updates, by the row ids that they have.
+    /// Returns the table of the rows that a difference updates, by their current row ids.
     func changedRows(_ difference: Difference) throws -> String {
         let changed = try workTable(
             "changed" + difference.suffix, "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
@@ -268,7 +269,7 @@ struct Merge {
         return changed
     }
 
-    /// A table beside the staged rows, made where there is none of this name, and empty.
+    /// Returns an empty table beside the staged rows, which is created where none of this name exists.
     func workTable(_ name: String, _ columns: String) throws -> String {
         let table = "\(stack.schema).tributary_\(name)"
         if stack.path != nil || !memory.hasWorkTable(name) {

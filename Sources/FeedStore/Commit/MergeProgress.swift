@@ -1,19 +1,19 @@
 import FeedModel
 
-/// What a merge has found out and put off on its way.
+/// The findings and postponed work of a merge.
 ///
 /// A class because the merge's steps share it; one merge uses it, on the writing connection's queue.
 final class MergeProgress {
     /// Rows to be deleted once everything is in place, by their table's name.
     var postponed: [String: ChangedRows] = [:]
-    /// What such deletions have counted.
+    /// The counts of these deletions.
     var counts = MergeCounts()
-    /// Tables of which foreign keys have taken rows along with those of another table.
+    /// Tables whose rows foreign keys have deleted or changed along with those of another table.
     var tablesTakenFrom: Set<String> = []
-    /// Of these, those from which rows were taken that may have been merged before.
+    /// Those of these tables from which rows were taken that may have been merged before.
     var tablesTakenFromLate: Set<String> = []
-    /// What was staged in a scope from which another part of the stack has taken rows.
+    /// Tables and scopes of staged rows some of which another part of the stack has taken.
     var strays: Set<MirroredRows> = []
-    /// The merge's own tables that hold whole rows, and need not keep them.
+    /// The merge's own tables that hold whole rows, which can be emptied after the merge.
     var tablesToEmpty: [String] = []
 }

@@ -1,10 +1,10 @@
 import FeedModel
 import GRDB
 
-/// Which requests have written which tables: asked at each commit that mirrors, so that it must not take longer the more
-/// sources there are.
+/// The requests that have written each table. Every commit that mirrors asks it, so its time must not grow with the
+/// number of sources.
 ///
-/// `@unchecked Sendable`: used only by whoever has the writing connection, which GRDB gives to one at a time.
+/// `@unchecked Sendable`: used only by the holder of the writing connection, which GRDB gives to one at a time.
 final class RequestIndex: @unchecked Sendable {
     private struct Claims: Equatable {
         var tables: Set<String>
@@ -19,35 +19,36 @@ final class RequestIndex: @unchecked Sendable {
 
     init(_ tableInfos: TableInfoCache) { self.tableInfos = tableInfos }
 
-    /// The requests that, when they were last committed, wrote rows of the table within the scope.
+    /// Returns the requests whose last commit wrote rows of the table within the scope.
     func requests(of table: String, within scope: [String: String], _ db: Database) throws -> [RequestID] {
         try renew(db)
         return index.claimants(of: table, within: scope, comparedBy: try comparison(of: table, scope.keys, db)).sorted()
     }
 
-    /// How a table compares these columns, and those that the scopes of whoever has written it name.
+    /// Returns how a table compares these columns, and those named by the scopes of requests that have written it.
     func comparison(of table: String, _ columns: some Sequence<String>, _ db: Database) throws -> TableComparison {
         let columns = Set(columns.map { $0.lowercased() })
         return try tableInfos.comparison(
             of: table, columns: index.columns(of: table).reduce(into: columns) { $0.formUnion($1) }, in: db)
     }
 
-    /// The sets of columns, in lower case, by which rows of a table are told apart: each is some scope's.
+    /// Returns the sets of columns, in lower case, by which rows of a table are told apart. Each set is that of some
+    /// scope.
     func scopeColumns(of table: String, _ db: Database) throws -> [Set<String>] {
         try renew(db)
         return index.columns(of: table)
     }
 
-    /// The requests whose scope is that of a row which has left it.
+    /// Returns the requests whose scope a row has left.
     func requests(losing row: MovedRow, _ db: Database) throws -> Set<RequestID> {
         try renew(db)
         return index.claimants(
             of: row.table, exactly: row.values, comparedBy: try comparison(of: row.table, row.values.keys, db))
     }
 
-    /// What a commit has written, once it is there.
+    /// Notes the requests of a commit once it is in the store.
     ///
-    /// - Parameter widened: requests that now claim whatever their tables hold.
+    /// - Parameter widened: requests that now claim everything in their tables.
     func note(_ commit: Commit, widened: Set<RequestID> = []) {
         guard version != nil else { return }
         let source = commit.report.source

@@ -2,7 +2,7 @@ import GRDB
 
 /// Rows that have stayed in memory until they are merged.
 extension StagedStack {
-    /// Writes them to their staging tables, and prepares those as a scratch database's were prepared when it was closed.
+    /// Writes them to their staging tables, and prepares these as a scratch database's tables are when it is closed.
     func writeBatches(_ db: Database) throws {
         guard path == nil else { return }
         for part in parts {

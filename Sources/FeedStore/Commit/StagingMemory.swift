@@ -1,23 +1,23 @@
 import FeedModel
 import GRDB
 
-/// The staging tables of small stacks: in a database in memory, which stays attached to the store's writing connection.
-/// They outlive the stack for which they were made, so that the statements prepared for it serve the next of its shape.
+/// The staging tables of small stacks, in a database in memory that stays attached to the store's writing connection.
+/// They outlive the stack for which they were made, so that its prepared statements serve the next stack of its shape.
 ///
-/// `@unchecked Sendable`: used only by whoever has the writing connection, which GRDB gives to one at a time.
+/// `@unchecked Sendable`: used only by the holder of the writing connection, which GRDB gives to one at a time.
 final class StagingMemory: @unchecked Sendable {
     static let schema = "memory"
-    /// For how many tables, and ways of staging them, statements are kept prepared. All go when there would be more.
+    /// The most shapes for which statements stay prepared. Beyond it, all are dropped and prepared anew.
     static let maximumShapes = 128
 
     private var names: [Key: String] = [:]
-    /// Tables that were mirrored: their statements are there without a staged row.
+    /// Tables that were mirrored: they have prepared statements even without a staged row.
     private var mirrored: Set<String> = []
-    /// The merge's own tables that are there, and those that the transaction under way has made.
+    /// The merge's own tables: the existing ones, and those that the current transaction has made.
     private var workTables: Set<String> = []
     private var newWorkTables: Set<String> = []
 
-    /// What foreign keys do, and of which schema (pragma.html, "schema_version").
+    /// The actions of foreign keys, and the schema version from which they were read (pragma.html, "schema_version").
     private var foreignKeys: (version: Int, graph: ForeignKeyGraph)?
 
     private struct Key: Hashable {
@@ -25,7 +25,7 @@ final class StagingMemory: @unchecked Sendable {
         var table: String
         var definition: String
         var identity: [String]
-        /// Tells staging tables of one definition apart within a stack.
+        /// A number that tells staging tables of one definition apart within a stack.
         var ordinal: Int
     }
 
@@ -35,7 +35,7 @@ final class StagingMemory: @unchecked Sendable {
 
     /// Gives a stack's rows tables of their own, outside the transaction in which they will be merged.
     ///
-    /// - Parameter mirrors: what the stack mirrors, perhaps without a row.
+    /// - Parameter mirrors: the rows that the stack mirrors, perhaps without staging one.
     func makeTables(for stack: StagedStack, mirrors: [MirroredRows], _ db: Database) throws -> StagedStack {
         guard stack.path == nil else { return stack }
         if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes
@@ -72,7 +72,7 @@ final class StagingMemory: @unchecked Sendable {
         return stack
     }
 
-    /// What the main store's foreign keys do, read anew when its schema has changed.
+    /// Returns the actions of the main store's foreign keys, read anew when its schema has changed.
     func foreignKeys(_ db: Database) throws -> ForeignKeyGraph {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
         if let foreignKeys, foreignKeys.version == version { return foreignKeys.graph }
@@ -81,10 +81,10 @@ final class StagingMemory: @unchecked Sendable {
         return graph
     }
 
-    /// Whether a table of the merge is there already; it is from now on.
+    /// Returns true if a table of the merge exists already, and notes that it exists from now on.
     func hasWorkTable(_ name: String) -> Bool { workTables.contains(name) || !newWorkTables.insert(name).inserted }
 
-    /// What another transaction made went with it, if it did not end.
+    /// Forgets the tables that an unfinished transaction made: they were rolled back with it.
     func beginTransaction() { newWorkTables = [] }
 
     func endTransaction() {
@@ -93,7 +93,7 @@ final class StagingMemory: @unchecked Sendable {
     }
 
     private func removeTables(_ db: Database) throws {
-        // Their prepared statements go first: they would keep the tables locked.
+        // The prepared statements go first: they would keep the tables locked.
         db.releaseMemory()
         try db.execute(sql: "DETACH DATABASE \(Self.schema)")
         names = [:]

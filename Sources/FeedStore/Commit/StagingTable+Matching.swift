@@ -1,23 +1,23 @@
 import GRDB
 
 extension StagingTable {
-    /// Whether two aliases stand for the same row: by key, or by every column.
+    /// Returns a condition that two aliases stand for the same row: by key, or by every column.
     func isSameRow(_ left: String, _ right: String) -> String {
         if case .key = identity { return matches(left, right) }
         let columns = identityColumns.map(\.sqlIdentifier)
         let first = columns.prefix(Self.manyColumns).map { "\(left).\($0) IS \(right).\($0)" }
         guard isIdentifiedByManyColumns else { return first.joinedConditions("AND") }
-        // The planner looks at no part of a negation: it takes the cube of the time for twice as many conditions.
+        // The planner does not look into a negation. Its time grows with the cube of the conditions that it looks at.
         let others = columns.dropFirst(Self.manyColumns).map { "\(left).\($0) IS NOT \(right).\($0)" }
         return (first + ["NOT (\(others.joinedConditions("OR")))"]).joinedConditions("AND")
     }
 
     static let manyColumns = 60
 
-    /// Whether rows are compared whole, and have more columns than an index is asked for.
+    /// True if rows are compared whole, and have too many columns for an index look-up.
     var isIdentifiedByManyColumns: Bool { identity == .row && identityColumns.count > Self.manyColumns }
 
-    /// A query for the rows that are both staged and in the store, compared by sorting them.
+    /// Returns a query for the rows that are both staged and in the store. It compares them by sorting.
     ///
     /// - Parameter side: `staged` for their staged numbers, `stored` for the row ids of the store.
     func rowsThatAreInBoth(_ side: String) -> String {
@@ -32,12 +32,13 @@ extension StagingTable {
             """
     }
 
-    /// The row's key as the journal keeps it: the value of the one key column, or a JSON array of several.
+    /// Returns the row's key in the form that the journal stores: the value of the only key column, or a JSON array of
+    /// several.
     func journalKey(_ alias: String) -> String { journalKeySQL(identityColumns, alias) }
 }
 
 extension TableInfo {
-    /// The key of a row that is about to go, in the form in which its coming was written to the journal.
+    /// Returns the key of a row that is about to be deleted, in the form in which its insertion was journaled.
     func journalKey(_ alias: String, among stack: StagedStack) -> String {
         let keyed = stack.parts.first { part in
             if case .key = part.table.identity { part.table.table.name == name } else { false }

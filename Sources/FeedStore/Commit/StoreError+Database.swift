@@ -2,7 +2,7 @@ import FeedModel
 import GRDB
 
 extension DatabaseError {
-    /// Whether a value is there already that may be there once.
+    /// True if a value exists already that must be unique.
     var breaksUniqueness: Bool {
         [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID].contains(
             extendedResultCode)
@@ -12,7 +12,7 @@ extension DatabaseError {
 }
 
 extension StoreError {
-    /// What SQLite said of a statement of the merge.
+    /// Creates the error for SQLite's refusal of a merge statement.
     init(_ error: DatabaseError, in table: String) {
         let message = error.message ?? error.description
         switch error.resultCode {
@@ -21,7 +21,7 @@ extension StoreError {
         }
     }
 
-    /// What the scratch database threw.
+    /// Creates the error for a failure of the scratch database.
     init(scratch error: any Error) {
         if let error = error as? StoreError {
             self = error
@@ -32,7 +32,7 @@ extension StoreError {
         }
     }
 
-    /// SQLite stores NaN as NULL, which would be another value.
+    /// Returns the error for NaN, which SQLite would store as NULL, a different value.
     static func notANumber(column: String) -> StoreError {
         StoreError(
             .limit, "the value of column '\(column)' is NaN, which SQL does not have; make it nil, or leave it out")

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension RequestState {
-    /// In the order in which they are read, by position.
+    /// Returns the columns in the order in which they are read, by position.
     static func columns(of alias: String) -> String {
         [
             "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to",

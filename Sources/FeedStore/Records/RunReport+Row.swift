@@ -33,7 +33,7 @@ extension RunReport {
     }
 }
 
-/// Lists and dictionaries in the own tables' text columns.
+/// Lists and dictionaries in the text columns of Tributary's own tables.
 enum JSONText {
     static func encode(_ value: some Encodable & Collection) throws -> String {
         String(decoding: try encoder.encode(value), as: UTF8.self)
@@ -45,19 +45,19 @@ enum JSONText {
         return encoder
     }()
 
-    /// A list of tables, most of which have names without escapes.
+    /// Decodes a list of tables. Most names have no escapes.
     static func names(_ text: String) -> Set<String> {
         guard !text.utf8.contains(UInt8(ascii: "\\")) else { return decode(text) ?? [] }
-        // Every other piece is what stands between two quotes.
+        // Every other piece is the text between two quotes.
         let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         return Set(stride(from: 1, to: pieces.count, by: 2).map { String(Substring(pieces[$0])) })
     }
 
-    /// A scope, most of which are empty or have no escapes.
+    /// Decodes a scope. Most scopes are empty or have no escapes.
     static func texts(_ text: String) -> [String: String] {
         if text == "{}" { return [:] }
         guard !text.utf8.contains(UInt8(ascii: "\\")) else { return decode(text) ?? [:] }
-        // As ``encode(_:)`` writes it, every other piece is what stands between two quotes: a name, then its value.
+        // In the format of ``encode(_:)``, every other piece is the text between two quotes: a name, then its value.
         let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
         guard pieces.count % 4 == 1 else { return decode(text) ?? [:] }
         return stride(from: 1, to: pieces.count, by: 4).reduce(into: [:]) {

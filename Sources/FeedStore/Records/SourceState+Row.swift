@@ -3,7 +3,8 @@ import Foundation
 import GRDB
 
 extension SourceState {
-    /// In the order in which they are read, by position: by name takes longer than the query.
+    /// Returns the columns in the order in which they are read, by position. Reading by name takes longer than the
+    /// query.
     static func columns(of alias: String) -> String {
         names.map { "\(alias).\($0)" }.joined(separator: ", ")
     }

@@ -3,12 +3,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Tells SQLite to copy what is bound.
+/// Makes SQLite copy the bound value.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// What is done in the database in which rows are staged, on its own queue.
+/// Work in the database in which rows are staged, on its own queue.
 extension Database {
-    /// Writes a batch's rows under their numbers: many with each statement, which takes a third less time than one by one.
+    /// Writes a batch's rows under their numbers. Each statement takes many rows, which needs a third less time than
+    /// one by one.
     func write(_ batch: StagedBatch, into table: StagingTable, counts: StagedCounts) throws {
         let rows = batch.rows.rows
         if counts.nulls.isEmpty { counts.nulls = Array(repeating: 0, count: table.boundNames.count) }
@@ -19,7 +20,7 @@ extension Database {
         counts.rows += rows.count
     }
 
-    /// - Parameter many: how many rows a statement takes; the number of rows is a multiple of it.
+    /// - Parameter many: the number of rows per statement; the number of rows is a multiple of it.
     private func write(
         _ rows: ArraySlice<RowBatch.RowStart>, _ many: Int, of batch: StagedBatch, into table: StagingTable,
         counts: StagedCounts
@@ -82,14 +83,15 @@ extension Database {
         }
     }
 
-    /// Refuses rows that the main store would refuse for a missing value, lets the last of several rows with one key
-    /// stand, and indexes the key.
+    /// Refuses rows that lack a value the main store requires, keeps only the last of several rows with one key, and
+    /// indexes the key.
     func prepareForMerge(_ table: StagingTable, counts: StagedCounts) throws {
         guard counts.rows > 0, !table.isIdentifiedByReference else { return }
         try indexKey(of: table, counts: counts)
     }
 
-    /// As ``prepareForMerge(_:counts:)``; inside the commit for a key with references in it.
+    /// Does the work of ``prepareForMerge(_:counts:)``. For a key with references in it, this is done inside the
+    /// commit.
     func indexKey(of table: StagingTable, counts: StagedCounts) throws {
         let identity = table.identityColumns
         for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && table.mustHave(column) {
@@ -98,7 +100,7 @@ extension Database {
                 try checkMissingValue(of: column.name, isKey: isKey, in: table)
             }
         }
-        // No row is found again by a NULL.
+        // A NULL cannot identify a row.
         for reference in table.references where table.isKey(reference.column.name) {
             try checkMissingValue(of: reference.column.name, isKey: true, in: table)
         }
@@ -121,7 +123,7 @@ extension Database {
         let distinct = try Int.fetchOne(count) ?? 0
         guard distinct < total else { return }
         if table.numbersRecords {
-            // Rows that refer to a record which another replaces refer to that one.
+            // References to a record that was replaced now lead to its replacement.
             try execute(
                 cached: """
                     INSERT INTO \(table.twins) SELECT \(StagingTable.record),
@@ -138,7 +140,7 @@ extension Database {
         counts.hasTwins = table.numbersRecords
     }
 
-    /// A row without a value may have been forgotten again.
+    /// Checks the rows themselves, as a row without a value may have been forgotten again.
     private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
         guard
             let row = try Row.fetchOne(
@@ -153,7 +155,7 @@ extension Database {
         throw StoreError(.constraint, "table '\(table.table.name)': \(what), in the row \(describe(row))")
     }
 
-    /// Lets each table's name stand for its staged rows and those of the main store that they will not replace.
+    /// Makes each table's name stand for its staged rows and those rows of the main store that they will not replace.
     func overlayStagedRows(of stagings: [StagingTable]) throws {
         for (name, stagings) in Dictionary(grouping: stagings, by: \.table.name) {
             let view = name.sqlIdentifier
@@ -183,7 +185,7 @@ extension Database {
     }
 }
 
-/// A row as an error shows it: `id = 7, name = 'Acme'`, cut where it is long.
+/// Returns a row as errors show it: `id = 7, name = 'Acme'`, cut where it is long.
 func describe(_ row: Row) -> String {
     let text = row.map { "\($0.0) = \($0.1.isNull ? "NULL" : "\($0.1)")" }.joined(separator: ", ")
     return "(" + (text.count > 300 ? text.prefix(300) + "…" : text) + ")"
@@ -192,8 +194,8 @@ func describe(_ row: Row) -> String {
 extension [String] {
     var whereClause: String { isEmpty ? "" : " WHERE " + joinedConditions("AND") }
 
-    /// Conditions joined by an operator, many of them as a balanced tree: SQLite nests a plain chain one deeper with each
-    /// condition, and refuses more than 1,000 (limits.html, "SQLITE_MAX_EXPR_DEPTH").
+    /// Joins conditions by an operator, with many of them as a balanced tree. SQLite nests a plain chain one level
+    /// deeper with each condition, and refuses more than 1,000 levels (limits.html, "SQLITE_MAX_EXPR_DEPTH").
     func joinedConditions(_ operation: String) -> String { self[...].joinedConditions(operation) }
 }
 
@@ -214,7 +216,7 @@ extension StagingTable {
         if case .key(_, let collations) = identity { collations } else { [] }
     }
 
-    /// Whether the value that a record gives a column, if any, is the one that will be merged.
+    /// Returns true if a record's value for a column, if any, is the one that will be merged.
     func mustHave(_ column: TableInfo.Column) -> Bool {
         !ignored.contains(column.name.lowercased()) && !references.contains { $0.column.name == column.name }
     }
@@ -228,14 +230,14 @@ extension StagingTable {
         allColumns.contains { $0.name.lowercased() == column.lowercased() }
     }
 
-    /// Whether a row of the table under one alias is the row under the other. Only with a key can it be.
+    /// Returns a condition that a row under one alias is the row under the other. Always false without a key.
     func matches(_ left: String, _ right: String) -> String {
         guard case .key(let key, let collations) = identity else { return "0" }
         return zip(key.map(\.sqlIdentifier), collations)
             .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joinedConditions("AND")
     }
 
-    /// The conditions under which no row that was staged later has the same key.
+    /// Returns the conditions under which no row that was staged later has the same key.
     ///
     /// - Parameter all: the staging tables of the same table of the store.
     func isLatest(_ alias: String, among all: [StagingTable]) -> [String] {
@@ -244,7 +246,8 @@ extension StagingTable {
         }
     }
 
-    /// The value that a column of a row will have: its own, or that of the latest row with the same key that has one.
+    /// Returns the value that a column of a row will have: its own, or that of the latest row with the same key that
+    /// has one.
     ///
     /// - Parameter other: the value where no staged row has one.
     func value(of column: String, _ alias: String, among all: [StagingTable], else other: String) -> String {

@@ -1,7 +1,7 @@
 import GRDB
 
 extension DatabaseValue {
-    /// Whether it is the floating-point value that is no number.
+    /// True if the value is the floating-point value NaN.
     var isNotANumber: Bool {
         if case .double(let value) = storage { value.isNaN } else { false }
     }

@@ -1,9 +1,9 @@
 import GRDB
 
-/// Columns and values of any GRDB record, in the order in which it encodes them.
+/// Returns the columns and values of any GRDB record, in the order in which it encodes them.
 ///
-/// GRDB makes a `PersistenceContainer` only for itself, so a record around the record looks into the one that
-/// `databaseDictionary` makes, and stops it there.
+/// GRDB makes a `PersistenceContainer` only for itself. So a wrapper record looks into the one that
+/// `databaseDictionary` makes, and stops the encoding there.
 func encodedColumns(of record: some EncodableRecord) throws -> [(column: String, value: DatabaseValue)] {
     let spy = ContainerSpy(record: record)
     do {

@@ -1,7 +1,7 @@
 import FeedModel
 import Synchronization
 
-/// The first thing that went wrong on the scratch database's queue; what is queued behind it is not written.
+/// The first error on the scratch database's queue. Batches queued behind it are not written.
 final class FirstError: Sendable {
     private let error = Mutex<(any Error)?>(nil)
 

@@ -2,22 +2,22 @@ import FeedModel
 import Foundation
 import GRDB
 
-/// The different values of a column that refers to another table, as long as they are few. NULL refers to nothing.
+/// The distinct values of a column that refers to another table, as long as they are few. NULL refers to nothing.
 ///
-/// A hash table of its own because each row asks it: a `Set` would want an allocation for that.
+/// It has a hash table of its own because it is used for each row: a `Set` would need an allocation each time.
 struct ReferringValues {
-    /// More values, or longer ones all in all, are not told apart.
+    /// The most values that are told apart. Their total length is limited, too.
     static let limit = 4096
     private static let capacity = 256 << 10
 
-    /// Values as a batch holds them, one behind the other.
+    /// Values in the format of a batch, one after another.
     private var bytes: [UInt8] = []
     private var ranges: [Range<Int>] = []
-    /// Twice the limit of numbers of ranges, found by linear probing; -1 where there is none.
+    /// A hash table of indexes into `ranges`, twice as large as the limit, with linear probing; -1 for a free slot.
     private var slots = [Int16](repeating: -1, count: 2 * limit)
     private var isOverfull = false
 
-    /// The values; nil where there are too many, or one that cannot be asked for.
+    /// The values; nil where there are too many, or where one cannot be bound in a query.
     var all: [DatabaseValue]? {
         guard !isOverfull else { return nil }
         let values = bytes.withUnsafeBytes { bytes in
@@ -26,7 +26,7 @@ struct ReferringValues {
         return values.count == ranges.count ? values : nil
     }
 
-    /// - Parameter value: a value as a batch holds it, with its tag.
+    /// - Parameter value: a value in the format of a batch, with its tag.
     mutating func note(_ value: UnsafeRawBufferPointer) {
         guard !isOverfull else { return }
         var slot = Int(truncatingIfNeeded: Fingerprint.hash(value)) & (slots.count - 1)

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 
-/// Rows of one staging table on their way from the parser to SQLite: values one after another in one block of memory,
-/// so that a row costs no allocation and its texts are bound where they lie.
+/// Rows of one staging table on their way from the parser to SQLite. Their values lie one after another in one block of
+/// memory, so that a row needs no allocation and its texts are bound in place.
 ///
 /// `@unchecked Sendable`: the parser's side fills a batch, hands it over whole, and never touches it again.
 final class RowBatch: @unchecked Sendable {
@@ -10,21 +10,23 @@ final class RowBatch: @unchecked Sendable {
         case null, integer, double, text, blob
     }
 
-    // `@exclusivity(unchecked)`: one thread at a time has a batch, and these are touched for every value of every row.
+    // `@exclusivity(unchecked)`: one thread at a time holds a batch, and these are accessed for every value of every
+    // row.
     @exclusivity(unchecked) private(set) var bytes: UnsafeMutableRawPointer
     @exclusivity(unchecked) private(set) var count = 0
     @exclusivity(unchecked) private(set) var capacity: Int
     @exclusivity(unchecked) private(set) var rows: [RowStart] = []
-    /// The rows' numbers, where they do not follow one another.
+    /// The rows' numbers, if they are not consecutive.
     @exclusivity(unchecked) private(set) var numbers: [Int64] = []
     private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0
     /// Bytes of texts and blobs in the row that was begun last.
     @exclusivity(unchecked) private(set) var textsOfRow = 0
-    /// What is used of its memory.
+    /// The used part of its memory, in bytes.
     @inline(__always) var size: Int { count + rows.count * MemoryLayout<RowStart>.stride }
 
-    /// Where a row begins, and the start of its key: enough to sort most rows without looking at them.
+    /// The start of a row and of its key, with the first bytes of the key: enough to sort most rows without reading
+    /// them.
     struct RowStart {
         var offset: Int
         var keyOffset: Int
@@ -40,7 +42,7 @@ final class RowBatch: @unchecked Sendable {
 
     deinit { bytes.deallocate() }
 
-    /// Forgets every row and keeps the memory, for a staging table whose first key column is this.
+    /// Removes every row and keeps the memory, for a staging table with this first key column.
     func reuse(keyColumn: Int?) {
         self.keyColumn = keyColumn
         rows.removeAll(keepingCapacity: true)
@@ -57,10 +59,10 @@ final class RowBatch: @unchecked Sendable {
         textsOfRow = 0
     }
 
-    /// Gives the row that has ended a number of its own, as all of the batch then have one.
+    /// Gives the row that has ended a number of its own. Either all rows of a batch have one, or none.
     func number(_ number: Int64) { numbers.append(number) }
 
-    /// Forgets the row that was begun last.
+    /// Removes the row that was begun last.
     func cancelRow() {
         guard let row = rows.popLast() else { return }
         count = row.offset
@@ -138,7 +140,7 @@ final class RowBatch: @unchecked Sendable {
     }
 
     private func grow(to needed: Int) {
-        // Beyond some size in equal steps: twice as much as is needed would be the most of what a run takes.
+        // Beyond some size, it grows in equal steps: doubled memory would be most of a run's memory.
         let larger = max(min(capacity * 2, capacity + 4 << 20), needed)
         let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 8)
         moved.copyMemory(from: bytes, byteCount: count)
@@ -160,7 +162,7 @@ final class RowBatch: @unchecked Sendable {
 
     static func isNull(_ value: UnsafeRawBufferPointer) -> Bool { value.first == Tag.null.rawValue }
 
-    /// A value as it was appended; nil for a text with a NUL in it, which GRDB binds up to there only.
+    /// Returns a value as it was appended; nil for a text with a NUL, which GRDB binds only up to there.
     static func value(at value: UnsafeRawPointer) -> DatabaseValue? {
         var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value + 5, count: size(at: value) - 5) }
         return switch Tag(rawValue: value.load(as: UInt8.self)) {
@@ -172,7 +174,7 @@ final class RowBatch: @unchecked Sendable {
         }
     }
 
-    /// Bytes of a value, its tag and length included.
+    /// Returns the size of a value in bytes, including its tag and length.
     @inline(__always)
     private static func size(at value: UnsafeRawPointer) -> Int {
         switch Tag(rawValue: value.load(as: UInt8.self)) {
@@ -182,9 +184,10 @@ final class RowBatch: @unchecked Sendable {
         }
     }
 
-    /// Puts the rows in the order of their keys, rows with equal keys staying as they came.
+    /// Sorts the rows by their keys. Rows with equal keys keep their order.
     ///
-    /// The order only has to bring near what is near in the key's index; rows whose key is not a text stay as they came.
+    /// The order only has to place rows near each other whose keys are near in the index. Rows whose key is not a text
+    /// keep their order.
     func sortByKey() {
         rows.sort { left, right in
             if left.keyPrefix != right.keyPrefix { return left.keyPrefix < right.keyPrefix }

@@ -4,11 +4,11 @@ import GRDB
 
 /// Writes a record's `Codable` encoding straight into a ``RowBatch``.
 ///
-/// The first record of a type decides the order of its columns. A record that encodes others, or in another order, is
-/// noticed (`isOutOfOrder`) and written again by way of a dictionary.
+/// The first record of a type decides the order of its columns. A record that encodes other columns, or in another
+/// order, is noticed (`isOutOfOrder`) and written again by way of a dictionary.
 final class RowEncoder {
-    // `@exclusivity(unchecked)`: used from the run's executor only, and touched for every value of every row. For the same
-    // reason the columns are not an `Array`, and the batch, which the caller holds, is not retained.
+    // `@exclusivity(unchecked)`: used from the run's executor only, and accessed for every value of every row. For the
+    // same reason the columns are not an `Array`, and the batch, which the caller holds, is not retained.
     @exclusivity(unchecked) private var columns = UnsafeMutableBufferPointer<String>.allocate(capacity: 0)
     private let userInfo: [CodingUserInfoKey: Any]
     /// GRDB's encoding of one value that is not a string, a number or a boolean.
@@ -20,7 +20,7 @@ final class RowEncoder {
     private var collected: [(column: String, value: DatabaseValue)] = []
     @exclusivity(unchecked) private(set) var isOutOfOrder = false
 
-    /// - Returns: nil where the record's columns are not named as its coding keys are.
+    /// - Returns: nil where the record's columns have other names than its coding keys.
     init?<Record: FeedRecord>(for type: Record.Type) {
         guard case .useDefaultKeys = Record.databaseColumnEncodingStrategy else { return nil }
         userInfo = Record.databaseEncodingUserInfo
@@ -38,7 +38,7 @@ final class RowEncoder {
         }
     }
 
-    /// Columns and values of a record, in the order in which it encodes them.
+    /// Returns the columns and values of a record, in the order in which it encodes them.
     func collect(_ record: some Encodable) throws -> [(column: String, value: DatabaseValue)] {
         batch = nil
         collected.removeAll(keepingCapacity: true)
@@ -46,7 +46,7 @@ final class RowEncoder {
         return collected
     }
 
-    /// From now on, rows have these columns in this order.
+    /// Sets the columns of all further rows, in their order.
     func expect(_ columns: [String]) {
         freeColumns()
         self.columns = .allocate(capacity: columns.count)
@@ -60,7 +60,7 @@ final class RowEncoder {
         columns.deallocate()
     }
 
-    /// Writes one row; false where the record's columns are not the expected ones, and nothing is written.
+    /// Writes one row. Returns false, and writes nothing, where the record's columns are not the expected ones.
     @inline(__always)
     func encode(_ record: some Encodable, into batch: Unmanaged<RowBatch>) throws -> Bool {
         self.batch = batch
@@ -82,11 +82,13 @@ final class RowEncoder {
 
     // MARK: - Called by the containers
 
-    /// The container made for the first record serves all that follow: making one costs as much as writing a row.
+    /// Returns the container. The one made for the first record serves all others: making one costs as much as writing
+    /// a row.
     @inline(__always)
     fileprivate func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         if let container, container.key == ObjectIdentifier(type) {
-            // The key says that it is a `KeyedEncodingContainer<Key>`; a checked cast would cost what is saved here.
+            // The key shows that it is a `KeyedEncodingContainer<Key>`; a checked cast would cost the time that is
+            // saved here.
             return unsafeBitCast(container.box, to: KeyedEncodingContainer<Key>.self)
         }
         let new = KeyedEncodingContainer(KeyedContainer<Key>(row: Unmanaged.passUnretained(self)))
@@ -94,7 +96,7 @@ final class RowEncoder {
         return new
     }
 
-    /// True where the value of this column is next in the row.
+    /// Returns true if the value of this column is next in the row, and moves on.
     @inline(__always)
     fileprivate func isNext(_ key: some CodingKey) -> Bool {
         guard !isOutOfOrder, position < columns.count, columns[position] == key.stringValue else {

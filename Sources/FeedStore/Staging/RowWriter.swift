@@ -1,13 +1,13 @@
-/// Stages the rows of one shape value by value, as bytes: what a mapping writes with.
+/// Stages the rows of one shape value by value, as bytes. Mappings write with it.
 ///
 /// Between ``beginRow()`` and ``endRow()`` the values follow in the shape's order. Used from the run's executor only.
 package final class RowWriter {
     let staging: Staging
     private unowned(unsafe) let context: WorkerContext
-    /// The batch of the row that has been begun, without a reference count: the staging table holds it.
+    /// The batch of the row that was begun last, without a reference count: the staging table holds it.
     @exclusivity(unchecked) private var batch: Unmanaged<RowBatch>
 
-    /// - Parameter context: outlives the writer, as does all that parses for it.
+    /// - Parameter context: outlives the writer, as does everything that parses for it.
     init(_ staging: Staging, context: WorkerContext) {
         self.staging = staging
         self.context = context
@@ -25,13 +25,14 @@ package final class RowWriter {
     package func append(text: UnsafeRawBufferPointer) { batch._withUnsafeGuaranteedRef { $0.append(.text, text) } }
     package func append(blob: UnsafeRawBufferPointer) { batch._withUnsafeGuaranteedRef { $0.append(.blob, blob) } }
 
-    /// - Throws: ``StoreError``: some rows later than the row that was at fault, what the scratch database threw.
+    /// - Throws: ``StoreError``: an error of the scratch database, some rows later than the row at fault.
     package func endRow() throws { try context.didAppendRow(to: staging) }
 
-    /// Forgets the row that has been begun.
+    /// Removes the row that was begun last.
     package func cancelRow() { staging.batch.cancelRow() }
 
-    /// Says, once the document has ended, which columns no record had: they are left as they are in the store.
+    /// Names, once the document has ended, the columns that no record had: the merge leaves them as they are in the
+    /// store.
     ///
     /// - Parameter key: the columns that identify a row, where that is not the table's primary key.
     package func ignore(_ columns: Set<String>, key: [String]?) throws {

@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is opened when
-/// it is first needed, and is gone when the run has ended.
+/// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is created
+/// when it is first needed, and is removed when the run has ended.
 final class ScratchDatabase: Sendable {
     private let source: String
     private let store: MainStore
@@ -22,7 +22,7 @@ final class ScratchDatabase: Sendable {
 
     var path: String { store.scratchPath(source) }
 
-    /// - Throws: ``StoreError`` where it cannot be made; `CancellationError` where it has been interrupted before.
+    /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.
     func open() throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "worker"
@@ -51,21 +51,21 @@ final class ScratchDatabase: Sendable {
         }
     }
 
-    /// Stops what it is doing, or is about to do, from any thread.
+    /// Stops its current and all later work, from any thread.
     func interrupt() {
         state.withLock { state in
             state.isInterrupted = true
-            // Under the lock: nobody closes it meanwhile.
+            // Under the lock, as nobody can then close it meanwhile.
             state.database?.interrupt()
         }
     }
 
-    /// - Throws: `CancellationError` once it has been interrupted: between two statements SQLite forgets that it was.
+    /// - Throws: `CancellationError` after an interruption, which SQLite itself forgets between two statements.
     func checkInterruption() throws {
         if state.withLock(\.isInterrupted) { throw CancellationError() }
     }
 
-    /// Closes the file, which stays for whoever merges it.
+    /// Closes the file, which stays for the merge.
     func close() throws {
         try state.withLock { try $0.database?.close() }
     }
@@ -73,7 +73,7 @@ final class ScratchDatabase: Sendable {
     func remove() {
         let wasOpen = state.withLock { state in
             guard let queue = state.database.take() else { return false }
-            // Closing fails only where it is closed already; a file that stays is removed by the next run.
+            // Closing fails only where it is closed already; the next run removes a file that is left.
             try? queue.close()
             return true
         }
@@ -82,7 +82,7 @@ final class ScratchDatabase: Sendable {
 
     static func removeFile(at path: String) {
         for suffix in ["", "-journal", "-wal", "-shm"] {
-            // It is usually not there, which is as it should be.
+            // Usually there is no such file, which is as it should be.
             try? FileManager.default.removeItem(atPath: path + suffix)
         }
     }

@@ -1,4 +1,4 @@
-/// Rows of one staging table, and the number of the first; the others' follow.
+/// Rows of one staging table, with the number of the first; the others are numbered consecutively.
 struct StagedBatch: Sendable {
     var rows: RowBatch
     var firstRow: Int64

@@ -1,11 +1,11 @@
-/// What was counted while rows were written to a staging table.
+/// The counts of the rows that were written to a staging table.
 ///
-/// `@unchecked Sendable`: changed only on the queue of the database in which the rows are staged: the scratch database's,
-/// and once that is closed the store's.
+/// `@unchecked Sendable`: changed only on the queue of the database in which the rows are staged. This is the scratch
+/// database's queue, or the store's once that database is closed.
 final class StagedCounts: @unchecked Sendable {
     /// Distinct rows, once the stack has been prepared for the merge.
     var rows = 0
-    /// Whether numbered records have given way to later ones with the same key.
+    /// True if numbered records were replaced by later ones with the same key.
     var hasTwins = false
     /// Rows that a later row with the same key replaced.
     var replaced = 0
@@ -22,7 +22,7 @@ final class StagedCounts: @unchecked Sendable {
         referring = [:]
     }
 
-    /// Notes what the rows of a batch refer to, by foreign keys of one column.
+    /// Notes the values by which the rows of a batch refer to other tables, through foreign keys of one column.
     func noteReferringValues(of batch: RowBatch, in table: StagingTable) {
         for column in table.referringColumns {
             var values = referring.removeValue(forKey: column) ?? ReferringValues()

@@ -5,16 +5,16 @@ struct StagedReference: Sendable {
     struct Lookup: Sendable {
         /// The staged column that holds the value.
         var staged: String
-        /// The other table's column that it is compared with; nil for the number of a staged record.
+        /// The other table's column with which it is compared; nil for the number of a staged record.
         var column: String?
         /// The type with which it is staged.
         var type: String
     }
 
-    /// Whether it refers to a record of the same run by its number.
+    /// True if the column refers to a record of the same run by its number.
     var isByRecord: Bool { lookups.contains { $0.column == nil } }
 
-    /// Whether the other table is copied for the look-ups. Without an index, each would read the whole table.
+    /// True if the other table is copied for the look-ups, because without an index each would read the whole table.
     var copiesTarget: Bool {
         !isByRecord
             && !target.uniqueIndexes.contains { index in

@@ -1,11 +1,11 @@
 import FeedModel
 
-/// What one run has staged, ready to be merged into the main store.
+/// The staged rows of one run, ready to be merged into the main store.
 package struct StagedStack: Sendable {
     struct Part: Sendable {
         var table: StagingTable
         var counts: StagedCounts
-        /// Whether the rows are merged in the order of their key rather than of the feed.
+        /// True if the rows are merged in the order of their key rather than that of the feed.
         var isSorted: Bool
         /// Rows that have stayed in memory.
         var batches: [StagedBatch]
@@ -13,13 +13,13 @@ package struct StagedStack: Sendable {
 
     /// The scratch database's file; nil where all rows have stayed in memory.
     var path: String?
-    /// In the order in which the stack staged them.
+    /// The parts in the order in which the stack staged them.
     var parts: [Part]
 
     /// The name of the database in which the rows are, on the connection that merges them.
     var schema: String { path == nil ? StagingMemory.schema : "worker" }
 
-    /// What its rows say of a table as a whole, besides what requests are known to mirror.
+    /// Returns the rows that the parts mirror, together with those that requests are known to mirror.
     func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
         parts.reduce(into: Set(mirrors)) { mirrored, part in
             guard part.table.sync == .mirror else { return }

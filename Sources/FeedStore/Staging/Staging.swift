@@ -1,21 +1,21 @@
-/// A staging table, the batch being filled for it, and the row numbers given out.
+/// A staging table, with the batch that is being filled for it and the row numbers assigned so far.
 final class Staging {
     @exclusivity(unchecked) var table: StagingTable
     let counts = StagedCounts()
     @exclusivity(unchecked) private(set) var batch: RowBatch { didSet { batchReference = .passUnretained(batch) } }
-    /// The batch without a reference count: touched for every row.
+    /// The batch without a reference count, as it is accessed for every row.
     @exclusivity(unchecked) private(set) var batchReference: Unmanaged<RowBatch>
-    /// A small feed keeps its order. A large one is brought near the order of its key, batch by batch: the index
-    /// and the merge then touch each page once instead of once a row.
+    /// False for a small feed, which keeps its order. The batches of a large feed are sorted by its key: the index and
+    /// the merge then touch each page once instead of once per row.
     var isSorted = false
     /// Batches that have ended and wait for the scratch database, or for the merge.
     private(set) var ended: [StagedBatch] = []
     private var nextRow: Int64 = 1
     private(set) var request = -1
-    /// Whether another staging table may hold rows with the same keys: each row then has a number of its own, that tells
-    /// which of them came later.
+    /// True if another staging table may hold rows with the same keys. Each row then has a number of its own, which
+    /// tells the later of two rows.
     @exclusivity(unchecked) var isContested = false
-    /// The requests that staged here and were not forgotten. What none uses says nothing of its table.
+    /// The requests that staged here and were not forgotten. Without one, the staging table says nothing of its table.
     private var users: Set<Int> = []
 
     init(_ table: StagingTable) {
@@ -24,13 +24,13 @@ final class Staging {
         batchReference = .passUnretained(batch)
     }
 
-    /// What the batch that is being filled holds, in bytes.
+    /// The size of the batch that is being filled, in bytes.
     var count: Int { batch.size }
     var isUsed: Bool { !users.isEmpty }
-    /// Whether no row waits.
+    /// True if no row is waiting.
     var isEmpty: Bool { batch.rows.isEmpty && ended.isEmpty }
 
-    /// Rows of a later request overrule those of an earlier one, in whichever order they come.
+    /// Starts a request. Its rows overrule those of earlier requests of the stack, in whichever order the rows arrive.
     func begin(request index: Int) {
         request = index
         users.insert(index)
@@ -39,14 +39,15 @@ final class Staging {
 
     private static func firstRow(ofRequest index: Int) -> Int64 { Int64(index) << 40 }
 
-    /// The first number of a contested row: behind those of all rows that came before their tables were contested.
+    /// Returns the first number of a contested row: behind those of all rows that came before their tables were
+    /// contested.
     static func firstContestedRow(ofRequest index: Int) -> Int64 { firstRow(ofRequest: index) + (1 << 39) }
 
     static func rows(ofRequest index: Int) -> ClosedRange<Int64> {
         firstRow(ofRequest: index)...firstRow(ofRequest: index + 1) - 1
     }
 
-    /// Ends the batch that is being filled, and goes on with the memory of a spare one, if there is any.
+    /// Ends the batch that is being filled, and starts another with the memory of a spare one, if there is any.
     ///
     /// - Returns: the memory that now waits, in bytes.
     func endBatch(_ spare: @autoclosure () -> RowBatch?) -> Int {
@@ -59,7 +60,7 @@ final class Staging {
         return filled.capacity
     }
 
-    /// The first batch that waits, or else the one that is being filled; there is one.
+    /// Returns the first waiting batch, or else the one that is being filled; there must be one.
     func takeBatch(_ spare: @autoclosure () -> RowBatch?) -> StagedBatch {
         if ended.isEmpty { _ = endBatch(spare()) }
         return ended.removeFirst()
@@ -70,7 +71,7 @@ final class Staging {
         return ended
     }
 
-    /// Forgets the rows of a request that wait, and lets whoever stages next begin anew.
+    /// Removes a request's waiting rows. The next request to stage here starts anew.
     func forget(request index: Int) {
         let rows = Self.rows(ofRequest: index)
         ended.removeAll { rows.contains($0.firstRow) }
@@ -78,6 +79,6 @@ final class Staging {
         users.remove(index)
     }
 
-    /// Gives the memory of the batch back. No row can be staged any more.
+    /// Releases the memory of the batch. No row can be staged any more.
     func releaseBatch() { batch = RowBatch(keyColumn: nil) }
 }

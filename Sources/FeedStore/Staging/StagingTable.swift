@@ -2,7 +2,7 @@ import FeedModel
 import Foundation
 import GRDB
 
-/// The rows of one shape that a run has staged for one table: which columns they have, and how they are merged.
+/// The rows of one shape that a run has staged for one table, with their columns and the way in which they are merged.
 ///
 /// A stack's rows for a table share a staging table as long as they have the same columns and are merged in the same
 /// way. Row ids grow in the order in which later rows overrule earlier ones: by request, then by document.
@@ -10,13 +10,14 @@ struct StagingTable: Sendable {
     /// The column that holds the row id. It has a name of its own because UPDATE … FROM does not know `rowid`.
     static let row = "tributary_row"
 
-    /// The column that holds the number by which rows of other tables refer to a record.
+    /// The column that holds the record's number, by which rows of other tables refer to it.
     static let record = "tributary_record"
 
-    /// Its name in the database in which the rows are staged, and that database's name on the connection in use.
+    /// The name in the database in which the rows are staged. `schema` is that database's name on the connection in
+    /// use.
     var name: String
     var schema = "main"
-    /// Whether the columns that identify a row have an index from the start.
+    /// True if the columns that identify a row have an index from the start.
     var isIndexed = false
     var table: TableInfo
     /// Columns that every row supplies, in the order in which they are bound.
@@ -28,17 +29,17 @@ struct StagingTable: Sendable {
     /// Columns that are written only where the row is new, in lower case.
     var insertOnly: Set<String> = []
     var numbersRecords = false
-    /// Whether the rows are there for others to refer to: equal ones are no records that give way to one another.
+    /// True if the rows exist only for others to refer to. Equal ones then do not count as replaced records.
     var isLookUp = false
-    /// Where a mirror deletes only among the rows of those parents that the run has sent: the column that names the
+    /// For a mirror that deletes only among the rows of the parents that the run has sent: the column that names the
     /// parent, and the parent's table.
     var within: RowShape.Within?
-    /// Columns that no record of the feed had after all, in lower case: they are bound, and not merged.
+    /// Columns that turned out to be in no record of the feed, in lower case. They are bound, but not merged.
     var ignored: Set<String> = []
     var sync: SyncMode
     var scope: [String: String]
     var window: MirrorWindow?
-    /// What identifies a row.
+    /// The identity of a row.
     var identity: Identity
 
     enum Identity: Sendable, Equatable {
@@ -69,7 +70,8 @@ struct StagingTable: Sendable {
         storedColumns.filter { !ignored.contains($0.name.lowercased()) }
     }
 
-    /// A referring column may be supplied besides: what it then lacks is looked up.
+    /// The supplied, constant and looked-up columns. A referring column may be supplied, too: missing values are then
+    /// looked up.
     private var storedColumns: [TableInfo.Column] {
         let supplied = Set(columns.map(\.name))
         return columns + constants.map(\.column) + references.map(\.column).filter { !supplied.contains($0.name) }
@@ -82,12 +84,13 @@ struct StagingTable: Sendable {
         }.map { ($0.key, $0.value) }
     }
 
-    /// What a row of a batch holds: the supplied columns, the values by which others are looked up, its number.
+    /// The names of a row's values in a batch: the supplied columns, the values by which others are looked up, its
+    /// number.
     var boundNames: [String] {
         columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } + (numbersRecords ? [Self.record] : [])
     }
 
-    /// Columns of which the merge compares and updates the values.
+    /// Columns whose values the merge compares and updates.
     var valueColumns: [String] {
         let identity = Set(identityColumns.map { $0.lowercased() })
         return allColumns.map(\.name).filter {
@@ -95,20 +98,20 @@ struct StagingTable: Sendable {
         }
     }
 
-    /// The positions of columns that refer to another table, and whose values come with the feed alone.
+    /// The positions of columns that refer to another table, and whose values come only from the feed.
     var referringColumns: [Int] {
         let names = Set(table.foreignKeys.filter { $0.columns.count == 1 }.map { $0.columns[0].lowercased() })
             .subtracting(references.map { $0.column.name.lowercased() })
         return columns.indices.filter { names.contains(columns[$0].name.lowercased()) }
     }
 
-    /// Whether rows can be compared only once references have been resolved, inside the commit.
+    /// True if rows can be compared only once references have been resolved, inside the commit.
     var isIdentifiedByReference: Bool {
         let identity = Set(identityColumns.map { $0.lowercased() })
         return references.contains { identity.contains($0.column.name.lowercased()) }
     }
 
-    /// The first key column, where sorting by its bytes puts equal keys together: text that compares byte by byte. Rows
+    /// The first key column, if sorting by its bytes puts equal keys together: text that compares byte by byte. Rows
     /// with one key then stay in the order in which they came.
     var sortColumn: Int? {
         guard case .key(let key, let collations) = identity, collations.allSatisfy({ $0.uppercased() == "BINARY" }),
@@ -118,15 +121,15 @@ struct StagingTable: Sendable {
         return ["CHAR", "CLOB", "TEXT"].contains { type.contains($0) } ? index : nil
     }
 
-    /// Whether rows of two stacks' parts may have the same key: in one table, by the same columns, of which none has a value
-    /// of its own in each.
+    /// Returns true if rows of two staging tables may have the same key. They may if both are for one table and have
+    /// the same key columns, and no key column has different constants in the two.
     func mayShareKeys(with other: StagingTable) -> Bool {
         guard case .key(let key, _) = identity, case .key(let otherKey, _) = other.identity,
             table.name == other.table.name,
             key == otherKey || Set(key.map { $0.lowercased() }) == Set(otherKey.map { $0.lowercased() })
         else { return false }
         return zip(key, keyCollations).allSatisfy { name, collation in
-            // Only texts that compare byte by byte are different because they look different.
+            // Only texts that compare byte by byte are sure to be different when their bytes differ.
             guard collation.uppercased() == "BINARY",
                 let own = constants.first(where: { $0.column.name.lowercased() == name.lowercased() }),
                 own.column.stagedType == "TEXT" || own.column.stagedType == "BLOB",
@@ -139,13 +142,14 @@ struct StagingTable: Sendable {
     var qualifiedName: String { "\(schema).\(name)" }
     var qualifiedTable: String { "main.\(table.name.sqlIdentifier)" }
 
-    /// The table in which records that have given way to later ones are noted, with the row that replaced them.
+    /// The table of records that were replaced by later ones, each with the row that replaced it.
     var twins: String { "\(schema).same_\(name)" }
 
-    /// The same affinities as in the main store, so that values compare as they will be stored; no constraints.
+    /// Columns with the same affinities as in the main store, so that values compare as they will be stored; no
+    /// constraints.
     var creationSQL: String { "CREATE TABLE \(qualifiedName) (\(definition))" }
 
-    /// What tables that hold the same rows have in common.
+    /// The column definitions, which are equal for tables that hold the same rows.
     var definition: String {
         var definitions = storedColumns.map { column in
             var definition = "\(column.name.sqlIdentifier) \(column.stagedType)"
@@ -163,10 +167,10 @@ struct StagingTable: Sendable {
         return "\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", "))"
     }
 
-    /// How many rows one statement inserts: few enough for SQLite's limit on parameters, whatever the columns.
+    /// The number of rows that one statement inserts, few enough for SQLite's limit on parameters whatever the columns.
     var rowsPerStatement: Int { max(1, min(16, 1024 / (1 + boundNames.count + constants.count))) }
 
-    /// Binds each row's number, its values, and the constants.
+    /// Returns a statement that binds each row's number, its values, and the constants.
     func insertionSQL(rows: Int) -> String {
         let names = [Self.row] + boundNames.map(\.sqlIdentifier) + constants.map(\.column.name.sqlIdentifier)
         let row = "(" + String(repeating: "?, ", count: names.count - 1) + "?)"
@@ -248,7 +252,7 @@ extension StagingTable {
         }
     }
 
-    /// Leaves columns out that no record of the feed had, and sees anew what identifies a row.
+    /// Leaves out columns that no record of the feed had, and determines the identity of a row anew.
     mutating func ignore(_ columns: Set<String>, key: [String]?) throws {
         ignored = columns
         identity = try Self.identity(of: table, among: Set(allColumns.map { $0.name.lowercased() }), key: key)

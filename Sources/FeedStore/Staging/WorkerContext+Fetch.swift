@@ -2,9 +2,9 @@ import FeedModel
 import Foundation
 public import GRDB
 
-/// What a parser finds: rows staged by its own run first, then those of the main store.
+/// Queries for parsers: rows staged by their own run first, then those of the main store.
 extension WorkerContext {
-    /// The row with this primary key: a staged one first, then the main store's.
+    /// Returns the row with this primary key: a staged one first, then the main store's.
     public func fetchOne<Record: FetchableRecord & TableRecord>(
         _ type: Record.Type = Record.self, key: some DatabaseValueConvertible
     ) throws -> Record? {
@@ -12,51 +12,52 @@ extension WorkerContext {
         return try read { try Record.filter(sql: condition, arguments: [key]).fetchOne($0) }
     }
 
-    /// The row whose columns have these values: a staged one first, then the main store's.
+    /// Returns the row whose columns have these values: a staged one first, then the main store's.
     public func fetchOne<Record: FetchableRecord & TableRecord>(
         _ type: Record.Type = Record.self, key: [String: (any DatabaseValueConvertible)?]
     ) throws -> Record? {
         try read { try Record.filter(key.condition).fetchOne($0) }
     }
 
-    /// The first row of a request. A table's rows are the staged ones, and those of the main store that they will not
-    /// replace.
+    /// Returns the first row of a request. A table's rows are the staged ones, and those of the main store that they
+    /// will not replace.
     public func fetchOne<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
         try read { try request.fetchOne($0) }
     }
 
-    /// All rows of a request. A table's rows are the staged ones, and those of the main store that they will not replace.
+    /// Returns all rows of a request. A table's rows are the staged ones, and those of the main store that they will
+    /// not replace.
     public func fetchAll<Request: FetchRequest>(_ request: Request) throws -> [Request.RowDecoder]
     where Request.RowDecoder: FetchableRecord {
         try read { try request.fetchAll($0) }
     }
 
-    /// Every row of a record's table, staged or in the main store.
+    /// Returns every row of a record's table, staged or in the main store.
     public func fetchAll<Record: FetchableRecord & TableRecord>(_ type: Record.Type) throws -> [Record] {
         try read { try Record.fetchAll($0) }
     }
 
-    /// The first row of a request among those that the main store holds; nothing staged is looked at, so it is quick.
+    /// Returns the first row of a request in the main store. Staged rows are not read, so it is quick.
     public func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
         try store.pool.read { try request.fetchOne($0) }
     }
 
-    /// Whether a row with this primary key is staged or in the main store.
+    /// Returns true if a row with this primary key is staged or in the main store.
     public func exists<Record: TableRecord>(_ type: Record.Type, key: some DatabaseValueConvertible) throws -> Bool {
         let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
         return try read { try !Record.filter(sql: condition, arguments: [key]).isEmpty($0) }
     }
 
-    /// Whether a row whose columns have these values is staged or in the main store.
+    /// Returns true if a row whose columns have these values is staged or in the main store.
     public func exists<Record: TableRecord>(
         _ type: Record.Type, key: [String: (any DatabaseValueConvertible)?]
     ) throws -> Bool {
         try read { try !Record.filter(key.condition).isEmpty($0) }
     }
 
-    /// Whether a request has any row.
+    /// Returns true if a request has any row.
     public func exists<RowDecoder>(_ request: QueryInterfaceRequest<RowDecoder>) throws -> Bool {
         try read { try !request.isEmpty($0) }
     }

@@ -3,12 +3,12 @@ import Foundation
 import GRDB
 
 extension WorkerContext {
-    /// Rows of a query in which the schema `staged` holds what the run has staged so far, the last of several rows with one
-    /// key, and `main` what the main store holds. Every table of the store is in both.
+    /// Returns the rows of a query. The schema `staged` holds the rows that the run has staged so far, only the last of
+    /// several with one key, and `main` holds the main store's. Every table of the store is in both.
     ///
     /// - Parameters:
-    ///   - query: a statement that reads only.
-    ///   - limit: rows returned at most.
+    ///   - query: a statement that only reads.
+    ///   - limit: the maximum number of rows returned.
     /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
     /// - Throws: ``StoreError`` where the query cannot be run.
     package func rows(_ query: String, limit: Int) throws -> [[String: String?]] {
@@ -23,7 +23,7 @@ extension WorkerContext {
         }
     }
 
-    /// The columns that a query gives, in lower case.
+    /// Returns the columns of a query, in lower case.
     ///
     /// - Throws: ``StoreError`` where the query cannot be run.
     package func columns(ofQuery query: String) throws -> [String] {
@@ -39,7 +39,7 @@ extension WorkerContext {
             try db.exposeStagedRows(of: stagings.map(\.table), among: tables)
         }
         defer {
-            // Their names are the merge's again. Where they stay, it says so.
+            // The merge needs their names again, and fails with an error where they are left.
             try? database.writeWithoutTransaction { db in
                 for table in tables { try db.execute(sql: "DROP VIEW IF EXISTS main.\(table.name.sqlIdentifier)") }
             }
@@ -66,7 +66,7 @@ extension WorkerContext {
 }
 
 extension Database {
-    /// Makes views of the staged rows, named as the tables for which they are.
+    /// Creates views of the staged rows, named like the tables for which they are staged.
     fileprivate func exposeStagedRows(of stagings: [StagingTable], among tables: [StoreTable]) throws {
         let stagings = Dictionary(grouping: stagings) { $0.table.name.lowercased() }
         for table in tables {

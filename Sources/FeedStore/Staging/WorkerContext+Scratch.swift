@@ -1,15 +1,15 @@
 import Dispatch
 import GRDB
 
-/// Where staged rows wait for the merge: in memory, or in the scratch database.
+/// Staged rows waiting for the merge, in memory or in the scratch database.
 extension WorkerContext {
-    /// Ends every batch that is being filled; the rows that follow have other numbers.
+    /// Ends every batch that is being filled, as the rows that follow have other numbers.
     func endBatches() throws {
         for staging in stagings { endedBytes += staging.endBatch(spareBatches.take()) }
         if database != nil || endedBytes > Self.batchCapacity { try flush() }
     }
 
-    /// The scratch database, made when it is first asked for, with a table for each shape of rows.
+    /// Returns the scratch database, created on first use, with a table for each shape of rows.
     func openScratch() throws -> DatabaseQueue {
         if let database { return database }
         let new = try scratch.open()
@@ -19,7 +19,7 @@ extension WorkerContext {
         return new
     }
 
-    /// Forgets the rows that a request has staged: it is sent once more.
+    /// Removes the rows that a request has staged, as it is sent once more.
     package func forgetRequest(_ index: Int) throws {
         try endBatches()
         let rows = Staging.rows(ofRequest: index)
@@ -39,16 +39,16 @@ extension WorkerContext {
         tablesOfRequest[index] = nil
     }
 
-    /// Hands every batch to the scratch database's queue; waits only while two are under way there.
+    /// Hands every batch to the scratch database's queue. Waits only while two are in progress there.
     func flush(isFull: Bool = false) throws {
         let database = try openScratch()
         for staging in stagings {
             if isFull, staging.table.sortColumn != nil, !staging.isContested { staging.isSorted = true }
             while !staging.isEmpty {
-                // Waits first: a batch that has been written is then the spare one.
+                // Waits first: a batch that has been written can then be reused as the spare one.
                 inFlight.wait()
                 let batch = staging.takeBatch(spareBatches.take())
-                // Of very large rows one is under way at a time, for the sake of memory.
+                // Only one batch of very large rows is in progress at a time, to save memory.
                 let isLarge = batch.rows.capacity > BatchPool.largestKept
                 if isLarge { inFlight.wait() }
                 write(batch, of: staging, to: database, places: isLarge ? 2 : 1)
@@ -81,10 +81,10 @@ extension WorkerContext {
         }
     }
 
-    /// Leaves the rows of a small stack where they are, for the merge; of another, writes what is still in memory, finds
-    /// rows that share a key, and closes the scratch database.
+    /// Ends the staging. A small stack's rows stay in memory for the merge. For a larger one, writes the rows that are
+    /// still in memory, finds rows that share a key, and closes the scratch database.
     ///
-    /// - Returns: what there is to merge, in the order of the stack.
+    /// - Returns: the stack to merge, with its parts in the order of the stack.
     package func finish() throws -> StagedStack {
         try endBatches()
         let stagings = stagings.filter(\.isUsed)
@@ -113,13 +113,13 @@ extension WorkerContext {
         return stack
     }
 
-    /// Removes the scratch database. Always called, whatever became of the run.
+    /// Removes the scratch database. Always called, whatever the outcome of the run.
     package func remove() {
         database = nil
         scratch.remove()
     }
 
-    /// Stops what the scratch database is doing, from any thread.
+    /// A closure that stops the scratch database's work, from any thread.
     package var interrupter: @Sendable () -> Void {
         { [scratch] in scratch.interrupt() }
     }

@@ -2,30 +2,30 @@ package import FeedModel
 import Foundation
 public import GRDB
 
-/// What one run of one source has staged, and what its parsers see of the store.
+/// The staged rows of one run of one source, and the view of the store for its parsers.
 ///
-/// Rows are gathered in memory. Those of a small stack stay there until they are merged; of a larger one they are written
-/// to a private scratch database by that database's own queue, while the parser goes on. Nothing reaches the main store
-/// before the whole stack has been parsed; then the context is finished and merged.
+/// Rows are gathered in memory. Those of a small stack stay there until they are merged. Those of a larger one are
+/// written to a private scratch database on that database's own queue, while the parser goes on. Nothing reaches the
+/// main store before the whole stack has been parsed; then the context is finished and merged.
 ///
 /// Not `Sendable`: used from the run's executor only. Its methods block that executor while the scratch database is
-/// behind, or while a `fetch` is answered; never the cooperative pool.
+/// behind, or while a `fetch` is answered. They never block the cooperative pool.
 public final class WorkerContext {
-    /// What a run keeps in memory before it goes to the scratch database. Together with the two batches that may be under
-    /// way this bounds a run's memory, whatever the size of its feeds.
+    /// The bytes that a run keeps in memory before they go to the scratch database. Together with the two batches that
+    /// may be in progress this bounds a run's memory, whatever the size of its feeds.
     static let batchCapacity = 2 << 20
 
     let store: MainStore
     let scratch: ScratchDatabase
-    /// The scratch database, once it has been needed.
+    /// The scratch database; nil until it is first needed.
     var database: DatabaseQueue?
-    /// The memory of batches that have ended and are not in the scratch database.
+    /// The bytes of ended batches that are not in the scratch database yet.
     var endedBytes = 0
     let failure = FirstError()
     let inFlight = DispatchSemaphore(value: 2)
     let spareBatches = BatchPool()
 
-    // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and touched for every row.
+    // `@exclusivity(unchecked)`, here and below: used from the run's executor only, and accessed for every row.
     private var rule = MergeRule()
     private var requestIndex = 0
     private var tables: [String: TableInfo] = [:]
@@ -34,20 +34,20 @@ public final class WorkerContext {
     @exclusivity(unchecked) private var writers: [ObjectIdentifier: Writer] = [:]
     @exclusivity(unchecked) private var lastType: ObjectIdentifier?
     @exclusivity(unchecked) private var lastWriter: Writer?
-    /// How records of `lastType` are written once it is known, without a reference count a row.
+    /// The encoder and staging of records of `lastType`, once known, without a reference count for each row.
     @exclusivity(unchecked) private var shortcut: (encoder: Unmanaged<RowEncoder>, staging: Unmanaged<Staging>)?
     var isStoreAttached = false
     var viewsAreCurrent = false
 
-    /// Rows inserted so far by the request under way.
+    /// The number of rows inserted so far by the current request.
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
-    /// Records that the run's declarations said to drop.
+    /// The number of records that the run's declarations said to drop.
     package var skippedRows = 0
     private var recordCount: Int64 = 0
     /// The number of the last row of a contested staging table.
     @exclusivity(unchecked) private var contestedRow: Int64 = 0
-    /// Bytes of texts and blobs that the rows of one body may hold together, however often each is copied. To be set once its
-    /// request has begun.
+    /// The most bytes of texts and blobs that the rows of one body may hold together, counting each copy. Set it after
+    /// the start of its request.
     @exclusivity(unchecked) package var textLimit = Int.max
     @exclusivity(unchecked) private var textBytes = 0
     var tablesOfRequest: [Int: Set<String>] = [:]
@@ -57,7 +57,7 @@ public final class WorkerContext {
         var rule: MergeRule
     }
 
-    /// How records of one type are written while one request is under way.
+    /// The encoder and staging of records of one type during one request.
     private final class Writer {
         let encoder: RowEncoder?
         @exclusivity(unchecked) var staging: Staging?
@@ -71,7 +71,7 @@ public final class WorkerContext {
 
     // MARK: - Requests
 
-    /// From here on, rows belong to this request of the stack and are merged by this rule.
+    /// Starts a request of the stack. The rows that follow belong to it and are merged by this rule.
     package func beginRequest(_ index: Int, rule: MergeRule) {
         requestIndex = index
         contestedRow = max(contestedRow, Staging.firstContestedRow(ofRequest: index))
@@ -79,7 +79,7 @@ public final class WorkerContext {
         insertedRows = 0
         textBytes = 0
         textLimit = .max
-        // What the request needs may just have been added to them.
+        // Tables or columns that the request needs may just have been added.
         tables.removeAll()
         writers.removeAll()
         lastType = nil
@@ -87,15 +87,15 @@ public final class WorkerContext {
         shortcut = nil
     }
 
-    /// The tables for which a request has staged rows.
+    /// Returns the tables for which a request has staged rows.
     package func tables(ofRequest index: Int) -> Set<String> { tablesOfRequest[index] ?? [] }
 
     // MARK: - Inserting
 
     /// Stages a record for the table that its type names.
     ///
-    /// - Throws: ``StoreError`` where the store has no such table or column; what encoding the record throws; and, some
-    ///   rows later than the row that was at fault, what the scratch database threw.
+    /// - Throws: ``StoreError`` where the store has no such table or column; the error of the record's encoding; and an
+    ///   error of the scratch database, some rows later than the row at fault.
     public func insert<Record: FeedRecord>(_ record: Record) throws {
         if let shortcut, ObjectIdentifier(Record.self) == lastType,
             try shortcut.staging._withUnsafeGuaranteedRef({ staging in
@@ -145,7 +145,7 @@ public final class WorkerContext {
 
     /// Stages a record for the table that its type names, by its own encoding into columns.
     ///
-    /// GRDB's persistence callbacks (`willInsert` and so on) are not called: a row is not yet in the store.
+    /// GRDB's persistence callbacks (`willInsert` and so on) are not called, as a row is not yet in the store.
     public func insert(_ record: some EncodableRecord & TableRecord) throws {
         try append(encodedColumns(of: record), to: type(of: record).databaseTableName)
     }
@@ -161,7 +161,7 @@ public final class WorkerContext {
             throw StoreError.notANumber(column: value.column)
         }
         let info = try tableInfo(table)
-        // A generated key without a value is one that the store is to give.
+        // A generated key without a value is left for the store to generate.
         let supplied = values.filter { !($0.value.isNull && $0.column.lowercased() == info.generatedKey?.lowercased()) }
         let shape = RowShape(
             table: info.name, columns: supplied.map(\.column), insertOnly: rule.insertOnly[info.name] ?? [])
@@ -189,7 +189,7 @@ public final class WorkerContext {
         let (filled, texts) = staging.batchReference._withUnsafeGuaranteedRef { ($0.size, $0.textsOfRow) }
         textBytes += texts
         if textBytes > textLimit { throw tooLarge(staging) }
-        // Rows of many tables may fill as many batches: long ones are looked at one by one.
+        // Rows of many tables may fill as many batches, so long rows are checked one by one.
         if filled > Self.batchCapacity - 4096 || insertedRows & 0xFF == 0 || texts > 16 << 10 { try flushIfFull() }
     }
 
@@ -212,23 +212,23 @@ public final class WorkerContext {
         return info
     }
 
-    /// A table's columns that can be written, with their declared types.
+    /// Returns a table's columns that can be written, with their declared types.
     package func columns(of table: String) throws -> [(name: String, type: String)] {
         try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
     }
 
-    /// A number that no other record of the run has.
+    /// Returns a number that no other record of the run has.
     package func nextRecord() -> Int64 {
         recordCount += 1
         return recordCount
     }
 
-    /// Every table of the main store but Tributary's own.
+    /// Returns every table of the main store except Tributary's own.
     package func storeTables() throws -> [StoreTable] { try store.tables() }
 
     package func primaryKey(of table: String) throws -> [String] { try tableInfo(table).primaryKey }
 
-    /// Where rows of this shape are staged, for the request under way.
+    /// Returns a writer that stages rows of this shape for the current request.
     package func writer(for shape: RowShape, rule: MergeRule) throws -> RowWriter {
         RowWriter(try staging(shape, of: tableInfo(shape.table), rule: rule), context: self)
     }

@@ -2,7 +2,7 @@ import CSQLite
 import GRDB
 
 extension Database {
-    /// Whether rows lack their parents at this moment of the transaction.
+    /// True if rows lack their parents at this moment of the transaction.
     var hasBrokenForeignKeys: Bool {
         var broken: Int32 = 0
         var unused: Int32 = 0
@@ -10,8 +10,8 @@ extension Database {
         return broken != 0
     }
 
-    /// Runs a statement that is known to break no foreign key without having each of its rows checked. Every prepared
-    /// statement is prepared anew afterwards.
+    /// Runs a statement without checking each of its rows. The statement must be known to break no foreign key.
+    /// Afterwards SQLite prepares every prepared statement anew.
     func withoutForeignKeyChecks(_ body: () throws -> Void) rethrows {
         tributary_enforce_foreign_keys(sqliteConnection, 0)
         defer { tributary_enforce_foreign_keys(sqliteConnection, 1) }

@@ -2,10 +2,10 @@ import CSQLite
 package import GRDB
 
 extension Database {
-    /// Adds the SQL function `row_hash(…)`: one number for any values, the same for values of the same types and bytes. It
-    /// differs from process to process.
+    /// Adds the SQL function `row_hash(…)`. It returns one number for any values, which is the same for values of the
+    /// same types and bytes. It differs between processes.
     ///
-    /// GRDB's own functions get text as `String`s, which end at a NUL and mend what is no UTF-8.
+    /// GRDB's own functions get text as `String`s, which end at a NUL and have invalid UTF-8 repaired.
     package func addRowHash() throws {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
         let code = sqlite3_create_function_v2(
@@ -28,7 +28,7 @@ private func rowHash(
         case SQLITE_FLOAT:
             hasher.combine(sqlite3_value_double(value))
         case SQLITE_TEXT, SQLITE_BLOB:
-            // In this order: asking for the text or the blob may convert it, and its length is then that of the result.
+            // In this order: reading the text or the blob may convert it, and its length is then that of the result.
             let start =
                 type == SQLITE_TEXT
                 ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)

@@ -1,7 +1,7 @@
 import GRDB
 
-/// What a change of a parent does to its children: the main store's foreign keys, seen from the parent's side. Those that
-/// do nothing but refuse at the end of a transaction are not in it.
+/// The effects of a parent's change on its children: the main store's foreign keys, seen from the parent's side. Keys
+/// that only refuse at the end of a transaction are not included.
 struct ForeignKeyGraph: Sendable {
     enum Action: String {
         case restrict = "RESTRICT"
@@ -55,7 +55,7 @@ struct ForeignKeyGraph: Sendable {
             else { continue }
             var targets = parts.compactMap { $0["to"] as String? }
             if targets.isEmpty { targets = try TableInfo(db, table: parent, schema: "main")?.primaryKey ?? [] }
-            // Otherwise SQLite refuses the statement: "foreign key mismatch".
+            // Otherwise SQLite refuses the statement with "foreign key mismatch".
             guard targets.count == parts.count else { continue }
             references[parent.lowercased(), default: []].append(
                 Reference(

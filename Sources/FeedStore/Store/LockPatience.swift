@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// How long is waited while another process holds the store's lock: two minutes, in which the largest stack is committed;
-/// once the program has been told to stop, three seconds.
+/// The waiting time while another process holds the store's lock. It is two minutes, in which the largest stack is
+/// committed, or three seconds once the program has been told to stop.
 final class LockPatience: Sendable {
     private static let limit = Duration.seconds(120)
     private static let lastLimit = Duration.seconds(3)
 
     private let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// From now on nothing is waited for much longer.
+    /// Limits all further waiting to three seconds from now.
     func end() { deadline.withLock { $0 = $0 ?? .now + Self.lastLimit } }
 
-    /// SQLite's busy handler (c3ref/busy_handler.html): pauses, at growing intervals, as SQLite's own does.
+    /// SQLite's busy handler (c3ref/busy_handler.html). Pauses at growing intervals, as SQLite's own does.
     ///
-    /// - Parameter tries: how often it has been called for the same lock.
-    /// - Returns: whether to try once more.
+    /// - Parameter tries: the number of earlier calls for the same lock.
+    /// - Returns: true to try once more.
     func pause(tries: Int) -> Bool {
         let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
         let pause = tries < pauses.count ? pauses[tries] : 100

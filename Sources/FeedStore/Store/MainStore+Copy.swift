@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 
 extension MainStore {
-    /// Copies the store as it is at one moment into another file, by SQLite's backup interface (backup.html). Commits go on
-    /// meanwhile.
+    /// Copies the store's state at one moment into another file, by SQLite's backup interface (backup.html). Commits go
+    /// on meanwhile.
     package func copy(to path: String) throws {
         let copy = try DatabaseQueue(path: path)
         try pool.backup(to: copy)
@@ -13,7 +13,8 @@ extension MainStore {
         try copy.close()
     }
 
-    /// Whether a file is the store's, or one that SQLite or Tributary keeps beside it: those are named after it.
+    /// Returns true for the store's file and for files that SQLite or Tributary keeps beside it, which are named after
+    /// it.
     private func isOwn(_ path: String) throws -> Bool {
         func resolved(_ path: String) -> URL {
             let url = URL(fileURLWithPath: path).standardizedFileURL
@@ -30,10 +31,10 @@ extension MainStore {
             || target.path.hasPrefix(own.path + "-work/")
     }
 
-    /// Makes a file that is a whole copy of the store, or leaves what was there.
+    /// Creates a file that is a complete copy of the store, or leaves an existing file as it is.
     ///
-    /// - Parameter replacing: whether a file of this name is replaced.
-    /// - Returns: its size in bytes.
+    /// - Parameter replacing: true if a file of this name is replaced.
+    /// - Returns: the size of the copy in bytes.
     /// - Throws: ``StoreError`` naming the file.
     package func backUp(to path: String, replacing: Bool) throws -> Int {
         guard try !isOwn(path) else {

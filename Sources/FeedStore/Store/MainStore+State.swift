@@ -2,9 +2,9 @@ public import FeedModel
 package import Foundation
 import GRDB
 
-/// What the store remembers of sources, requests and runs.
+/// The stored states of sources, requests and runs.
 extension MainStore {
-    /// The states of all sources that ever ran, by name.
+    /// Returns the states of all sources that ever ran, by name.
     public func sourceStates() throws -> [String: SourceState] {
         try pool.read { db in
             try Row.fetchCursor(db, sql: "SELECT \(SourceState.columns(of: "s")) FROM tributary_source s").map(
@@ -16,9 +16,9 @@ extension MainStore {
 
     public func sourceState(_ source: String) throws -> SourceState { try pool.read { try $0.sourceState(source) } }
 
-    /// The states of a source and of its requests, the latter by key.
+    /// Returns the states of a source and of its requests, the latter by key.
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
-        // One statement on a connection of its own: a transaction and a place in the pool would each cost as much again.
+        // One statement on a separate connection: a transaction and a place in the pool would each double its cost.
         try states.unsafeRead { db in
             let statement = try db.cachedStatement(sql: Self.statesSQL)
             var state = SourceState(source: source)
@@ -31,7 +31,7 @@ extension MainStore {
             }
             for (key, request) in requests where !request.validators.isEmpty || request.digest != nil {
                 guard try !tableInfos.stands(request.schema, of: request.tables, in: db) else { continue }
-                // Its rows have gone with a table or a column that somebody has dropped.
+                // Its rows were lost with a table or a column that somebody has dropped.
                 requests[key]?.validators = Validators()
                 requests[key]?.digest = nil
             }
@@ -46,17 +46,17 @@ extension MainStore {
         LEFT JOIN tributary_request r ON r.source = asked.source
         """
 
-    /// How a table compares the columns of a scope.
+    /// Returns how a table compares the columns of a scope.
     package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
         try states.unsafeRead { try tableInfos.comparison(of: table, columns: columns, in: $0) }
     }
 
-    /// Says that a source is being asked now. A process that starts while the run has no end yet does not ask at once
-    /// again, and knows that the one before it died during the run.
+    /// Notes that a run of a source starts now. A process that starts before the run has ended does not start another
+    /// at once, and knows that the process before it died during the run.
     ///
     /// - Parameters:
-    ///   - number: how many runs of the source in a row have begun and not ended, this one included.
-    ///   - wait: seconds from `now` until such a process asks again; nil leaves the due time as it is.
+    ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
+    ///   - wait: seconds from `now` until such a process asks again; nil leaves the due time unchanged.
     ///   - declared: the declaration that the run follows.
     package func noteAttempt(
         _ source: String, number: Int, wait: Double?, declared: String, now: Date
@@ -74,7 +74,7 @@ extension MainStore {
         }
     }
 
-    /// Says why nothing of a source is run any more.
+    /// Notes the reason for which a source is not run any more.
     package func noteHold(_ source: String, error: String, note: String) async throws {
         try await writeInGroup { db in
             try db.execute(
@@ -83,9 +83,9 @@ extension MainStore {
         }
     }
 
-    /// Lets sources run again that are held because processes died during their runs.
+    /// Allows sources to run again that are held because processes died during their runs.
     ///
-    /// - Returns: those that were held.
+    /// - Returns: the sources that were held.
     package func release(_ sources: [String]) throws -> [String] {
         try pool.write { db in
             try sources.filter { source in
@@ -99,17 +99,17 @@ extension MainStore {
         }
     }
 
-    /// Cuts due times, and the waits that hosts asked for, to what was decided when they were stored: a clock that was wrong
-    /// at that moment may have put them years ahead.
+    /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
+    /// clock that was wrong at that moment may have put them years ahead.
     package func cutWaits(to now: Date) throws { try pool.write { try $0.cutWaits(to: now) } }
 
-    /// As ``cutWaits(to:)``, without blocking the caller's thread: a clock that said `former` says `now`. What was stored by
-    /// the former time waits for what was left of it.
+    /// Does the same as ``cutWaits(to:)`` without blocking the caller's thread, for a clock that was set back from
+    /// `former` to `now`. A time stored by the former clock keeps its remaining wait.
     package func cutWaits(to now: Date, setBackFrom former: Date) async throws {
         try await writeInGroup { try $0.cutWaits(to: now, from: former) }
     }
 
-    /// Sources that are switched off are asked again when they are switched on, gone or not.
+    /// Makes sources that are switched off due when they are switched on again, even if they were gone.
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }
         let gone = try pool.read {
@@ -124,7 +124,7 @@ extension MainStore {
         }
     }
 
-    /// What an SQL expression gives over the rows of a table, within a scope; nil for NULL.
+    /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
     package func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
         let conditions = scope.sorted { $0.key < $1.key }.map { "\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
@@ -137,7 +137,7 @@ extension MainStore {
         }
     }
 
-    /// Origins that asked to be left alone, and until when.
+    /// Returns the origins that asked for a pause, with the end of each pause.
     package func busyHosts() throws -> [String: Date] {
         let rows = try pool.read { try Row.fetchAll($0, sql: "SELECT origin, not_before FROM tributary_host") }
         return Dictionary(rows.compactMap { row in StoreDate.date(row["not_before"]).map { (row["origin"], $0) } }) {
@@ -145,7 +145,7 @@ extension MainStore {
         }
     }
 
-    /// The last runs, the latest first; of one source or of all.
+    /// Returns the last runs of one source or of all, the latest first.
     public func runs(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
         try pool.read { db in
             try Row.fetchAll(
@@ -172,7 +172,7 @@ extension Database {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    /// A week is the longest that a server may ask for; what was stored without its wait is taken for that.
+    /// Cuts due times and waits. A server may ask for a week at most; a time stored without its wait counts as a week.
     fileprivate func cutWaits(to now: Date, from former: Date? = nil) throws {
         let former = StoreDate.text(former ?? now)
         let now = StoreDate.text(now)
@@ -203,7 +203,7 @@ extension Database {
                 """, arguments: ["now": now])
     }
 
-    /// The states of every request of every source.
+    /// Returns the states of all requests of all sources.
     func requestStates() throws -> [(source: String, state: RequestState)] {
         try Row.fetchCursor(
             self, sql: "SELECT source, \(RequestState.columns(of: "r")) FROM main.tributary_request r"

@@ -3,7 +3,7 @@ import GRDB
 
 /// Tables that mappings declare.
 extension MainStore {
-    /// Creates the tables that do not exist, adds the columns that are new, and compares the others.
+    /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
     package func prepareTables(_ definitions: [TableSchema]) throws {
@@ -29,7 +29,7 @@ extension MainStore {
         }
     }
 
-    /// Whether every table is there, with every column.
+    /// Returns true if every table exists, with every column.
     package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
         try pool.read { db in
             try definitions.allSatisfy { definition in
@@ -39,8 +39,8 @@ extension MainStore {
         }
     }
 
-    /// Runs a parser's schema where one of its tables does not exist, and adds columns that a later version of it has to
-    /// those that do.
+    /// Runs a parser's schema if one of its tables does not exist. Adds columns that a later version of it has to
+    /// existing tables.
     package func prepare(schema: String, tables: [String]) throws {
         do {
             try tableInfos.ensure(.sql(schema), in: pool) {
@@ -48,7 +48,7 @@ extension MainStore {
                 guard try tables.isEmpty || isMissing || !newColumns(schema: schema, tables: tables).isEmpty else {
                     return
                 }
-                // Two processes may open a store of the former version at the same moment.
+                // Two processes may open a store of the former version at once.
                 let lock = try RunLock(schemaOf: path)
                 defer { lock?.unlock() }
                 // Columns first: indexes and views of the schema may name them.
@@ -67,18 +67,18 @@ extension MainStore {
         }
     }
 
-    /// Whether every table of a parser is there, with every column that its schema gives it.
+    /// Returns true if every table of a parser exists, with every column that its schema gives it.
     package func isPrepared(schema: String, tables: [String]) throws -> Bool {
         guard try missingTables(among: Set(tables)).isEmpty else { return false }
         return try newColumns(schema: schema, tables: tables).isEmpty
     }
 
-    /// Columns that a parser's schema gives to its tables, and that those which are there lack.
+    /// Returns the columns that a parser's schema gives to its tables, and that the existing tables lack.
     private func newColumns(
         schema: String, tables: [String]
     ) throws -> [(table: String, column: TableInfo.Column)] {
         let declared = try DatabaseQueue()
-        // A schema that stands on other tables than its own is the author's to keep up to date.
+        // The author keeps a schema that depends on other tables than its own up to date.
         guard (try? declared.write { try $0.execute(sql: schema) }) != nil else { return [] }
         return try tables.flatMap { table in
             guard let new = try declared.read({ try TableInfo($0, table: table, schema: "main") }),
@@ -88,7 +88,7 @@ extension MainStore {
         }
     }
 
-    /// Every table but Tributary's and SQLite's own.
+    /// Returns every table except Tributary's and SQLite's own.
     func tables() throws -> [StoreTable] {
         try pool.read { db in
             let names = try String.fetchAll(
@@ -109,7 +109,8 @@ extension MainStore {
         }
     }
 
-    /// Whether a column of a table refers to another table by a foreign key of its own; true where there is no such table.
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
+    /// table.
     package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
         try pool.read { db in
             guard let info = try TableInfo(db, table: table, schema: "main") else { return true }
@@ -134,14 +135,14 @@ extension MainStore {
         }
     }
 
-    /// The columns of a table, in lower case; none where there is no such table.
+    /// Returns the columns of a table, in lower case; empty where there is no such table.
     package func columns(of table: String) throws -> Set<String> {
         try pool.read { db in
             Set(try TableInfo(db, table: table, schema: "main")?.columns.map { $0.name.lowercased() } ?? [])
         }
     }
 
-    /// Where existing tables are not as declared.
+    /// Returns messages about existing tables that are not as declared.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
         try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
     }
@@ -226,7 +227,7 @@ extension Database {
             return
         }
         for column in definition.columns where info.column(column.name) == nil {
-            // Rows that are already there have no value for it.
+            // Existing rows have no value for it.
             try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false, among: all))")
         }
     }
@@ -238,14 +239,14 @@ extension Database {
         return sql
     }
 
-    /// The type of a table's primary key, as it is or as it will be created.
+    /// Returns the type of a table's primary key, as it is or as it will be created.
     private func keyType(of table: String?, among all: [TableSchema]) throws -> String {
         if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
             try !tableExists(definition.name, in: "main")
         {
             guard !definition.needsGeneratedKey else { return "INTEGER" }
             let key = definition.columns.first { $0.name.lowercased() == definition.key.first?.lowercased() }
-            // A key that is itself another table's, as that one is.
+            // The type of a key that itself refers to another table is that of the other table's key.
             if let key, key.type == nil, key.references?.lowercased() != definition.name.lowercased() {
                 return try keyType(of: key.references, among: all)
             }

@@ -3,15 +3,15 @@ import FeedModel
 import Foundation
 public import GRDB
 
-/// The database that everybody else reads, and the only way to write to it: whole stacks, in one transaction each.
+/// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
 ///
-/// SQLite in WAL mode. One writer at a time commits, in this process and in others on the same file; readers are never
-/// kept waiting. Its methods block their thread: none is called from the cooperative pool.
+/// SQLite in WAL mode. One writer at a time commits, in this process and in others on the same file. Readers never
+/// wait. Its methods block their thread: none is called from the cooperative pool.
 public final class MainStore: Sendable {
     /// The file's path, made absolute.
     public let path: String
     let pool: DatabasePool
-    /// Where each run begins: by looking at what is known of its source.
+    /// The connection that reads a source's state at the start of each run.
     let states: DatabaseQueue
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
@@ -20,14 +20,14 @@ public final class MainStore: Sendable {
     private let groupCommit = GroupCommit()
     private let patience = LockPatience()
 
-    /// For queries and GRDB observations, which fire at every commit that changes what they watch.
+    /// A reader for queries and for GRDB observations, which fire at every commit that changes the observed rows.
     public var reader: any DatabaseReader { pool }
 
     /// Opens the store, creating it where it does not exist, and brings its schema up to date.
     ///
     /// - Parameters:
     ///   - schema: idempotent SQL, run each time the store is opened.
-    ///   - registerMigrations: adds the program's own migrations behind Tributary's.
+    ///   - registerMigrations: adds the program's own migrations after Tributary's.
     /// - Throws: ``StoreError``.
     public init(
         path: String, schema: String? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
@@ -54,7 +54,7 @@ public final class MainStore: Sendable {
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
             if try schema != nil || !pool.read(migrator.hasCompletedMigrations) {
-                // Two processes may open a new store at the same moment.
+                // Two processes may open a new store at once.
                 let lock = try RunLock(schemaOf: self.path)
                 defer { lock?.unlock() }
                 try migrator.migrate(pool)
@@ -98,16 +98,16 @@ public final class MainStore: Sendable {
         }
     }
 
-    /// Writes when those who came earlier have written. The caller's thread is free meanwhile, and one thread does one
-    /// commit after another: with each on its caller's thread, they spend more time on waking one another than on the
-    /// commits of small stacks.
+    /// Writes after all earlier callers. The caller's thread stays free meanwhile, and one thread does one commit after
+    /// another. With each commit on its caller's thread, the threads would spend more time on waking one another than
+    /// on the commits of small stacks.
     func onWriter<Value: Sendable>(_ write: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in continuation.resume(with: Result { try write(db) }) }
         }
     }
 
-    /// Writes little, together with others that wait for the writing connection.
+    /// Makes a small write, together with others that wait for the writing connection.
     func writeInGroup(
         committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
     ) async throws {
@@ -119,25 +119,25 @@ public final class MainStore: Sendable {
         }
     }
 
-    /// Looks whether the files with which the store was opened are in their place. Readers do not notice where they are
-    /// not: they go on with those.
+    /// Checks that the files with which the store was opened are in their place. Readers do not notice if they are not:
+    /// they go on with the opened files.
     ///
     /// - Throws: ``StoreError`` naming the file that is gone, or has been replaced.
     package func checkFiles() throws { try files.check() }
 
-    /// As ``checkFiles()``, for the store's own file alone: what each commit does.
+    /// Does the same as ``checkFiles()`` for the store's own file alone. Each commit calls it.
     func checkFile() throws { try files.checkStore() }
 
-    /// Brings what was committed from the write-ahead log into the store's file, as far as no reader needs the log. Waits for
-    /// nobody but this process's own commit.
+    /// Moves committed changes from the write-ahead log into the store's file, as far as no reader needs the log. Waits
+    /// only for this process's own commit.
     package func checkpoint() throws {
         try pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
     }
 
-    /// The program is to stop: what waits for another process's lock gives up within three seconds.
+    /// Makes waits for another process's lock end within three seconds, because the program is to stop.
     package func stopWaiting() { patience.end() }
 
-    /// Closes every connection. Nothing may use the store afterwards.
+    /// Closes every connection. The store must not be used afterwards.
     public func close() throws {
         let closing = Result { try states.close() }
         try pool.close()
@@ -162,22 +162,23 @@ public final class MainStore: Sendable {
         return info
     }
 
-    /// Whether the store has all of these tables; the names that it does not have.
+    /// Returns the names of tables that the store does not have.
     package func missingTables(among names: Set<String>) throws -> [String] {
         try pool.read { db in try names.sorted().filter { try !db.tableExists($0) } }
     }
 
     // MARK: - Worker contexts
 
-    /// Scratch databases and hand-over files lie beside the store, on the same file system.
+    /// The folder of scratch databases and hand-over files: beside the store, on the same file system.
     package var workFolder: String { path + "-work" }
 
-    /// What a source's run is to stage its rows in. Only the holder of the source's ``RunLock`` may make one.
+    /// Creates the context in which a source's run stages its rows. Only the holder of the source's ``RunLock`` may
+    /// call it.
     package func makeWorkerContext(source: String) -> WorkerContext {
         WorkerContext(store: self, source: source)
     }
 
-    /// Forgets what is known of the tables where the schema has changed. Each run that looks at them begins with it.
+    /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
     package func renewTableInfos() throws { try states.unsafeRead(tableInfos.renew) }
 
     func scratchPath(_ source: String) -> String {
@@ -185,7 +186,7 @@ public final class MainStore: Sendable {
         return workFolder + "/" + name + ".scratch"
     }
 
-    /// Removes the scratch databases that runs cut off by a crash have left. Those of running sources are kept.
+    /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
     package func removeAbandonedScratch() throws {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else {
             return
@@ -201,10 +202,11 @@ public final class MainStore: Sendable {
 }
 
 extension Database {
-    /// Runs a schema that may set what no transaction can, such as pragmas.
+    /// Runs a schema that may contain statements which no transaction allows, such as pragmas.
     fileprivate func run(schema: String) throws {
         defer {
-            // It would stay open for whoever writes next. What was written in it is not wanted, or SQLite has rolled it back.
+            // It would stay open for the next writer. Its changes are not wanted, or SQLite has rolled them back
+            // already.
             if isInsideTransaction { try? rollback() }
         }
         try execute(sql: schema)

@@ -9,8 +9,8 @@ import Foundation
 
 /// The right to run a source, held by one run in one process at a time.
 ///
-/// A lock on one byte of `STORE-lock`, chosen by the source's name. It is an open file description lock (fcntl_locking(2)),
-/// so it excludes other runs in this process, too, and the kernel gives it up when its holder dies.
+/// A lock on one byte of `STORE-lock`, chosen by the source's name. It is an open file description lock
+/// (fcntl_locking(2)). So it also excludes other runs in this process, and the kernel releases it when its holder dies.
 package final class RunLock: Sendable {
     private let descriptor: Int32
 
@@ -20,7 +20,7 @@ package final class RunLock: Sendable {
         try self.init(storePath: store.path, name: source, waits: false)
     }
 
-    /// The right to change the schema of a store; blocks until another process is done with it.
+    /// Takes the right to change the schema of a store. Blocks until another process has released it.
     ///
     /// - Returns: never nil.
     convenience init?(schemaOf storePath: String) throws {
@@ -59,7 +59,7 @@ package final class RunLock: Sendable {
         private static let waitForLock: Int32 = 91
     #endif
 
-    /// The same in every process, and without the top two bits: file offsets are signed.
+    /// Returns the lock's position, the same in every process. Its top two bits are zero, as file offsets are signed.
     private static func position(of source: String) -> UInt64 {
         Fingerprint.hash(source) >> 2
     }

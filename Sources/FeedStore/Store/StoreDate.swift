@@ -1,7 +1,7 @@
 package import Foundation
 
-/// Points in time as Tributary's own tables keep them: `2026-11-21T08:30:00.000Z`, which sorts as text. A run writes and
-/// reads a dozen of them.
+/// Points in time in the format of Tributary's own tables: `2026-11-21T08:30:00.000Z`, which sorts as text. A run
+/// writes and reads a dozen of them.
 package enum StoreDate {
     package static func text(_ date: Date) -> String {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.down)

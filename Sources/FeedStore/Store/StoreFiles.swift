@@ -1,8 +1,8 @@
 import FeedModel
 import Foundation
 
-/// The files that a store was opened with. What is written once another file, or none, is in the place of one of them
-/// reaches nobody.
+/// The files with which a store was opened. If one of them is removed or replaced by another file, further writes reach
+/// nobody.
 struct StoreFiles: Sendable {
     private struct File: Sendable {
         var path: String
@@ -13,7 +13,7 @@ struct StoreFiles: Sendable {
         var device: UInt64
         var number: UInt64
 
-        /// Nil where there is no such file, or it cannot be seen.
+        /// Returns nil where there is no such file, or where its status cannot be read.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -26,19 +26,19 @@ struct StoreFiles: Sendable {
     private let companions: [File]
 
     /// - Parameters:
-    ///   - path: the store's, as it is configured.
-    ///   - resolved: the same as SQLite opened it, without symbolic links: beside it lie its write-ahead log, and the index
-    ///     of that (wal.html, section 2.2), which stay for as long as a connection is open.
+    ///   - path: the store's path, as it is configured.
+    ///   - resolved: the path as SQLite opened it, without symbolic links. Beside it lie the write-ahead log and its
+    ///     index (wal.html, section 2.2), which stay as long as a connection is open.
     init(path: String, resolved: String) {
         store = File(path: path, identity: Identity(path))
         companions = [resolved + "-wal", resolved + "-shm"].map { File(path: $0, identity: Identity($0)) }
             .filter { $0.identity != nil }
     }
 
-    /// Looks whether the store's own file is in its place.
+    /// Checks that the store's own file is in its place.
     func checkStore() throws { try check(store) }
 
-    /// Looks whether all of them are.
+    /// Checks that all of the files are in their place.
     ///
     /// - Throws: ``StoreError`` naming the file that is not.
     func check() throws {

@@ -1,11 +1,12 @@
 extension String {
-    /// As a string literal of SQL.
+    /// The text as an SQL string literal.
     package var sqlLiteral: String { quoted(by: "'") }
 
-    /// As an identifier of SQL, whatever characters it has. (GRDB's own quoting leaves quotes inside as they are.)
+    /// The text as an SQL identifier, whatever its characters. (GRDB's own quoting leaves quotes inside unchanged.)
     package var sqlIdentifier: String { quoted(by: "\"") }
 
-    /// By scalars: a quote that a combining mark follows is no `Character` of its own, and ends SQL's text all the same.
+    /// Quotes by scalars: a quote followed by a combining mark is not a `Character` of its own, but still ends SQL's
+    /// text.
     private func quoted(by quote: Unicode.Scalar) -> String {
         guard utf8.contains(UInt8(ascii: quote)) else { return "\(quote)\(self)\(quote)" }
         var quoted = String.UnicodeScalarView([quote])

@@ -3,7 +3,7 @@ import FeedModel
 import GRDB
 
 extension ColumnComparison {
-    /// What stands for a value that the column holds; nil for NULL, which is equal to nothing.
+    /// Returns the compared form of a stored value; nil for NULL, which is equal to nothing.
     func value(stored: DatabaseValue) -> ComparedValue? {
         switch stored.storage {
         case .null: nil
@@ -16,11 +16,11 @@ extension ColumnComparison {
 }
 
 extension Database {
-    /// How columns of one of the main store's tables compare; a column that there is not is left out.
+    /// Returns how columns of one of the main store's tables compare. Columns that do not exist are left out.
     ///
-    /// - Parameter columns: their names in lower case.
+    /// - Parameter columns: the names in lower case.
     func comparisons(of columns: Set<String>, in table: String) throws -> [String: ColumnComparison] {
-        // Read first: the look-ups below go by what the connection knows of the schema.
+        // Read first: the look-ups below depend on the connection's knowledge of the schema.
         let types = try Row.fetchAll(self, sql: "PRAGMA main.table_xinfo(\(table.sqlIdentifier))").reduce(
             into: [String: String]()
         ) { $0[($1["name"] as String).lowercased()] = $1["type"] }

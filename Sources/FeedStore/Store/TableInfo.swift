@@ -1,13 +1,13 @@
 import FeedModel
 import GRDB
 
-/// A table of the main store, as far as staging and merging need to know it.
+/// The properties of a main store's table that staging and merging need.
 struct TableInfo: Sendable {
     struct Column: Sendable {
         var name: String
         var declaredType: String
-        /// The type that gives a staging table's column the same affinity. What was declared may be no type's name
-        /// (SQLite takes any text), and `ANY` means another affinity in a table that is not STRICT.
+        /// The type that gives a staging table's column the same affinity. The declared type may be any text (SQLite
+        /// accepts it), and `ANY` means another affinity in a table that is not STRICT.
         var stagedType: String
         var isNotNull: Bool
         var isGenerated: Bool
@@ -21,10 +21,10 @@ struct TableInfo: Sendable {
     }
 
     var name: String
-    /// What SQLite calls it: `table`, or `view`, `virtual`, `shadow`.
+    /// SQLite's name for the kind of table: `table`, or `view`, `virtual`, `shadow`.
     var kind: String
     var isStrict: Bool
-    /// Whether it says of a constraint what becomes of rows that break it (lang_conflict.html).
+    /// True if a constraint of the table says what is done with rows that break it (lang_conflict.html).
     var hasConflictClause: Bool
     let columns: [Column]
     /// The columns' positions, by their names in lower case.
@@ -39,7 +39,7 @@ struct TableInfo: Sendable {
     var uniqueIndexes: [[(name: String, collation: String)]]
     var foreignKeys: [ForeignKey]
 
-    /// A name of the rowid that no column has taken for itself.
+    /// A name of the rowid that no column uses.
     var rowID: String? {
         hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
     }
@@ -49,7 +49,8 @@ struct TableInfo: Sendable {
 
     func column(_ name: String) -> Column? { positions[name.lowercased()].map { columns[$0] } }
 
-    /// The collation under which the key's values are unique, by column; nil where no unique index covers the key.
+    /// Returns the collations under which the key's values are unique, by column; nil where no unique index covers the
+    /// key.
     func collations(ofKey key: [String]) -> [String]? {
         let wanted = Set(key.map { $0.lowercased() })
         if key.count == 1, key[0].lowercased() == generatedKey?.lowercased() { return ["BINARY"] }
@@ -63,10 +64,11 @@ struct TableInfo: Sendable {
 }
 
 extension TableInfo {
-    /// Columns that a mapping may write: SQLite's limit (limits.html, "SQLITE_MAX_COLUMN"), less what staging adds.
+    /// The most columns that a mapping may write: SQLite's limit (limits.html, "SQLITE_MAX_COLUMN"), less those that
+    /// staging adds.
     static let maximumColumns = 1990
 
-    /// Why rows with so many columns cannot be written to it; nil where they can.
+    /// Returns the reason for which rows with this many columns cannot be written to the table; nil where they can.
     func problem(ofWriting count: Int) -> String? {
         if kind != "table" {
             let what = kind == "virtual" ? "virtual table" : kind == "view" ? "view" : "table of SQLite's own"
@@ -86,11 +88,11 @@ extension TableInfo {
         return nil
     }
 
-    /// Reads what the database `schema` says of a table; nil where there is no such table.
+    /// Reads the definition of a table in the database `schema`; nil where there is no such table.
     init?(_ db: Database, table: String, schema: String) throws {
         let rows = try Row.fetchAll(db, sql: "PRAGMA \(schema).table_xinfo(\(table.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
-        // As it was created, whatever letters it is asked for in.
+        // The name as it was created, whatever its case in the request.
         let listed = try Row.fetchOne(
             db,
             sql: """
@@ -123,7 +125,7 @@ extension TableInfo {
                 let name: String = index["name"]
                 let keys = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_xinfo(\(name.sqlIdentifier))")
                     .filter { ($0["key"] as Int) != 0 }
-                // With an expression among its columns, it does not make the others unique.
+                // An index with an expression among its columns does not make the other columns unique.
                 guard keys.allSatisfy({ ($0["name"] as String?) != nil }) else { return nil }
                 return keys.map { (name: $0["name"], collation: $0["coll"]) }
             }
@@ -133,7 +135,7 @@ extension TableInfo {
                 columns: rows.map { $0["from"] }, parent: rows[0]["table"],
                 targets: rows.compactMap { $0["to"] as String? })
         }
-        // `INTEGER PRIMARY KEY DESC` is no other name for the rowid, and has an index (lang_createtable).
+        // `INTEGER PRIMARY KEY DESC` is not an alias of the rowid, and has an index (lang_createtable).
         if hasRowID, primaryKey.count == 1, column(primaryKey[0])?.declaredType.uppercased() == "INTEGER",
             !indexes.contains(where: { $0["origin"] == "pk" })
         {

@@ -2,23 +2,23 @@ import FeedModel
 import GRDB
 import Synchronization
 
-/// What is known of the main store's tables, for as long as its schema stays as it is: reading it anew for each run would
-/// take longer than many a run.
+/// The properties of the main store's tables, kept as long as its schema is unchanged. Reading them anew for each run
+/// would take longer than many runs.
 final class TableInfoCache: Sendable {
     private struct State {
         var version = -1
         var tables: [String: TableInfo] = [:]
-        /// What has been found to suit this schema.
+        /// The requirements that this schema has been found to meet.
         var suitable: Set<Requirement> = []
-        /// How columns compare, by table and column; nil for a column that there is not.
+        /// The comparison of columns, by table and column; nil for a column that does not exist.
         var comparisons: [String: [String: ColumnComparison?]] = [:]
-        /// Of each table's first columns, a name for every number of them.
+        /// Names for the columns of each table: the name at each position stands for all columns up to there.
         var columnMarks: [String: [String]] = [:]
         /// Tables that have been seen to have rows.
         var filled: Set<String> = []
     }
 
-    /// What a mapping or a parser asks of the schema.
+    /// A requirement of a mapping or a parser on the schema.
     enum Requirement: Hashable {
         case tables([TableSchema])
         case references([ReferenceDefinition])
@@ -27,13 +27,13 @@ final class TableInfoCache: Sendable {
 
     private let state = Mutex(State())
 
-    /// What is known already, by the names that were asked for.
+    /// The cached tables, by the names that were asked for.
     var known: [String: TableInfo] { state.withLock { $0.tables } }
 
-    /// Forgets what is known where the schema has changed, which another process may have done, and tells what is left.
+    /// Forgets the cache if the schema has changed, perhaps by another process, and returns what is left.
     @discardableResult
     private func current(in db: Database) throws -> State {
-        // What the file's header says (pragma.html, "schema_version").
+        // The version in the file's header (pragma.html, "schema_version").
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
         return state.withLock { state in
             if state.version != version { state = State(version: version) }
@@ -41,12 +41,13 @@ final class TableInfoCache: Sendable {
         }
     }
 
-    /// Forgets what is known where the schema has changed. Each run that looks at tables begins with it.
+    /// Forgets the cache if the schema has changed. Each run that uses tables begins with it.
     func renew(in db: Database) throws { try current(in: db) }
 
-    /// Makes sure of something once, and again when the schema has been seen to have changed.
+    /// Ensures a requirement once, and again after the schema has changed.
     ///
-    /// - Parameter body: finds it so, or makes it so; it is then asked once more.
+    /// - Parameter body: checks or establishes the requirement. It is called again next time if the schema changed
+    ///   meanwhile.
     func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
         if state.withLock({ $0.suitable.contains(requirement) }) { return }
         let before = try pool.unsafeRead { try current(in: $0).version }
@@ -66,9 +67,9 @@ final class TableInfoCache: Sendable {
         return info
     }
 
-    /// How a table compares the columns of scopes.
+    /// Returns how a table compares the columns of scopes.
     ///
-    /// - Parameter columns: their names in lower case.
+    /// - Parameter columns: the names in lower case.
     func comparison(of table: String, columns: Set<String>, in db: Database) throws -> TableComparison {
         guard !columns.isEmpty else { return TableComparison() }
         let name = table.lowercased()
@@ -88,7 +89,7 @@ final class TableInfoCache: Sendable {
 
     // MARK: - What rows stand in
 
-    /// What a request's rows stand in: which columns each of its tables has now, and whether it has any row.
+    /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
     func mark(of tables: Set<String>, in db: Database) throws -> String {
         let current = try current(in: db)
         return try tables.sorted().map { table in
@@ -98,10 +99,10 @@ final class TableInfoCache: Sendable {
         }.joined(separator: " ")
     }
 
-    /// Whether the rows that were there when the mark was made can still be: every table has the columns that it had, which
-    /// others may follow, and a row if it had any.
+    /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
+    /// columns that it had, perhaps followed by others, and a row if it had any.
     ///
-    /// - Parameter mark: nil where none was made; then the tables must be there.
+    /// - Parameter mark: nil where none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
         let current = try current(in: db)
         guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, current, db).isEmpty } }
@@ -122,7 +123,7 @@ final class TableInfoCache: Sendable {
 
     private static let missing = "none"
 
-    /// Empty where there is no such table.
+    /// Returns the marks of a table's columns; empty where there is no such table.
     private func columnMarks(of table: String, _ current: State, _ db: Database) throws -> [String] {
         if let known = current.columnMarks[table] { return known }
         var last = ""
@@ -135,7 +136,8 @@ final class TableInfoCache: Sendable {
         return marks
     }
 
-    /// Whether a table has a row: asked once for as long as the schema stays as it is, since who drops a table changes that.
+    /// Returns true if a table has a row, or had one since the schema last changed. Dropping a table changes the
+    /// schema.
     private func hasHadRows(_ table: String, _ current: State, _ db: Database) throws -> Bool {
         let name = table.lowercased()
         if current.filled.contains(name) { return true }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Dates as GRDB and the own tables write them, without a formatter: there is one in many a row.
+/// Dates as GRDB and Tributary's own tables write them, without a formatter, because many rows contain one.
 ///
-/// Nil for what is left to formatters: years in which calendars differ, or of other than four digits; and, for a record's
-/// columns, fractions of seconds.
+/// Formatters handle the dates for which these functions return nil: years in which calendars differ, or of other than
+/// four digits; and, in a record's columns, fractions of seconds.
 enum UTCText {
     /// `2026-11-21T08:30:00Z`
     static func iso8601(_ date: Date) -> String? {
@@ -22,7 +22,7 @@ enum UTCText {
         return text(of: seconds, separator: "T", end: ".\(String(1000 + fraction).dropFirst())Z")
     }
 
-    /// What ``storeDate(_:)`` wrote.
+    /// Reads the text that ``storeDate(_:)`` writes.
     static func date(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { bytes in

@@ -47,7 +47,7 @@ struct CheckCommand: ProgramCommand {
         throw Failure.configuration(result.problems.joined(separator: "\n"))
     }
 
-    /// Mistakes that only a store with the schema shows.
+    /// Returns the mistakes that only a store with the schema shows, and the notes.
     private static func storeProblems(
         _ program: Program, _ configuration: TributaryConfiguration
     ) throws -> (problems: [String], notes: [String]) {
@@ -76,7 +76,7 @@ struct CheckCommand: ProgramCommand {
                 }
             }
             let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
-                // A table that there is may compare otherwise than the one that would be made.
+                // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
                 return try (isThere ? existing ?? store : store).comparison(of: table, columns: columns)
             }
@@ -95,8 +95,8 @@ struct CheckCommand: ProgramCommand {
         }
     }
 
-    /// Runs the schema that follows the mappings, twice: a start may not be the first. Tables that cannot be made are reported
-    /// with their requests, and what relies on them is not tried.
+    /// Runs the schema that follows the mappings, twice, as a start may not be the first. Tables that cannot be created
+    /// are reported with their requests, and the SQL that relies on them is not tried.
     private static func trySchemaAfter(
         in store: MainStore, _ program: Program, _ configuration: TributaryConfiguration
     ) throws {
@@ -112,7 +112,7 @@ struct CheckCommand: ProgramCommand {
         try store.checkViews()
     }
 
-    /// - Parameter existing: the store that is in use, if there is one.
+    /// - Parameter existing: the store in use, if there is one.
     private static func problems(
         _ request: RequestDeclaration, of source: SourceDeclaration, in store: MainStore, _ existing: MainStore?,
         _ program: Program, _ configuration: TributaryConfiguration

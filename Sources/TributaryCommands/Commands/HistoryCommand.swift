@@ -42,7 +42,7 @@ struct HistoryCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         let runs = try StoreReader(configuration).runs(of: source, failed: failed, limit: limit)
-        // A source that was declared once may have a history still.
+        // A source that is no longer declared may still have a history.
         if let source, runs.isEmpty, !failed, configuration[source: source] == nil {
             throw Failure.usage(
                 "there is no source '\(source)' in \(configuration.file), nor has there been a run of it")

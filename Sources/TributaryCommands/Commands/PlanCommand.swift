@@ -76,7 +76,7 @@ struct PlanCommand: ProgramCommand {
         if plan.differs { throw ExitCode(2) }
     }
 
-    /// URLs of the files that `--body` gives, by the requests' keys.
+    /// Returns the URLs of the files that `--body` gives, by the requests' keys.
     private func files(for source: SourceDeclaration) throws -> [String: String] {
         var files: [String: String] = [:]
         for option in body {
@@ -95,7 +95,7 @@ struct PlanCommand: ProgramCommand {
         return files
     }
 
-    /// Whether the store is there, with every table that the source writes.
+    /// Returns true if the store exists, with every table that the source writes.
     private func isPrepared(
         _ source: SourceDeclaration, _ configuration: TributaryConfiguration, _ program: Program
     ) throws -> Bool {

@@ -35,7 +35,7 @@ struct RunCommand: ProgramCommand {
             handler.logLevel = level
             return handler
         }
-        // Trapped before the process can be found: until then, their default action would end it.
+        // Signals are trapped before other processes can find this one: until then, their default action would end it.
         let trapped = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
         let folder = DaemonFolder(configuration)
         let presence = try folder.claim()

@@ -4,7 +4,8 @@ import FeedStore
 import Foundation
 import TributaryEngine
 
-/// The store as `status`, `history` and `release` see it: one that does not exist yet is empty, and is not created.
+/// Gives `status`, `history` and `release` access to the store. A store that does not exist yet counts as empty, and is
+/// not created.
 struct StoreReader {
     private let path: String
 
@@ -16,7 +17,7 @@ struct StoreReader {
         try store()?.runs(of: source, failed: failed, limit: limit) ?? []
     }
 
-    /// - Returns: those of the sources that were held.
+    /// - Returns: the names of those sources that were held.
     func release(_ sources: [String]) throws -> [String] { try store()?.release(sources) ?? [] }
 
     private func store() throws -> MainStore? {

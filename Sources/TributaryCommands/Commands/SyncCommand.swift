@@ -41,7 +41,7 @@ struct SyncCommand: ProgramCommand {
         let reports = try await Self.untilSignalled {
             try await service.sync(names, mode: mode) { report in
                 if isJSON {
-                    // A report is strings and numbers; JSON takes them all.
+                    // A report holds only strings and numbers, which JSON can always encode.
                     if let line = try? JSONOutput.line(report) { Terminal.print(line) }
                 } else {
                     display.finish(report, line: Self.line(report, nameWidth: width, on: terminal))
@@ -58,7 +58,7 @@ struct SyncCommand: ProgramCommand {
             "\(name)  \(terminal.colored(outcome, Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
     }
 
-    /// Cancels the operation on SIGINT or SIGTERM: runs under way are discarded, and say so.
+    /// Runs the operation, and cancels it on SIGINT or SIGTERM. Runs under way are then discarded, and report that.
     private static func untilSignalled<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value)
         async throws -> Value
     {
@@ -83,7 +83,7 @@ struct SyncCommand: ProgramCommand {
         }
     }
 
-    /// - Throws: ``Failure`` for a name that is not a source's, or a source that is switched off.
+    /// - Throws: ``Failure`` if a name is not a source's, or its source is switched off.
     static func check(_ names: [String], in configuration: TributaryConfiguration) throws {
         for name in names {
             guard let source = configuration[source: name] else {

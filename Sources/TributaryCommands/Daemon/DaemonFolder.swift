@@ -2,8 +2,8 @@ import FeedDeclarations
 import Foundation
 import TributaryEngine
 
-/// Where the daemon of a store is found and asked: `STORE-daemon` holds its process id and is locked while it lives;
-/// `STORE-refresh/` takes the names of sources to refresh, a file for each request.
+/// The files through which a store's daemon is found and asked. `STORE-daemon` holds its process id and is locked while
+/// it lives. `STORE-refresh/` takes the names of sources to refresh, in a file for each request.
 struct DaemonFolder: Sendable {
     private let storePath: String
 
@@ -12,7 +12,7 @@ struct DaemonFolder: Sendable {
     private var presencePath: String { storePath + "-daemon" }
     private var requestsPath: String { storePath + "-refresh" }
 
-    /// The daemon's claim to be the only one. The kernel gives the lock up if the process dies.
+    /// The daemon's claim to be the only one. The kernel releases the lock if the process dies.
     struct Presence: Sendable {
         fileprivate let descriptor: Int32
         fileprivate let path: String
@@ -23,7 +23,7 @@ struct DaemonFolder: Sendable {
         }
     }
 
-    /// - Throws: ``Failure`` where another daemon runs on the store.
+    /// - Throws: ``Failure`` if another daemon runs on the store.
     func claim() throws -> Presence {
         try FileManager.default.createDirectory(
             atPath: URL(fileURLWithPath: storePath).deletingLastPathComponent().path, withIntermediateDirectories: true)
@@ -43,7 +43,7 @@ struct DaemonFolder: Sendable {
         return Presence(descriptor: descriptor, path: presencePath)
     }
 
-    /// Hands names over and signals the daemon; no names mean all sources.
+    /// Hands names of sources to the daemon and signals it. No names mean all sources.
     ///
     /// - Returns: the daemon's process id.
     func requestRefresh(_ sources: [String]) throws -> Int32 {
@@ -63,16 +63,16 @@ struct DaemonFolder: Sendable {
         return process
     }
 
-    /// Whether a daemon runs on the store.
+    /// True if a daemon runs on the store.
     var isDaemonRunning: Bool { runningProcess() != nil }
 
-    /// What SIGUSR1 asks for: the sources that were handed over, or all of them where none was.
+    /// The request behind a SIGUSR1: the sources that were handed over, or all if none were.
     enum Request: Equatable {
         case all
         case sources([String])
     }
 
-    /// Takes every request that has been handed over.
+    /// Removes and returns every request that has been handed over.
     func takeRequests() -> Request {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: requestsPath)) ?? []
         var names: [String] = []
@@ -82,7 +82,7 @@ struct DaemonFolder: Sendable {
             let sources = FileManager.default.contents(atPath: path).flatMap {
                 try? JSONDecoder().decode([String].self, from: $0)
             }
-            // Already removed means that it was taken by the signal before.
+            // If the file is gone, an earlier signal has taken it.
             guard (try? FileManager.default.removeItem(atPath: path)) != nil, let sources else { continue }
             if sources.isEmpty { return .all }
             isAll = false
@@ -96,7 +96,7 @@ struct DaemonFolder: Sendable {
             .flatMap { Int32(String(decoding: $0, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
-    /// The process that holds the lock.
+    /// Returns the id of the process that holds the lock.
     private func runningProcess() -> Int32? {
         let descriptor = open(presencePath, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

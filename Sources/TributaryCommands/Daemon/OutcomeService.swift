@@ -5,13 +5,13 @@ import Logging
 import ServiceLifecycle
 import TributaryEngine
 
-/// Logs what each run did: once, where the daemon's log is read.
+/// Logs the outcome of each run once, in the daemon's log.
 struct OutcomeService: Service {
     let service: SyncService
     let systemd: SystemdNotifier
     let logger: Logger
 
-    /// Ends with the service's outcomes, so that those of a shutdown are logged, too.
+    /// Returns when the service's outcomes end, so that those of a shutdown are logged too.
     func run() async throws {
         for await report in service.outcomes {
             let summary = Figures.summary(report, now: Date())
@@ -19,7 +19,7 @@ struct OutcomeService: Service {
             logger.log(level: Self.level(report.outcome), "\(line)")
             systemd.status(line)
         }
-        // The outcomes end with the service; a group takes one that ends before it is told to for one that has failed.
+        // The outcomes end with the service. A service that returns before the group tells it to would count as failed.
         try await gracefulShutdown()
     }
 

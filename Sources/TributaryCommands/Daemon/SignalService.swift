@@ -6,7 +6,7 @@ import ServiceLifecycle
 import TributaryEngine
 import UnixSignals
 
-/// SIGHUP reloads the configuration, SIGUSR1 refreshes what was asked for, or everything.
+/// Handles signals: SIGHUP reloads the configuration, SIGUSR1 refreshes the requested sources, or all.
 struct SignalService: Service {
     let signals: UnixSignalsSequence
     let service: SyncService
@@ -16,7 +16,7 @@ struct SignalService: Service {
     let loadConfiguration: @Sendable () throws -> TributaryConfiguration
 
     func run() async throws {
-        // Whoever waits for READY may send signals from then on.
+        // After READY, others may send signals.
         systemd.ready(status: "running")
         for await signal in signals.cancelOnGracefulShutdown() {
             if signal == .sighup { await reload() } else { refresh() }
@@ -35,7 +35,8 @@ struct SignalService: Service {
         systemd.ready(status: "running")
     }
 
-    /// Reading files blocks, and a large one takes its time: not on a thread that all tasks share.
+    /// Loads the configuration on a thread of its own: reading files blocks, and a large file takes time, so it must
+    /// not occupy a thread that all tasks share.
     private func loaded() async -> Result<TributaryConfiguration, any Error> {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {

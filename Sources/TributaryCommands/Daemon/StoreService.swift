@@ -5,9 +5,10 @@ import Logging
 import ServiceLifecycle
 import TributaryEngine
 
-/// Ends the daemon when its store's files have been deleted or replaced: started again, it opens what is there.
+/// Ends the daemon when its store's files have been deleted or replaced. When it is started again, it opens the files
+/// that are there.
 struct StoreService: Service {
-    /// That of an input/output error (sysexits.h, EX_IOERR): systemd restarts what ends with it.
+    /// The exit status for an input/output error (sysexits.h, EX_IOERR), after which systemd restarts the daemon.
     static let exitStatus = ExitCode(74)
 
     let service: SyncService
@@ -20,7 +21,7 @@ struct StoreService: Service {
             logger.critical("\(error)")
             throw Self.exitStatus
         } catch is CancellationError {
-            // Shutting down, or another service has ended the group.
+            // The daemon is shutting down, or another service has ended the group.
         }
     }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Tells systemd how the service stands: datagrams to the socket that it names in `NOTIFY_SOCKET` (sd_notify(3)). Does
-/// nothing where nobody listens.
+/// Tells systemd the service's state, with datagrams to the socket named in `NOTIFY_SOCKET` (sd_notify(3)). Does
+/// nothing without that socket.
 struct SystemdNotifier: Sendable {
     private let socketPath: String?
-    /// How often the watchdog wants to hear of us: half of `WATCHDOG_USEC` (sd_watchdog_enabled(3)).
+    /// The interval between signs of life to the watchdog: half of `WATCHDOG_USEC` (sd_watchdog_enabled(3)).
     let watchdogInterval: Duration?
 
     init(environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -15,7 +15,8 @@ struct SystemdNotifier: Sendable {
 
     func ready(status: String) { notify("READY=1\nSTATUS=\(status)") }
 
-    /// `MONOTONIC_USEC` lets systemd match the readiness that follows with this reload (Type=notify-reload).
+    /// Announces a reload. `MONOTONIC_USEC` lets systemd match the readiness that follows with this reload
+    /// (Type=notify-reload).
     func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -29,7 +30,7 @@ struct SystemdNotifier: Sendable {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var path = Array(socketPath.utf8)
-        // An abstract socket's name begins with a zero byte, for which systemd writes '@'.
+        // An abstract socket's name begins with a zero byte, which systemd writes as '@'.
         if path.first == UInt8(ascii: "@") { path[0] = 0 }
         guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }

@@ -1,7 +1,7 @@
 import ServiceLifecycle
 import TributaryEngine
 
-/// Feeds systemd's watchdog for as long as the scheduler's loop answers.
+/// Notifies systemd's watchdog as long as the scheduler's loop answers.
 struct WatchdogService: Service {
     let service: SyncService
     let systemd: SystemdNotifier
@@ -14,7 +14,7 @@ struct WatchdogService: Service {
             while !Task.isCancelled {
                 await service.heartbeat()
                 systemd.notify("WATCHDOG=1")
-                // Shutting down ends the sleep, and the loop.
+                // A shutdown ends the sleep and then the loop.
                 try? await Task.sleep(for: interval)
             }
         }

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
 
-/// Log lines on standard error: for the journal with a priority in front and no time, which it keeps itself
-/// (sd-daemon(3)); for everybody else with a time and a level.
+/// Writes log lines to standard error. For the journal they have a priority in front and no time, which the journal
+/// keeps itself (sd-daemon(3)). Otherwise they have a time and a level.
 struct ConsoleLogHandler: LogHandler {
     var logLevel: Logger.Level = .info
     var metadata: Logger.Metadata = [:]
@@ -23,7 +23,7 @@ struct ConsoleLogHandler: LogHandler {
         let text = ([event.message.description] + details).joined(separator: " ")
         let prefix =
             isJournal ? "<\(Self.priority(event.level))>" : "\(Self.time()) \(event.level.rawValue.uppercased()) "
-        // One write a line, so that lines of several threads stay whole.
+        // A single write, so that lines of several threads stay whole.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { prefix + $0 + "\n" }.joined()
         FileHandle.standardError.write(Data(lines.utf8))
     }
@@ -32,7 +32,7 @@ struct ConsoleLogHandler: LogHandler {
         Date().formatted(.iso8601)
     }
 
-    /// syslog(3)
+    /// Returns the priority of a level in syslog(3).
     private static func priority(_ level: Logger.Level) -> Int {
         switch level {
         case .critical: 2
@@ -48,7 +48,8 @@ struct ConsoleLogHandler: LogHandler {
         text.contains { $0 == " " || $0 == "\"" } ? "\"" + text.replacingOccurrences(of: "\"", with: "'") + "\"" : text
     }
 
-    /// `JOURNAL_STREAM` holds device and inode of the stream that is connected to the journal (systemd.exec(5)).
+    /// Returns true if standard error goes to the journal. `JOURNAL_STREAM` holds the device and inode of the stream
+    /// connected to the journal (systemd.exec(5)).
     private static func isJournal(_ environment: [String: String]) -> Bool {
         var status = stat()
         guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &status) == 0 else { return false }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStore
 import Foundation
 
-/// Numbers and outcomes as people read them.
+/// Numbers and outcomes in a form for people.
 enum Figures {
     static func bytes(_ count: Int) -> String {
         switch Double(count) {
@@ -26,7 +26,7 @@ enum Figures {
         }
     }
 
-    /// `31 inserted, 2 updated, 1 deleted, 4 unchanged`, leaving out what is none.
+    /// Returns `31 inserted, 2 updated, 1 deleted, 4 unchanged`, without figures that are 0.
     static func changes(_ report: RunReport) -> String {
         let figures = [
             (report.counts.inserted, "inserted"), (report.counts.updated, "updated"),
@@ -41,7 +41,7 @@ enum Figures {
         return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
     }
 
-    /// One run in one line, after its source's name.
+    /// Returns one line on a run, to follow its source's name.
     static func summary(_ report: RunReport, now: Date) -> String {
         switch report.outcome {
         case .committed:

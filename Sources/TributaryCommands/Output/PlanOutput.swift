@@ -3,7 +3,7 @@ import FeedStore
 import Foundation
 import TributaryEngine
 
-/// A plan for programs.
+/// A plan in JSON, for programs.
 struct PlanOutput: Encodable {
     struct Table: Encodable {
         var table: String
@@ -62,7 +62,7 @@ struct PlanOutput: Encodable {
     }
 }
 
-/// A stored value in JSON; a blob as base 64.
+/// A stored value in JSON; a blob is in base 64.
 struct JSONValue: Encodable {
     private let value: StoredValue
 

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStore
 import TributaryEngine
 
-/// Changes that a plan has found, as far as they are shown.
+/// The changes that a plan has found: as many of them as are shown, and the counts of all.
 struct PlanReport: Sendable {
     struct Table: Sendable {
         var inserted: [PlannedChange] = []
@@ -34,11 +34,11 @@ struct PlanReport: Sendable {
     init(limit: Int) { self.limit = limit }
 
     mutating func add(_ change: PlannedChange) {
-        // In place: taking the table out and putting it back would copy its changes for each one more.
+        // Changed in place: taking the table out and putting it back would copy its changes each time.
         tables[change.table, default: Table()].add(change, limit: limit)
     }
 
-    /// For people.
+    /// Returns the report's lines, for people.
     func lines(_ plan: StackPlan, on terminal: Terminal) -> [String] {
         var lines: [String] = []
         for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
@@ -82,7 +82,7 @@ struct PlanReport: Sendable {
             }.joined(separator: ", ")
     }
 
-    /// How much of two long texts is the same, and need not be shown.
+    /// Returns the number of characters at the start of two long texts that are the same and need not be shown.
     private static func commonStart(_ old: StoredValue, _ new: StoredValue) -> Int {
         guard case .text(let old) = old, case .text(let new) = new else { return 0 }
         let common = zip(old, new).prefix { $0 == $1 }.count

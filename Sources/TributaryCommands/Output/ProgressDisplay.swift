@@ -4,12 +4,12 @@ import Foundation
 import Synchronization
 import TributaryEngine
 
-/// What `sync` shows: on a terminal a bar for each running source, below the lines of those that have ended; elsewhere
-/// the lines only.
+/// The output of `sync`. On a terminal, a bar for each running source, below the lines of those that have ended;
+/// elsewhere, the lines only.
 final class ProgressDisplay: Sendable {
     private struct State {
         var running: [String: RunProgress] = [:]
-        /// When the request that a source is sending began to be received.
+        /// The number of each source's current request, and the time at which its response began to arrive.
         var began: [String: (request: Int, at: ContinuousClock.Instant)] = [:]
         var drawnLines = 0
         var lastDrawn = ContinuousClock.now
@@ -59,7 +59,7 @@ final class ProgressDisplay: Sendable {
         state.lastDrawn = .now
     }
 
-    /// Up over the bars, and everything from there is cleared.
+    /// Moves the cursor up over the bars, and clears everything from there.
     private func clear(_ state: inout State) {
         guard state.drawnLines > 0 else { return }
         FileHandle.standardOutput.write(Data("\u{1B}[\(state.drawnLines)A\u{1B}[J".utf8))
@@ -86,7 +86,7 @@ final class ProgressDisplay: Sendable {
         return String(text.prefix(terminal.width - 1))
     }
 
-    /// How fast it goes, and how long the rest takes at that, where it is known how much there is.
+    /// Returns the speed of a download and, if its size is known, the time that is left at that speed.
     private func pace(_ progress: RunProgress, after seconds: Double) -> String {
         guard seconds >= 0.5, progress.bytes > 0 else { return "" }
         let rate = Double(progress.bytes) / seconds

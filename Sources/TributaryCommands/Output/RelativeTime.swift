@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times as people say them: `3 min ago`, `in 2 h`.
+/// Times in a form for people: `3 min ago`, `in 2 h`.
 enum RelativeTime {
     static func text(_ date: Date, now: Date) -> String {
         let seconds = date.timeIntervalSince(now)

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Where a command prints, and whether a person is looking.
+/// The output of a command, and whether it goes to a person's terminal.
 struct Terminal: Sendable {
-    /// Standard output is a terminal that understands escape sequences.
+    /// True if standard output is a terminal that understands escape sequences.
     let isInteractive: Bool
 
     init(descriptor: Int32 = STDOUT_FILENO, environment: [String: String] = ProcessInfo.processInfo.environment) {
@@ -21,7 +21,7 @@ struct Terminal: Sendable {
         usesColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// Columns of the terminal's window.
+    /// The width of the terminal's window, in columns.
     var width: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

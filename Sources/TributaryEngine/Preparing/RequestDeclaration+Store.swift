@@ -3,10 +3,10 @@ import FeedModel
 package import FeedParsing
 package import FeedStore
 
-/// What `check` asks of a request's mapping.
+/// Prepares a store for a request, and checks the request against it, as `check` does.
 extension RequestDeclaration {
-    /// Makes the tables that the request's mapping declares or its parser brings along, and tries the references between
-    /// them.
+    /// Creates the tables that the request's mapping declares or its parser brings along, and checks the references
+    /// between them.
     package func prepare(_ store: MainStore, file: String, parsers: ParserRegistry) throws {
         switch content {
         case .parser(let name):
@@ -25,11 +25,11 @@ extension RequestDeclaration {
         }
     }
 
-    /// Where tables that no mapping declares lack the columns that `scope` and `window` name.
+    /// Returns a problem for each column of `scope` or `window` missing from tables that no mapping declares.
     ///
     /// - Parameters:
-    ///   - store: one with the schema.
-    ///   - existing: the store that is in use, if there is one.
+    ///   - store: a store with the schema.
+    ///   - existing: the store in use, if there is one.
     package func scopeProblems(
         in store: MainStore, _ existing: MainStore?, file: String, source: String, parsers: ParserRegistry
     ) throws -> [String] {
@@ -63,7 +63,7 @@ extension RequestDeclaration {
 
     /// Tries the query of `for_each` on a store that has the stack's tables.
     ///
-    /// - Throws: ``StoreError`` where the query cannot be run, or lacks a column that the request uses.
+    /// - Throws: ``StoreError`` if the query cannot be run, or lacks a column that the request uses.
     package func checkForEach(_ store: MainStore, source: String) throws {
         guard let forEach else { return }
         let context = store.makeWorkerContext(source: source)
@@ -78,7 +78,7 @@ extension RequestDeclaration {
         }
     }
 
-    /// Whether a store has every table and column that the request writes, as far as it declares them.
+    /// Returns true if a store has every table and column that the request writes, as far as it declares them.
     package func isPrepared(in store: MainStore, parsers: ParserRegistry) throws -> Bool {
         if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
             return try store.isPrepared(schema: parser.schema, tables: parser.tables)
@@ -89,13 +89,13 @@ extension RequestDeclaration {
         return try store.isPrepared(for: definitions(mapping, file: ""))
     }
 
-    /// Where the tables of an existing store are not as mapped.
+    /// Returns the differences between the tables of an existing store and the mapping.
     package func differences(from store: MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
         return try store.differences(from: definitions(mapping, file: file))
     }
 
-    /// What is no mistake, and may not be meant: references that no foreign key of an existing table backs.
+    /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.
     package func notes(on store: MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
         return try mapping.tables.flatMap { table in
@@ -120,7 +120,7 @@ extension RequestDeclaration {
 }
 
 extension RequestMapping {
-    /// What each reference needs of the store.
+    /// Returns the requirements of each reference on the store.
     func references(file: String) -> [ReferenceDefinition] {
         tables.flatMap { table in
             table.columns.compactMap { column -> ReferenceDefinition? in

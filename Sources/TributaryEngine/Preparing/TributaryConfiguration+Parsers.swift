@@ -8,7 +8,7 @@ extension TributaryConfiguration {
     ///
     /// - Parameters:
     ///   - parsers: the registered parsers, any of which a request may name.
-    ///   - environment: what `${NAME}` is replaced from.
+    ///   - environment: the values that replace `${NAME}`.
     /// - Throws: ``ConfigurationError`` with every mistake in the file.
     public init(
         file: String, parsers: ParserRegistry, environment: [String: String] = ProcessInfo.processInfo.environment

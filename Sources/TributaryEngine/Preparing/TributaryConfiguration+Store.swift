@@ -6,10 +6,10 @@ package import FeedStore
 package import Logging
 
 extension TributaryConfiguration {
-    /// Makes the tables of all mappings, and runs the SQL that relies on them, where there is some.
+    /// Runs the SQL that relies on the mappings' tables, if there is any, and creates those tables first.
     ///
-    /// - Throws: ``ConfigurationError`` where the SQL cannot be read or run. A table that cannot be made is left to the runs
-    ///   of its source, which say why.
+    /// - Throws: ``ConfigurationError`` if the SQL cannot be read or run. A table that cannot be created is left to the
+    ///   runs of its source, which report the reason.
     package func finishSchema(of store: MainStore, parsers: ParserRegistry, logger: Logger) throws {
         guard let sql = try schemaAfter() else { return }
         for source in sources {

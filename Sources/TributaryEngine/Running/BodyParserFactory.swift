@@ -5,20 +5,20 @@ import FeedParsing
 import FeedStore
 import XMLStream
 
-/// Makes what parses a response's body: a registered class, a mapping, or the mirrored schema.
+/// Creates the parser of a response's body: of a registered class, of a mapping, or of the mirrored schema.
 struct BodyParserFactory {
     package var request: RequestDeclaration
     let environment: RunEnvironment
-    /// Whether what nothing takes is noted.
+    /// True if the parts of a document that nothing takes are noted.
     var notesUnused = false
 
-    /// Part of the request's fingerprint: the parser's own version.
+    /// Returns the parser's version, which is part of the request's fingerprint.
     package func version() throws -> Int {
         guard case .parser(let name) = request.content else { return 1 }
         return try parser(name).version
     }
 
-    /// Makes sure of the tables that a mapping declares, or a parser brings along.
+    /// Ensures that the tables exist that a mapping declares or a parser brings along.
     package func prepareStore() throws {
         try request.prepare(environment.store, file: environment.configuration.file, parsers: environment.registry)
     }

@@ -5,17 +5,17 @@ import FeedParsing
 import FeedStore
 import Foundation
 
-/// One response's body on its way from the network to the parser: decompressed, limited, counted, and, where it is JSON, read as
-/// if it were XML.
+/// Passes a response's body from the network to the parser: decompressed, limited and counted. Reads JSON as if it were
+/// XML.
 final class BodyReader {
     private let decoder: BodyDecoder
     private let parser: any BodyParser
     private var json: JSONReader?
-    /// The body's first bytes while it is not known whether it is JSON.
+    /// The body's first bytes, until they show whether it is JSON; then nil.
     private var start: [UInt8]? = []
     private let isDeclaredJSON: Bool
     private var hash: SHA256?
-    /// What is parsed between two looks at whether the run has been told to stop: a small piece may decompress to a large one.
+    /// The most bytes parsed between two checks for cancellation, as a small piece may decompress to a large one.
     private static let stride = 64 << 10
 
     /// Bytes received, before decompression.
@@ -23,7 +23,7 @@ final class BodyReader {
     /// Bytes after decompression.
     package var count: Int { decoder.count }
 
-    /// - Parameter digests: whether the body's digest will be asked for.
+    /// - Parameter digests: true to compute the body's digest.
     init(_ response: FeedResponse, parser: any BodyParser, limit: Int, digests: Bool = false) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
         self.parser = parser
@@ -32,7 +32,7 @@ final class BodyReader {
         if digests { hash = SHA256() }
     }
 
-    /// - Throws: `CancellationError` where the task has been cancelled, however much of the piece is left.
+    /// - Throws: `CancellationError` once the task is cancelled, however much of the piece is left.
     package func read(_ piece: UnsafeRawBufferPointer) throws {
         received += piece.count
         try decoder.decode(piece) { try parse($0) }
@@ -64,7 +64,7 @@ final class BodyReader {
         }
     }
 
-    /// Sees whether the body is JSON, and hands on what has come of it.
+    /// Decides from the first bytes whether the body is JSON, and passes them on.
     private func decide(isWhole: Bool) throws {
         guard let bytes = start else { return }
         var skipped = 0

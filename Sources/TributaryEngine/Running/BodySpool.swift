@@ -4,8 +4,8 @@ import FeedModel
 import FeedStore
 import Foundation
 
-/// A body that is kept until its digest says whether it is the one of last time: in memory up to ``memoryLimit``, then in a file
-/// without a name beside the store. Its bytes are kept as they were received, and counted as they are decompressed.
+/// Keeps a body until its digest shows whether it is the same as last time: in memory up to ``memoryLimit``, then in an
+/// unnamed file beside the store. Keeps the bytes as received, and counts them as decompressed.
 final class BodySpool {
     static let memoryLimit = 1 << 20
 
@@ -21,8 +21,8 @@ final class BodySpool {
     package var count: Int { decoder.count }
 
     /// - Parameters:
-    ///   - folder: where the file is made, if one is.
-    ///   - limit: of the bytes after decompression.
+    ///   - folder: the folder of the file, if one is needed.
+    ///   - limit: the most bytes after decompression.
     init(_ response: FeedResponse, folder: String, limit: Int) throws {
         self.folder = folder
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
@@ -30,7 +30,7 @@ final class BodySpool {
 
     deinit { try? file?.close() }
 
-    /// - Throws: what the bytes cannot be decompressed for, or ``StoreError`` where there is no room to keep them.
+    /// - Throws: the error of decompression, or ``StoreError`` if there is no room to keep the bytes.
     func append(_ piece: UnsafeRawBufferPointer) throws {
         received += piece.count
         try decoder.decode(piece) { bytes in
@@ -58,7 +58,7 @@ final class BodySpool {
         return hash.finalize().map { String(format: "%02x", $0) }.joined()
     }
 
-    /// Hands the body on once more.
+    /// Passes the kept body to `consume`, in pieces.
     func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard let file else { return try memory.withUnsafeBytes(consume) }
         try file.seek(toOffset: 0)
@@ -68,7 +68,7 @@ final class BodySpool {
         }
     }
 
-    /// A file that is gone when it is closed, by this process or by its death.
+    /// Creates a file that vanishes when it is closed, by this process or by its death.
     private func makeFile() throws -> FileHandle {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var path = Array((folder + "/body-XXXXXX").utf8CString)

@@ -1,6 +1,6 @@
 /// Runs an operation, and cancels it if it is not done in time.
 ///
-/// - Throws: what the operation throws, or the error made by `timeout` where the time was up first.
+/// - Throws: the operation's error, or the one made by `timeout` if the time is up first.
 func withDeadline<Value: Sendable>(
     _ limit: Duration, clock: any RunClock, timeout: @escaping @Sendable () -> any Error,
     _ operation: @escaping @Sendable () async throws -> Value
@@ -14,7 +14,7 @@ func withDeadline<Value: Sendable>(
         defer { group.cancelAll() }
         guard let first = try await group.next(), let value = first else {
             group.cancelAll()
-            // The operation must have let go of what it used before anybody else does.
+            // Waits until the operation has released what it used, before others use it.
             while let outcome = await group.nextResult() { _ = outcome }
             throw timeout()
         }

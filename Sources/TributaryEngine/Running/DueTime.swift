@@ -5,17 +5,17 @@ import FeedStore
 import Foundation
 import XMLStream
 
-/// When a source is due next: pure functions of what happened and of the time.
+/// Decides when a source is due next, by pure functions of what happened and of the time.
 enum DueTime {
-    /// The first retry after a failure, if the cache interval is not shorter still.
+    /// The delay before the first retry after a failure, unless the cache interval is shorter.
     static let firstRetry = Duration.seconds(60)
-    /// Retries are never further apart than this, or than the cache interval if that is longer.
+    /// The longest delay between retries, unless the cache interval is longer.
     static let longestRetry = Duration.seconds(3600)
 
-    /// The state of a source after a run.
+    /// Returns the state of a source after a run.
     ///
     /// - Parameters:
-    ///   - advice: what the responses say of when to come back.
+    ///   - advice: the responses' advice on the time of the next run.
     ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
     static func state(
         after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState, startedAt: Date,
@@ -82,7 +82,8 @@ enum DueTime {
                 state.note = join(state.note, "\(times); asked again \(time(due))")
             }
         case .cancelled:
-            // It was not the source's fault: what was due stays due, though not for a process that starts at once.
+            // It was not the source's fault, so it stays due. But it waits a minute, in case the process starts again
+            // at once.
             state.outcome = outcome
             let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
             state.nextDue = max(due ?? .distantPast, startedAt + firstRetry.seconds)
@@ -92,7 +93,8 @@ enum DueTime {
         return state
     }
 
-    /// Seconds until the next attempt: doubled with each failure up to the cap, then from 80 % to 120 % of that.
+    /// Returns the seconds until the next attempt: doubled with each failure up to the cap, then from 80 % to 120 % of
+    /// that.
     static func backOff(failures: Int, cache: Duration, jitter: Double) -> Double {
         let first = max(1, min(cache.seconds, firstRetry.seconds))
         let longest = max(cache.seconds, longestRetry.seconds)
@@ -100,17 +102,18 @@ enum DueTime {
         return delay * (0.8 + 0.4 * jitter)
     }
 
-    /// How long a good run's rows are fresh. Where no `cache` is declared, a server that gives neither validators nor
-    /// freshness is asked once a day, one that gives validators once an hour.
+    /// Returns the time for which a good run's rows are fresh. Without a declared `cache`, a server that gives neither
+    /// validators nor freshness is asked once a day, and one that gives validators once an hour.
     static func interval(_ source: SourceDeclaration, _ advice: PollAdvice) -> Duration {
         guard !source.hasOwnCache, advice.isHTTP, advice.freshUntil == nil else { return source.cache }
         return advice.haveValidators ? .seconds(3600) : .seconds(86_400)
     }
 
-    /// When the scheduler starts a source, given its state.
+    /// Returns the time at which the scheduler starts a source, given its state.
     ///
-    /// A source that is declared differently than when its due time was stored is due at once; only what a server asked for
-    /// outlives the change. Nobody waits longer than was decided when the due time was stored, whatever the clock said then.
+    /// A source whose declaration has changed since its due time was stored is due at once; only a wait that a server
+    /// asked for still holds. No source waits longer than was decided when the due time was stored, even if the clock
+    /// was wrong then.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
         guard let state, let due = state.nextDue else { return now }
         if let gone = state.gone { return gone == source.fingerprint ? .distantFuture : now }
@@ -132,7 +135,7 @@ enum DueTime {
         first.map { $0 + "; " + second } ?? second
     }
 
-    /// A time of day as people read it, in UTC: `14:05`, with the date where it is not within a day.
+    /// Returns a time for people, in UTC, such as `2025-01-31 14:05 UTC`.
     private static func time(_ date: Date) -> String {
         let text = Lexical.iso8601(Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded()))
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"

@@ -6,7 +6,8 @@ import XMLRecords
 import XMLStream
 
 extension FetchError {
-    /// An error while the body was read: ours, the parser's and the store's as they are, the client's in our words.
+    /// Returns the error to report for one thrown while the body was read. Ours, the parser's and the store's stay as
+    /// they are; the client's is put in our words.
     static func reading(_ error: any Error, request: RequestDeclaration) -> any Error {
         switch error {
         case is FetchError, is DocumentError, is SOAPFault, is XMLStreamError, is BindingError, is ParserError,

@@ -23,9 +23,9 @@ package actor Inference {
 
     /// - Parameters:
     ///   - name: the source's name; nil for one made of the URL.
-    ///   - takenTables: what the store's other tables are named.
-    /// - Throws: what the document cannot be fetched or read for.
-    ///   - syndicationParser: the parser for the feeds of an OPML document; nil where there is none.
+    ///   - takenTables: the names of the store's other tables.
+    ///   - syndicationParser: the parser for the feeds of an OPML document; nil if there is none.
+    /// - Throws: the errors of fetching and reading the document.
     package func proposal(
         name: String?, takenTables: Set<String>, syndicationParser: String? = nil
     ) async throws -> MappingProposal {

@@ -3,17 +3,17 @@ import FeedFetching
 import Foundation
 
 extension PagingDeclaration {
-    /// The request for the first page.
+    /// Returns the request for the first page.
     package func firstPage(of request: RequestDeclaration) -> RequestDeclaration { counted(1, request) }
 
-    /// The request for the page after the one that has been read; nil where that was the last.
+    /// Returns the request for the page after `page`; nil if that was the last.
     ///
     /// - Parameters:
-    ///   - page: the number of the one that has been read, from 1.
-    ///   - url: where it was.
-    ///   - records: how many it held.
-    ///   - address: what stood where the next page's address stands.
-    /// - Throws: ``FetchError`` where there are too many pages, or the address leads elsewhere.
+    ///   - page: the number of the page just read, from 1.
+    ///   - url: the address of that page.
+    ///   - records: the number of its records.
+    ///   - address: the value found where the next page's address stands.
+    /// - Throws: ``FetchError`` if there are too many pages, or the address is invalid or leads to another origin.
     func page(
         after page: Int, of request: RequestDeclaration, at url: String, records: Int, address: String?
     ) throws -> RequestDeclaration? {
@@ -38,10 +38,10 @@ extension PagingDeclaration {
                     "\(request.url): '\(written)' leads from page \(page) to another origin, which is not followed")
             }
             following.url = InterpolatedText(value: target.absoluteString, template: request.url.template)
-            // What the address says already is not said twice.
+            // Parameters that the address already has are not added again.
             let said = Set(URLComponents(url: target, resolvingAgainstBaseURL: true)?.queryItems?.map(\.name) ?? [])
             following.parameters = following.parameters.filter { !said.contains($0.key) }
-            // The first page may have been redirected to another origin, and nothing secret followed it there.
+            // The first page may have been redirected to another origin. No secrets went there, and none go there now.
             if try following.origin() != request.origin() { try following.dropSecrets() }
         }
         guard page < maxPages else {
@@ -51,7 +51,7 @@ extension PagingDeclaration {
         return following
     }
 
-    /// Where the next page is, the last one having been at `url`. The pages of a file are files.
+    /// Returns the next page's address, relative to `url`, the last page's. The pages of a file are files.
     private static func page(_ address: String, from url: String) throws(WebAddress.Problem) -> URL {
         guard FileAddress.isFile(url) else { return try WebAddress(address, relativeTo: URL(string: url)).url }
         try WebAddress.check(address)
@@ -64,7 +64,7 @@ extension PagingDeclaration {
         var request = request
         let (distance, isTooFar) = (page - 1).multipliedReportingOverflow(by: step)
         let (number, isTooLarge) = start.addingReportingOverflow(distance)
-        // Nobody counts that far: a server that is asked for the largest number there is has no such page.
+        // After an overflow, the largest number is sent: no server has such a page.
         request.parameters[parameter] = InterpolatedText(String(isTooFar || isTooLarge ? .max : number))
         return request
     }

@@ -1,10 +1,10 @@
-/// What a refresh pays no heed to.
+/// The limits that a refresh ignores.
 public enum RefreshMode: Sendable, Equatable {
-    /// Nothing: a source that is not due is left alone.
+    /// None: a source that is not due is left alone.
     case whenDue
     /// The cache interval and the back-off.
     case force
-    /// The validators besides: every request is unconditional.
+    /// The validators too: every request is unconditional.
     case full
 
     var ignoresDueTime: Bool { self != .whenDue }

@@ -4,28 +4,29 @@ import FeedParsing
 import FeedStore
 import Foundation
 
-/// Puts what is known only when a request is sent in the place of its references: what earlier responses said, a row that
-/// has been staged, what the store holds.
+/// Replaces a request's references by values known only when it is sent: captures of earlier responses, a staged row,
+/// and values in the store.
 struct RequestResolver {
     let environment: RunEnvironment
     let captured: [String: String]
-    /// The source's requests: the hosts that they name may be told what is declared for them.
+    /// The source's requests. What is declared for the source may go to the hosts that they name.
     let stack: [RequestDeclaration]
-    /// The row for which the request is sent, by column in lower case.
+    /// The row for which the request is sent, by lower-case column name.
     var row: [String: String?] = [:]
 
-    /// The request as it is sent.
+    /// Returns the request as it is sent.
     ///
-    /// - Throws: ``StackError`` where there is no value for a reference, and the store's errors.
+    /// - Throws: ``StackError`` if a reference has no value, and the store's errors.
     func resolve(_ declared: RequestDeclaration) throws -> RequestDeclaration {
         guard !declared.references.isEmpty else { return declared }
         var request = declared
-        // A value is one part of an address, unless it is the whole.
+        // A value is encoded as a part of the address, unless it is the whole address.
         let isWhole = declared.url.isReference
         request.url = try declared.url.resolved {
             isWhole ? try value($0, declared) : HTTPTarget.encoded(try value($0, declared))
         }
-        // What is shown. What a response has said may be a secret, and so may the query of an address that it has given.
+        // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
+        // address.
         request.url.template = try declared.url.references.reduce(declared.url.template) { template, reference in
             guard isWhole || !reference.hasPrefix("capture:") else { return template }
             let value =
@@ -40,7 +41,7 @@ struct RequestResolver {
                 .reference, "\(declared.url): the value of the header '\(name)' would have a line feed in it")
         }
         request.body = try declared.body?.resolved { try value($0, declared) }
-        // A parameter for which the store has nothing yet is left out.
+        // A parameter is left out if the store has no value for it yet.
         request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
             .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
         for reference in declared.mappedReferences { request.given[reference] = try given(reference, declared) }
@@ -48,7 +49,7 @@ struct RequestResolver {
         return request
     }
 
-    /// Whether a response or a row has decided which host is asked.
+    /// Returns true if a response or a row chose the host, and no other request of the source names it.
     private func hasForeignOrigin(_ declared: RequestDeclaration, _ resolved: RequestDeclaration) throws -> Bool {
         guard declared.url.isDynamic else { return false }
         do {
@@ -62,12 +63,12 @@ struct RequestResolver {
             return try? probe.origin()
         }
         let actual = try resolved.origin()
-        // The same whatever the references stand for, or that of another request of the source.
+        // The origin is the source's own if it does not depend on the references, or if another request names it.
         if origin("x") == actual, origin("y") == actual { return false }
         return !stack.contains { !$0.url.isDynamic && (try? $0.origin()) == actual }
     }
 
-    /// The value of a column; nil for NULL.
+    /// Returns the value of a reference; nil for a column that is NULL.
     private func given(_ reference: String, _ request: RequestDeclaration) throws -> String? {
         let name = reference.dropFirst("row:".count).lowercased()
         if reference.hasPrefix("row:"), case .some(.none) = row[name] { return nil }

@@ -2,7 +2,7 @@ import FeedModel
 import FeedStore
 
 extension RequestState {
-    /// The state after a 304, which may have brought new metadata for the same rows (RFC 9111, section 4.3.4).
+    /// Returns the state after a 304, which may have brought new metadata for the same rows (RFC 9111, section 4.3.4).
     func updated(by validators: Validators) -> RequestState {
         var state = self
         if let etag = validators.etag { state.validators.etag = etag }
@@ -10,11 +10,11 @@ extension RequestState {
         return state
     }
 
-    /// Counts how often in a row permanent redirects have led to the same place.
+    /// Counts how many times in a row permanent redirects have led to the same address.
     ///
     /// - Parameters:
-    ///   - movedTo: where they led this time; nil where there was none.
-    ///   - former: the address that was asked in place of the declared one.
+    ///   - movedTo: the address they led to this time; nil if there was no redirect.
+    ///   - former: the address that was asked instead of the declared one.
     mutating func note(movedTo: String?, former: String?) {
         if former != nil, movedTo == nil || movedTo == former { return }
         movedTimes = movedTo == nil ? 0 : movedTo == self.movedTo ? movedTimes + 1 : 1

@@ -1,13 +1,13 @@
 package import Foundation
 
-/// The time of day, and waiting for some of it to pass. Tests set their own.
+/// A clock that gives the time of day and can wait. Tests use their own.
 package protocol RunClock: Sendable {
     func now() -> Date
-    /// Time that has passed since some moment, whatever becomes of the time of day.
+    /// The time since some fixed moment, unaffected by changes of the time of day.
     var uptime: Duration { get }
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration) async throws
-    /// Returns at once where the time has come before.
+    /// Waits until a date; returns at once if it has passed.
     ///
     /// - Throws: `CancellationError`.
     func sleep(until date: Date) async throws

@@ -6,18 +6,18 @@ import FeedStore
 import Foundation
 import Logging
 
-/// What every run of a service shares.
+/// The environment that all runs of a service share.
 struct RunEnvironment: Sendable {
     var configuration: TributaryConfiguration
     var store: MainStore
     var registry: ParserRegistry
     var http: HTTPFetcher
-    /// Requests at the same time to one host, by origin.
+    /// Limits the concurrent requests to each host, by origin.
     var hosts: HostLimiter
-    /// Runs at the same time, under ``RunPermit/slotKey``.
+    /// Limits the concurrent runs, under ``RunPermit/slotKey``.
     var slots: HostLimiter
-    /// Runs that have begun and wait without a slot: for a host, or for what it sends. Each may hold rows in memory, so that they must not be any
-    /// number; whoever finds no place here waits with its slot.
+    /// Limits the runs that have begun and wait without a slot, for a host or for its answer. Each may hold rows in
+    /// memory, so their number is bounded. A run that finds no place here keeps its slot while it waits.
     var absences = HostLimiter(limit: 64)
     var busyHosts: BusyHosts
     package var clock: any RunClock
@@ -25,10 +25,10 @@ struct RunEnvironment: Sendable {
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
     /// The attempts that this process has begun.
     var attempts = RunAttempts()
-    /// Whether a source that is held because processes died during its runs is run all the same.
+    /// True if a source runs even while it is held because processes died during its runs.
     var runsHeld = false
 
-    /// Sends a request, to whatever its URL's scheme asks.
+    /// Sends a request with the fetcher of its URL's scheme.
     ///
     /// - Throws: ``FetchError``, or `CancellationError`.
     func fetch(
@@ -39,7 +39,7 @@ struct RunEnvironment: Sendable {
         var exchange = try await fetcher.fetch(request, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
-        // Validators are stored.
+        // Validators are stored, so those with a secret are dropped.
         if let etag = exchange.response.validators.etag, holdsSecret(etag) { exchange.response.validators.etag = nil }
         if let modified = exchange.response.validators.lastModified, holdsSecret(modified) {
             exchange.response.validators.lastModified = nil
@@ -47,13 +47,13 @@ struct RunEnvironment: Sendable {
         return exchange
     }
 
-    /// Whether a text of a server must not be kept.
+    /// Returns true if a server's text contains a secret, and so must not be kept.
     func holdsSecret(_ text: String) -> Bool {
         configuration.redactor.finds(in: text) || http.tokens.redactor.finds(in: text)
     }
 
-    /// A text in which others had a hand, fit to be shown and stored: without secrets, then without control characters,
-    /// then no longer than 4,000 characters.
+    /// Makes a text that comes partly from others fit to be shown and stored: removes secrets, then replaces control
+    /// characters, then cuts it to 4,000 characters.
     func shown(_ text: String) -> String {
         let redacted = http.tokens.redactor.redact(configuration.redactor.redact(text))
         let isControl: (Unicode.Scalar) -> Bool = { scalar in

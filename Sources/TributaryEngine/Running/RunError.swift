@@ -4,7 +4,7 @@ import FeedParsing
 import FeedStore
 import XMLStream
 
-/// Why a run was discarded: which request, what was found, what to do.
+/// The reason why a run was discarded: which request, what was found, what to do.
 struct RunError: Error, CustomStringConvertible {
     var request: String
     var message: String
@@ -22,7 +22,7 @@ struct RunError: Error, CustomStringConvertible {
     }
 }
 
-/// Why a run cannot go on, where no server, document or store is to blame.
+/// The reason why a run cannot go on, if no server, document or store is to blame.
 struct StackError: Error, Sendable, CustomStringConvertible {
     enum Code: Sendable {
         /// A request refers to a value that is not known, or that cannot be sent.

@@ -1,14 +1,14 @@
 import Dispatch
 import Synchronization
 
-/// A serial executor over a private queue: a run's parsing and staging block its thread and nobody else's.
+/// A serial executor on a private queue: a run's parsing and staging block only that queue's thread.
 final class RunExecutor: SerialExecutor {
     private let queue: DispatchQueue
     private let nanosecondsWorked = Atomic<UInt64>(0)
 
     init(label: String) { queue = DispatchQueue(label: label) }
 
-    /// How long its jobs have taken so far.
+    /// The time its jobs have taken so far.
     var timeWorked: Duration { .nanoseconds(Int64(clamping: nanosecondsWorked.load(ordering: .relaxed))) }
 
     func enqueue(_ job: consuming ExecutorJob) {

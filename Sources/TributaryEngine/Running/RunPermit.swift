@@ -1,16 +1,17 @@
 import FeedFetching
 
-/// What a run needs to begin: one of the slots for runs at the same time, and a place at the host of its first request.
+/// The permit that a run needs to begin: one of the slots for concurrent runs, and a place at the host of its first
+/// request.
 struct RunPermit: Sendable {
-    /// The one key of the limiter of runs.
+    /// The only key of the limiter of runs.
     static let slotKey = "run"
 
-    /// Nil for a run that nobody counts.
+    /// The run's slot; nil for a run that is not counted.
     var slot: HostLimiter.Place?
-    /// Nil where the first request's host is known only when it is sent.
+    /// The place at the first request's host; nil if that host is known only when the request is sent.
     var place: HostLimiter.Place?
 
-    /// Whether a run may begin now.
+    /// The answer to a run that asks to begin now.
     enum Admission {
         case admitted(RunPermit)
         case hostIsFull
@@ -19,7 +20,7 @@ struct RunPermit: Sendable {
 }
 
 extension RunEnvironment {
-    /// - Parameter origin: whom the first request asks; nil where that is not known yet.
+    /// - Parameter origin: the origin of the first request; nil if it is not known yet.
     func admission(to origin: String?) -> RunPermit.Admission {
         var permit = RunPermit()
         if let origin {

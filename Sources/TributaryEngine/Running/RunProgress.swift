@@ -1,4 +1,4 @@
-/// How far a run has come, told from time to time while it downloads.
+/// The progress of a run, reported from time to time while it downloads.
 public struct RunProgress: Sendable {
     public var source: String
     public var request: String
@@ -7,7 +7,7 @@ public struct RunProgress: Sendable {
     public var requestCount: Int
     /// Bytes received, before decompression.
     public var bytes: Int
-    /// Bytes announced by the server, where it announced any.
+    /// Bytes announced by the server, if it announced any.
     public var totalBytes: Int?
     /// Rows staged by the request.
     public var rows: Int

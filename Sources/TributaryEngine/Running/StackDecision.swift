@@ -4,13 +4,13 @@ import FeedModel
 import FeedStore
 import Foundation
 
-/// What a run does next, as far as that follows from what it knows: pure functions.
+/// Decides a run's next step, by pure functions of what the run knows.
 enum StackDecision {
-    /// A request that answered 304 although another request of the stack, which deletes rows of one of its tables, has
-    /// changed: its rows must be there, too, before anything is deleted. Which rows it stands for is what it wrote when it
-    /// was last committed, whatever it declares.
+    /// Returns a request to repeat without validators, if any. It answered 304, but a changed request of the stack
+    /// deletes rows of one of its tables. Its rows must be staged too before anything is deleted. Which rows are its
+    /// own follows from what it wrote when last committed, whatever it declares now.
     ///
-    /// - Parameter comparison: how a table compares the values of two scopes.
+    /// - Parameter comparison: returns the way a table compares the values of two scopes.
     static func unchangedRequestToRepeat(
         _ requests: [RequestDeclaration], _ results: [RequestResult],
         comparison: (_ table: String, _ scope: [String: String]) throws -> TableComparison
@@ -31,11 +31,11 @@ enum StackDecision {
         }
     }
 
-    /// Another source that mirrors the same rows would delete ours, and we its.
+    /// Checks that no other source mirrors the same rows, as each would delete the other's.
     ///
     /// - Parameters:
     ///   - others: the requests of other sources that have written such rows.
-    ///   - comparison: how the table compares values.
+    ///   - comparison: the way the table compares values.
     /// - Throws: ``StoreError`` with both requests' names.
     static func checkMirror(
         of rows: MirroredRows, by source: SourceDeclaration, others: [RequestID],
@@ -55,7 +55,7 @@ enum StackDecision {
         }
     }
 
-    /// What a status that is neither 200 nor 304 means for the person who must act.
+    /// Returns the message for a status that is neither 200 nor 304, for the person who must act on it.
     static func refusal(_ status: Int) -> String {
         let reason = HTTPReason.phrase(status)
         switch status {

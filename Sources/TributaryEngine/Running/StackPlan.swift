@@ -1,7 +1,7 @@
 package import FeedModel
 import FeedStore
 
-/// What a run would change, and what its documents hold that nothing takes.
+/// The changes that a run would make, and the parts of its documents that nothing takes.
 package struct StackPlan: Sendable {
     package typealias Unmatched = UnmatchedPath
 
@@ -11,6 +11,6 @@ package struct StackPlan: Sendable {
     package var elements: [Unmatched] = []
     package var columns: [Unmatched] = []
 
-    /// Whether a commit would change anything.
+    /// True if a commit would change anything.
     package var differs: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
 }

@@ -6,9 +6,9 @@ import FeedStore
 import Foundation
 import XMLStream
 
-/// How the bodies of responses are taken: parsed into the worker context while they arrive, page after page.
+/// Reads the bodies of responses: parses them into the worker context as they arrive, page after page.
 extension StackRun {
-    /// What bodies have brought.
+    /// The results of parsed bodies.
     struct ParsedBody: Sendable {
         package var tables: Set<String> = []
         var records = 0
@@ -16,7 +16,7 @@ extension StackRun {
         var nextPage: String?
     }
 
-    /// Takes a response's head into account, whatever becomes of it.
+    /// Notes a response's head, whatever becomes of its body.
     package func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
         advice.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
@@ -25,9 +25,10 @@ extension StackRun {
         }
     }
 
-    /// Takes a response's body, and asks for and takes the pages that follow.
+    /// Reads a response's body, then requests and reads the pages that follow.
     ///
-    /// - Parameter known: the digest of the body of last time, whose rows are in the store. That body is not parsed again.
+    /// - Parameter known: the digest of last time's body, whose rows are in the store. The same body is not parsed
+    ///   again.
     func takePages(
         _ first: Exchange, of request: RequestDeclaration, _ index: Int, known: String? = nil
     ) async throws -> ParsedBody {
@@ -47,7 +48,7 @@ extension StackRun {
             else { return total }
             page += 1
             request = next
-            // A page after the first may well be empty.
+            // A page after the first may be empty.
             request.allowsEmpty = true
             exchange = try await environment.fetch(request)
             note(exchange, index)
@@ -57,7 +58,8 @@ extension StackRun {
     func refuseUnlessAccepted(_ exchange: Exchange, _ request: RequestDeclaration) async throws {
         let status = exchange.response.status
         guard !request.acceptStatus.contains(status) else { return }
-        // A fault comes with 500, or 400 (SOAP 1.1, section 6.2; SOAP 1.2 Part 2, section 7.5.2.2), and says more than that.
+        // A fault comes with 500 or 400 (SOAP 1.1, section 6.2; SOAP 1.2 Part 2, section 7.5.2.2). It says more than
+        // the status.
         if request.soap != nil, let fault = try await fault(in: exchange) { throw fault }
         throw FetchError(
             [500, 502, 504].contains(status) ? .overloaded : .status,
@@ -73,7 +75,7 @@ extension StackRun {
         } catch let error as SOAPFault {
             return error
         } catch {
-            // The body says nothing of use; the status does.
+            // The body is of no use, so the status is reported.
             try Task.checkCancellation()
         }
         return nil
@@ -142,7 +144,7 @@ extension StackRun {
             nextPage: captures.values[request.captures.count])
     }
 
-    /// - Parameter take: takes a piece of the body; returns how much of it has come.
+    /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
     private func receive(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int,
         _ take: (UnsafeRawBufferPointer) throws -> Int

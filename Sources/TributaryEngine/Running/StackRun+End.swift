@@ -6,7 +6,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// How a run ends: its commit, or the record that there is none.
+/// Ends a run: with its commit, or with the record that there was none.
 extension StackRun {
     func finish() async throws -> RunReport {
         try Task.checkCancellation()
@@ -29,7 +29,7 @@ extension StackRun {
         return report
     }
 
-    /// The tables that the stack's changed requests mirror, rows or none.
+    /// The tables that the stack's changed requests mirror, with or without rows.
     var mirrors: [MirroredRows] {
         let parsed = source.requests.indices.filter { results[$0].report.outcome == .parsed }
         return parsed.flatMap { index in
@@ -51,8 +51,8 @@ extension StackRun {
         return Ending(outcome: .discarded, error: shown(error))
     }
 
-    /// What is told of an error: without secrets, and without what responses have given that later requests may prove
-    /// themselves with. Addresses that they have given are no secrets.
+    /// Returns an error's text without secrets, and without captured values, which may authenticate later requests.
+    /// Captured addresses are not secret.
     func shown(_ error: any Error) -> String {
         let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
         let secrets = captured.filter { !addresses.contains("capture:" + $0.key) }.values
@@ -67,7 +67,7 @@ extension StackRun {
             environment.attempts.end(source.name)
             return report
         } catch {
-            // The report still reaches whoever asked; only the store could not take it.
+            // The caller still gets the report; only the store could not record it.
             environment.logger.error(
                 "The run cannot be recorded", metadata: ["source": "\(source.name)", "error": "\(error)"])
             var report = commit.report
@@ -89,7 +89,8 @@ extension StackRun {
         next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
         let isGood = ending.outcome.isGood
-        // What is as it was need not be written, unless the rows are new: the commit sees what they claim.
+        // An unchanged state need not be written unless its request was parsed: the commit must see what the new rows
+        // claim.
         let states =
             isGood
             ? results.filter { $0.report.outcome == .parsed || $0.state != known[$0.report.key] }.compactMap(\.state)

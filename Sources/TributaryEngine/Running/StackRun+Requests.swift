@@ -5,15 +5,15 @@ import FeedParsing
 import FeedStore
 import Foundation
 
-/// How the requests of a stack are sent, one after another.
+/// Sends the requests of a stack, one after another.
 extension StackRun {
     func sendRequests() async throws {
-        // Rows behind a 304 are not staged, where a later request may ask for them.
+        // A 304 stages no rows, but a later request may query them.
         let lastThatAsks = source.requests.lastIndex { $0.forEach != nil } ?? -1
         for index in source.requests.indices {
             try await send(index, conditionally: !mode.ignoresValidators && index > lastThatAsks)
         }
-        // No deletion is decided on half of the data.
+        // No deletion is decided on partial data.
         while let index = try unchangedRequestToRepeat() { try await send(index, conditionally: false) }
     }
 
@@ -34,7 +34,7 @@ extension StackRun {
                 return try await lendingSlot { try await sendForEachRow(index, forEach) }
             }
             let resolved = try resolver().resolve(request)
-            // The time it takes until there is a place is not the request's.
+            // The wait for a place does not count towards the request's timeout.
             let place = try await place(at: resolved.origin())
             try await lendingSlot {
                 try await withinTimeout(of: request) {
@@ -66,12 +66,13 @@ extension StackRun {
         }
     }
 
-    /// Between two attempts of one exchange; the first pause is a quarter of a second, each further one twice as long.
+    /// The longest pause between two attempts of one exchange. The first pause is a quarter of a second, each further
+    /// one twice as long.
     private static let longestPause = Duration.seconds(3600)
 
-    /// Sends a request that broke off again, where the declaration says so and it is safe.
+    /// Repeats a request that broke off, if its declaration says so and it is safe.
     ///
-    /// - Parameter index: the request whose rows are forgotten first; nil where none can have been staged.
+    /// - Parameter index: the request whose rows are dropped before each repetition; nil if none can have been staged.
     private func repeating<Value: Sendable>(
         _ request: RequestDeclaration, undoing index: Int?, _ operation: @Sendable () async throws -> Value
     ) async throws -> Value {
@@ -91,7 +92,7 @@ extension StackRun {
 
     // MARK: - One request
 
-    /// - Parameter request: as it is sent.
+    /// - Parameter request: the request as it is sent.
     private func exchange(_ request: RequestDeclaration, _ index: Int, conditionally: Bool) async throws {
         let declared = source.requests[index]
         let fingerprint = try fingerprint(declared)
@@ -105,7 +106,8 @@ extension StackRun {
         results[index].report.bytes = 0
         var exchange = try await environment.fetch(
             declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
-        // An address with a secret in it is not kept, nor one that answers for other values.
+        // A new address is not kept if it contains a secret, or if the request has references: their values may differ
+        // next time.
         if let movedTo = exchange.movedTo,
             !declared.references.isEmpty || environment.holdsSecret(movedTo)
         {
@@ -127,7 +129,7 @@ extension StackRun {
         state.note(movedTo: exchange.movedTo, former: former)
         results[index].state = state
         if isConditional, let digest = state.digest, let stored, digest == stored.digest {
-            // The same bytes as last time: their rows are in the store, and are those that they were.
+            // The same bytes as last time: their rows are already in the store.
             try context?.forgetRequest(index)
             results[index].state?.tables = stored.tables
             results[index].state?.scope = stored.scope
@@ -165,8 +167,8 @@ extension StackRun {
 
     // MARK: - A request for each row
 
-    /// Sends a request once for each row of its query: the heads of the next few responses are awaited while a body is
-    /// parsed, and bodies are parsed in the order of the rows.
+    /// Sends a request once for each row of its query. Awaits the heads of the next few responses while it parses a
+    /// body. Parses the bodies in the order of the rows.
     private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration) async throws {
         let declared = source.requests[index]
         let rows = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
@@ -176,7 +178,7 @@ extension StackRun {
                 "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
             )
         }
-        // One row's response may well be empty; all of them are looked at together.
+        // One row's response may be empty; the check for records covers all of them together.
         let requests = try rows.map { row in
             var request = try resolver(row: row).resolve(declared)
             request.allowsEmpty = true

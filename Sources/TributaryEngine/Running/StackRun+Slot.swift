@@ -1,18 +1,19 @@
 import FeedDeclarations
 import FeedFetching
 
-/// What a run shares with others: its slot, which it lends to them while it waits, and the places at hosts.
+/// The resources that a run shares with others: its slot, which it lends while it waits, and the places at hosts.
 extension StackRun {
-    /// A run that has worked for less than a quarter of this long, this long, waits for the network.
+    /// The interval at which a run's work is measured. A run that worked for less than a quarter of it waits for the
+    /// network.
     private static let patience = Duration.seconds(1)
 
-    /// Exchanges something with a server, and lets another run go on while nothing comes of it: servers that hang or send a
-    /// byte now and then would have every slot before long.
+    /// Runs an exchange with a server, and lends the slot to another run while it stalls. Otherwise servers that hang,
+    /// or send a byte now and then, would soon hold every slot.
     func lendingSlot<Value>(_ exchange: () async throws -> Value) async throws -> Value {
         guard permit.slot != nil else { return try await exchange() }
         defer {
             absence = nil
-            // Whoever comes with what it has been sent does not wait: others may wait for its place at the host.
+            // With its data received, the run does not wait for a slot: others may wait for its place at the host.
             if permit.slot == nil { permit.slot = environment.slots.placeRegardless(at: RunPermit.slotKey) }
         }
         async let _ = lendSlotWhileIdle()
@@ -31,14 +32,15 @@ extension StackRun {
         }
     }
 
-    /// A place at a request's host. Who holds others must not wait for one more: everybody might.
+    /// Returns a place at a request's host; nil if there is none and the request may not wait. A run that holds other
+    /// places must not wait for one more, as every run might do so.
     func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
         let host = try request.origin()
         return mayWait ? try await place(at: host) : environment.hosts.placeIfFree(at: host)
     }
 
-    /// A place at a host. Who has to wait for one lets another run go on meanwhile: a host that hangs delays its own
-    /// sources only.
+    /// Returns a place at a host. While the run waits for it, another run goes on, so a host that hangs delays only its
+    /// own sources.
     func place(at host: String) async throws -> HostLimiter.Place {
         let reserved = permit.place
         permit.place = nil
@@ -49,7 +51,8 @@ extension StackRun {
         }
         permit.slot = nil
         let place = try await environment.hosts.place(at: host)
-        // It has what others wait for with their slots: were it to wait for one of those, nobody would ever go on.
+        // The run holds a place that others wait for while they keep their slots. If it waited for such a slot, none
+        // could go on.
         permit.slot = environment.slots.placeRegardless(at: RunPermit.slotKey)
         withExtendedLifetime(absence) {}
         return place

@@ -8,8 +8,8 @@ import Synchronization
 
 /// One attempt to refresh one source: the order of the steps, and nothing else.
 ///
-/// Claim the source, see whether it is due, send the requests one after another, parse each body into the worker
-/// context while it arrives, merge the whole stack in one transaction. Whatever fails on the way, the worker context is
+/// Claims the source, checks that it is due, sends the requests one after another, parses each body into the worker
+/// context as it arrives, and merges the whole stack in one transaction. If anything fails, the worker context is
 /// thrown away and only the run itself is recorded.
 ///
 /// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool.
@@ -19,9 +19,9 @@ actor StackRun {
     let mode: RefreshMode
     let executor: RunExecutor
     let interruption = Interruption()
-    /// What lets the run go on; its slot is given to others while it waits for a host.
+    /// The run's permit. Its slot is given to others while the run waits for a host.
     var permit: RunPermit
-    /// What lets the run go on without a slot.
+    /// The permit to go on without a slot.
     var absence: HostLimiter.Place?
 
     var startedAt = Date()
@@ -30,16 +30,16 @@ actor StackRun {
     var known: [String: RequestState] = [:]
     var context: WorkerContext?
     var results: [RequestResult] = []
-    /// What responses have been asked to tell later requests.
+    /// The values captured from responses for later requests, by name.
     var captured: [String: String] = [:]
-    /// What the responses say of when to come back.
+    /// The responses' advice on the time of the next run.
     var advice = PollAdvice()
-    /// A permanent redirect is followed this often before its target is asked at once.
+    /// The number of times that a permanent redirect is followed before its target is asked at once.
     static let movesBelieved = 3
-    /// Whether what the documents hold and nothing takes is noted, and what was.
+    /// True if the parts of documents that nothing takes are noted, in `unmatched`.
     var notesUnused = false
     var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
-    /// Records that the declarations said to drop.
+    /// The number of records that the declarations said to drop.
     var skipped = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -55,9 +55,9 @@ actor StackRun {
         state = SourceState(source: source.name)
     }
 
-    /// Never throws: what went wrong is in the report. A cancelled task makes a cancelled run.
+    /// Runs the source. Never throws: an error is in the report. A cancelled task makes a cancelled run.
     func run() async -> RunReport {
-        // The run may be remembered for longer than it lasts.
+        // The object may outlive the run.
         defer { permit = RunPermit() }
         return await withTaskCancellationHandler {
             do {
@@ -72,7 +72,7 @@ actor StackRun {
         }
     }
 
-    /// Waits until no other run of the source, in this process or another, is under way. Others go on meanwhile.
+    /// Waits until the source has no other run, in this process or another. Other sources go on meanwhile.
     private func claim() async throws -> RunLock {
         let hadSlot = permit.slot != nil
         while true {
@@ -83,7 +83,7 @@ actor StackRun {
                 return lock
             }
             permit = RunPermit()
-            // The kernel tells nobody when a lock is given up, so it is asked again.
+            // The kernel does not announce that a lock was released, so it is tried again.
             try await environment.clock.sleep(for: .milliseconds(50))
         }
     }
@@ -91,9 +91,9 @@ actor StackRun {
     /// Does everything but the commit.
     ///
     /// - Parameters:
-    ///   - bodies: files that are read instead of what requests would be answered, by the requests' keys.
-    ///   - onChange: told of each change.
-    /// - Throws: what a run would be discarded for.
+    ///   - bodies: files to read instead of the requests' responses, by the requests' keys.
+    ///   - onChange: called with each change.
+    /// - Throws: the error for which a run would be discarded.
     func plan(bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void) async throws
         -> StackPlan
     {
@@ -109,7 +109,7 @@ actor StackRun {
         }
     }
 
-    /// An error that may be shown.
+    /// An error whose text may be shown.
     struct ShownError: Error, CustomStringConvertible {
         var description: String
     }
@@ -171,7 +171,7 @@ actor StackRun {
         return await record(ending)
     }
 
-    /// Whatever kills the process must not do so again and again: the other sources need it.
+    /// Reports a source as held after it killed the process several times, as the other sources need the process.
     private func held(after deaths: Int) async throws -> RunReport {
         let error =
             "the process died \(deaths) times in a row during a run of this source, which is held so that the others go on"
@@ -186,8 +186,8 @@ actor StackRun {
             nextDue: .distantFuture)
     }
 
-    /// Until when nothing is to be sent; nil where the run goes ahead. Whoever forces a run does not force a server that
-    /// asked to be left alone.
+    /// Returns the time until which nothing is to be sent; nil if the run goes ahead. A forced run still respects a
+    /// server that asked for no requests.
     private func wait() -> Date? {
         let busy =
             environment.busyHosts.isEmpty
@@ -195,7 +195,7 @@ actor StackRun {
             : source.requests.compactMap { (request) -> Date? in
                 var request = request
                 if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }
-                // Where a response says who is asked, it is not known yet.
+                // A host that only a response names is not known yet.
                 guard let origin = try? request.origin() else { return nil }
                 return environment.busyHosts.end(of: origin, now: startedAt)
             }.max()

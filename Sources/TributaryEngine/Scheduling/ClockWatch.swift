@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 
-/// Notices that the clock was set back: it says less than it did, and the time that has passed.
+/// Detects that the clock was set back: it shows less than its former time plus the time that has passed.
 struct ClockWatch {
     private let clock: any RunClock
     private var date: Date
@@ -13,8 +13,8 @@ struct ClockWatch {
         uptime = clock.uptime
     }
 
-    /// - Returns: what the clock says; and, where it was set back by more than a second since it was last looked at, what it
-    ///   would say had it not been.
+    /// - Returns: the clock's time. If it was set back by more than a second since the last call, also the time it
+    ///   would show otherwise.
     mutating func look() -> (now: Date, former: Date?) {
         let now = clock.now()
         let uptime = clock.uptime

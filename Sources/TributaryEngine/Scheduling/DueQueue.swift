@@ -1,7 +1,7 @@
 import Foundation
 
-/// Sources by the time at which they are due: a binary heap. A source that is scheduled anew leaves its former entry
-/// behind, which is passed over when it comes up.
+/// Sources ordered by the time at which they are due, in a binary heap. A source scheduled anew leaves its former entry
+/// behind, which is skipped when it comes up.
 struct DueQueue {
     private struct Entry {
         var due: Date
@@ -23,7 +23,8 @@ struct DueQueue {
         }
     }
 
-    /// Moves everything by the same time. Sources that are due for good, or never, stay so.
+    /// Moves all due times by the same number of seconds. Sources that are due at once (`distantPast`) or never stay
+    /// so.
     mutating func shift(by seconds: TimeInterval) {
         for index in heap.indices { heap[index].due = Self.shifted(heap[index].due, by: seconds) }
         current = current.mapValues { Self.shifted($0, by: seconds) }
@@ -35,13 +36,13 @@ struct DueQueue {
 
     mutating func remove(_ source: String) { current[source] = nil }
 
-    /// When the next source is due.
+    /// Returns the time at which the next source is due.
     mutating func nextDue() -> Date? {
         dropStale()
         return heap.first?.due
     }
 
-    /// Takes out the next source if it is due by now.
+    /// Removes and returns the next source if it is due by now.
     mutating func popDue(by now: Date) -> String? {
         dropStale()
         guard let first = heap.first, first.due <= now else { return nil }

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Tells when the next source is due: one tick for each time it is set, at that time.
+/// Ticks when the next source is due: once for each time it is set.
 ///
-/// It sleeps until then, but never longer than a minute, so that a clock that was set, or a machine that was suspended,
-/// is noticed: the tick then finds nothing due, and the timer is set anew.
+/// It sleeps until then, but at most a minute, to notice a clock that was set or a machine that was suspended. Such a
+/// tick finds nothing due, and the timer is set again.
 final class DueTimer: Sendable {
     let ticks: AsyncStream<SchedulerEvent>
     private let continuation: AsyncStream<SchedulerEvent>.Continuation
     private let clock: any RunClock
-    /// The task that sleeps. Nobody awaits it: it ends with its tick, with the next setting, or with `set(nil)`.
+    /// The sleeping task. Nothing awaits it: it ends with its tick, with the next setting, or with `set(nil)`.
     private let sleeper = Mutex<Task<Void, Never>?>(nil)
 
     init(clock: any RunClock) {
@@ -17,7 +17,7 @@ final class DueTimer: Sendable {
         (ticks, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Ticks at `date`, or in a minute if that is sooner; nil for not at all.
+    /// Ticks at `date`, or in a minute if that is sooner; not at all if `date` is nil.
     func set(_ date: Date?) {
         let task = date.map { date in
             Task { [clock, continuation] in

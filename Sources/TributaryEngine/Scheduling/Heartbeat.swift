@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Those who wait for a sign of life, and whether there is anybody left to give it.
+/// The callers that wait for a sign of life from a loop. When the loop has ended, nobody waits any more.
 final class Heartbeat: Sendable {
     private struct State {
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -9,7 +9,7 @@ final class Heartbeat: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns when an answer has come, or can come no more.
+    /// Returns when an answer has come, or when none can come any more.
     func wait(_ announce: () -> Void) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

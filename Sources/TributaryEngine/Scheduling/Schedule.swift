@@ -4,8 +4,8 @@ import FeedModel
 import FeedStore
 import Foundation
 
-/// What the scheduler knows and decides: which sources run, which wait, and which is started next. A value, changed by
-/// events and asked for starts; it knows no clock and starts nothing.
+/// The scheduler's state and decisions: which sources run, which wait, and which starts next. It is a value that events
+/// change and that is asked for starts. It has no clock and starts nothing itself.
 struct Schedule {
     struct Start {
         var source: SourceDeclaration
@@ -18,16 +18,16 @@ struct Schedule {
     /// Sources that are due.
     private var ready = StartQueue()
     private var running: Set<String> = []
-    /// Sources whose next run pays no heed to due times: somebody asked for it.
+    /// Sources whose next run ignores due times, because it was requested.
     private var asked: Set<String> = []
     /// Sources that were declared differently while they ran.
     private var changed: Set<String> = []
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
-    /// How each source is run once; nil for a schedule that goes on.
+    /// The mode in which each source is run once; nil for a schedule that goes on.
     private var once: RefreshMode?
 
-    /// Each enabled source whenever it is due.
+    /// Creates a schedule that runs each enabled source whenever it is due.
     init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
         for source in configuration.enabledSources {
@@ -37,7 +37,7 @@ struct Schedule {
         }
     }
 
-    /// These sources, each once and as soon as may be.
+    /// Creates a schedule that runs each of these sources once, as soon as possible.
     init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
         once = mode
@@ -51,15 +51,16 @@ struct Schedule {
         Set(states.values.filter { $0.attempts > 0 }.map(\.source))
     }
 
-    /// When to look again; nil while nothing is declared.
+    /// The next time to look for due sources; nil while nothing is declared.
     var nextWake: Date? {
         mutating get { queue.nextDue() }
     }
 
-    /// Whether nothing runs, and nothing is to run.
+    /// True if the sources are run once, and none is running or waiting to run.
     var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty }
 
-    /// A source that is running is run once more when it has ended.
+    /// Schedules sources for a run now, all of them for nil. A source that is running is run once more when it has
+    /// ended.
     mutating func refresh(_ names: [String]?) {
         for name in names ?? sources.keys.sorted() where sources[name] != nil { ask(name) }
     }
@@ -73,7 +74,7 @@ struct Schedule {
         ready.add(source.name, origin: source.firstOrigin, isSuspect: suspects.contains(source.name))
     }
 
-    /// Sources declared as before are not disturbed; new ones are due, and so are those declared differently.
+    /// Puts a new configuration in force. Sources declared as before are not disturbed; new and changed ones are due.
     mutating func reload(_ configuration: TributaryConfiguration, now: Date) {
         let former = sources
         sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
@@ -87,10 +88,10 @@ struct Schedule {
         }
     }
 
-    /// The clock was set; whatever waits does so as long as before.
+    /// Adjusts to a clock that was set: each source waits as long as before.
     mutating func clockWasSet(from former: Date, to now: Date) { queue.shift(by: now.timeIntervalSince(former)) }
 
-    /// There is a place at this origin again.
+    /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) { ready.free(origin) }
 
     /// - Parameter jitter: from 0 to 1; lets sources that were due together drift apart.
@@ -108,17 +109,18 @@ struct Schedule {
                 ? .distantPast : due + jitter * min(30, source.cache.seconds / 20))
     }
 
-    /// When to look at a source: one that is never due may have been let go by another process meanwhile.
+    /// Returns the time at which to look at a source. A source that is never due is looked at too, as another process
+    /// may have released it.
     private static func look(at due: Date, now: Date) -> Date {
         due == .distantFuture ? now + DueTime.longestRetry.seconds : due
     }
 
-    /// The runs to start now.
+    /// Returns the runs to start now.
     ///
-    /// - Parameter admit: gives a run what it needs to begin, where that is free.
+    /// - Parameter admit: returns the permit that a run needs to begin, if it is free.
     mutating func takeStarts(now: Date, admit: (_ origin: String?) -> RunPermit.Admission) -> [Start] {
         while let name = queue.popDue(by: now) {
-            // One that runs is scheduled again when it has ended.
+            // A running source is scheduled again when its run has ended.
             if let source = sources[name], !running.contains(name) { ready(source) }
         }
         var starts: [Start] = []
@@ -136,7 +138,7 @@ struct Schedule {
 }
 
 extension SourceDeclaration {
-    /// Whom the first request asks; nil where only a response or the store can tell.
+    /// The origin of the first request; nil if it depends on a response or the store.
     var firstOrigin: String? {
         guard let first = requests.first, !first.url.isDynamic else { return nil }
         return try? first.origin()

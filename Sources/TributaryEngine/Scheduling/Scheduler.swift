@@ -6,10 +6,11 @@ import FeedStore
 import Foundation
 import Logging
 
-/// Starts each source when it is due, at most `concurrency` of them at a time, never one twice.
+/// Starts each source when it is due, at most `concurrency` of them at a time, and no source twice at a time.
 ///
-/// One loop over one stream: due times, refresh requests, reloads and the ends of runs, merged. All its state is the
-/// loop's own. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` when every source has run.
+/// One loop reads one merged stream of due times, refresh requests, reloads and ends of runs. All state belongs to the
+/// loop. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` returns when every source has
+/// run.
 final class Scheduler: Sendable {
     private let timer: DueTimer
     private let requests: AsyncStream<SchedulerEvent>
@@ -25,14 +26,14 @@ final class Scheduler: Sendable {
         (requests, continuation) = AsyncStream.makeStream()
     }
 
-    /// Refreshes sources now, or all of them, whatever their cache intervals. One that is running is refreshed once more
-    /// when it has ended.
+    /// Refreshes sources now, all of them for nil, whatever their cache intervals. One that is running is refreshed
+    /// once more when it has ended.
     func refresh(_ sources: [String]?) { continuation.yield(.refresh(sources)) }
 
     /// Puts a new configuration in force. Sources that are declared as before are not disturbed.
     func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
 
-    /// Returns when the loop has come round; at once when it has ended.
+    /// Returns when the loop has handled this event, or at once if the loop has ended.
     package func heartbeat() async {
         await heartbeat.wait { continuation.yield(.heartbeat) }
     }
@@ -56,7 +57,7 @@ final class Scheduler: Sendable {
         var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.slots.onFree { [continuation] in continuation.yield(.free($0)) }
-        // Nobody asks for the results of runs; a group that kept them would grow with each.
+        // The results of runs are not needed. A group that kept them would grow with each.
         await withDiscardingTaskGroup { group in
             func startRuns() {
                 for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
@@ -64,7 +65,8 @@ final class Scheduler: Sendable {
                     group.addTask { [continuation, onReport, clock = self.environment.clock] in
                         let report = await run.run()
                         let ended = clock.now()
-                        // Whoever hears of a run may rely on the loop's hearing of it before what they say next.
+                        // The loop learns of the end first. An event that the receiver of the report sends then comes
+                        // after it.
                         continuation.yield(.finished(report, at: ended))
                         onReport(report)
                     }

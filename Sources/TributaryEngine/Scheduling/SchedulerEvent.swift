@@ -3,18 +3,18 @@ import FeedModel
 import FeedStore
 import Foundation
 
-/// Everything that moves the scheduler, in one stream.
+/// The events that drive the scheduler, in one stream.
 enum SchedulerEvent: Sendable {
     /// Some source may be due.
     case due
-    /// Somebody asks for these sources, or for all (nil), now.
+    /// A request to refresh these sources, or all (nil), now.
     case refresh([String]?)
     /// The configuration has changed.
     case reload(TributaryConfiguration)
-    /// Somebody wants to know whether the loop still turns.
+    /// A request for a sign that the loop still runs.
     case heartbeat
-    /// There is a place at this origin, or a slot for a run, where there was none.
+    /// A place at this origin, or a slot for a run, has become free.
     case free(String)
-    /// A run has ended, when the clock said so.
+    /// A run has ended, at this time by the clock.
     case finished(RunReport, at: Date)
 }

@@ -1,23 +1,23 @@
 import DequeModule
 
-/// Sources that are due, until there are a slot for their run and a place at the host that they ask first.
+/// Due sources that wait for a slot for their run, and for a place at the first host that they ask.
 ///
-/// Hosts take turns, and a host without a free place holds up nobody but its own sources. A source is looked at when it comes,
-/// and when its host has a place again; never only because others wait.
+/// Hosts take turns, and a host without a free place delays only its own sources. A source is looked at when it is
+/// added and when its host has a free place again, never just because others wait.
 struct StartQueue {
-    /// The names of waiting sources, by the origin that they ask first; nil where that is not known yet.
+    /// The names of waiting sources, by the first origin that they ask; nil if that is not known yet.
     private var waiting: [String?: Deque<String>] = [:]
     /// Origins that may have a free place, in turn.
     private var turns: Deque<String?> = []
     private var inTurn: Set<String?> = []
-    /// Sources during whose last run a process died: they run one at a time, so that it shows which of them is the cause.
+    /// Sources during whose last run a process died. They run one at a time, to show which of them is the cause.
     private var suspects: Deque<(name: String, origin: String?)> = []
     private var runningSuspect: String?
     private var queued: Set<String> = []
 
     var isEmpty: Bool { queued.isEmpty }
 
-    /// Adds a source, unless it waits already.
+    /// Adds a source, unless it is already waiting.
     mutating func add(_ name: String, origin: String?, isSuspect: Bool) {
         guard queued.insert(name).inserted else { return }
         if isSuspect {
@@ -28,7 +28,7 @@ struct StartQueue {
         }
     }
 
-    /// There is a place at this origin again.
+    /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) {
         if waiting[origin] != nil { takeTurn(origin) }
     }
@@ -43,7 +43,7 @@ struct StartQueue {
         if runningSuspect == name { runningSuspect = nil }
     }
 
-    /// The next source that may run, with what lets it; nil where none may now.
+    /// Returns the next source that may run, with its permit; nil if none may run now.
     mutating func next(_ admit: (_ origin: String?) -> RunPermit.Admission) -> (name: String, permit: RunPermit)? {
         if runningSuspect == nil, let suspect = suspects.first {
             switch admit(suspect.origin) {

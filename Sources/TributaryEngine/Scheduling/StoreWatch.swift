@@ -3,8 +3,8 @@ import FeedStore
 import Foundation
 import Synchronization
 
-/// Looks from time to time whether the store's files are in their place, and at once when a run has been discarded: it may
-/// have been for that. When nothing is committed, it has the store's file hold all that was.
+/// Checks from time to time that the store's files are in place, and at once when a run was discarded, as missing files
+/// may be the reason. When the store is idle, moves all that was committed into its main file.
 ///
 /// An actor on a queue of its own: a file system that is slow to answer blocks that queue's thread.
 actor StoreWatch {
@@ -15,7 +15,7 @@ actor StoreWatch {
     private let executor = RunExecutor(label: "tributary.store-watch")
     /// A store to which nothing has been committed for this long is idle.
     private static let idleAfter = Duration.seconds(1)
-    /// When a run last ended, by the clock's uptime; nil where the store's file has all that was committed.
+    /// The clock's uptime at the end of the last run; nil if the store's main file has all that was committed.
     private let lastRun = Mutex<Duration?>(nil)
     private let alarms: AsyncStream<Void>
     private let alarm: AsyncStream<Void>.Continuation
@@ -33,7 +33,7 @@ actor StoreWatch {
         if report.outcome == .discarded { alarm.yield() }
     }
 
-    /// Returns only by throwing: `StoreError` when a file is not where it was, `CancellationError`.
+    /// Runs until it throws: `StoreError` when a file is not where it was, or `CancellationError`.
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.checkRegularly() }
@@ -60,11 +60,11 @@ actor StoreWatch {
             return true
         }
         guard isIdle else { return }
-        // Nothing is lost where it cannot be done now: each commit is in the WAL, and the next pause comes.
+        // A failure loses nothing: each commit is in the WAL, and the next pause will come.
         try? store.checkpoint()
     }
 
-    /// Ends when it is cancelled.
+    /// Runs until it is cancelled.
     private func checkWhenAlarmed() async throws {
         for await _ in alarms { try store.checkFiles() }
     }

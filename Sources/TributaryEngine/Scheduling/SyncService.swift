@@ -12,8 +12,8 @@ import Synchronization
 
 /// The engine: keeps one main store in step with the sources of a configuration.
 ///
-/// As a `Service` it runs inside any program with a `ServiceGroup`, until the group shuts down gracefully or its task is
-/// cancelled; runs under way are then discarded without a trace. ``sync(_:mode:)`` refreshes once instead.
+/// As a `Service` it runs in any program with a `ServiceGroup`, until the group shuts down gracefully or its task is
+/// cancelled. Runs under way are then discarded without a trace. ``sync(_:mode:)`` refreshes once instead.
 ///
 /// ```swift
 /// let service = try SyncService(
@@ -26,7 +26,7 @@ public final class SyncService: Service {
     /// The main store. GRDB observations on its `reader` fire at every commit that changes what they watch.
     public let store: MainStore
 
-    /// What each run did, as it ends. For one consumer; when nobody reads, only the latest 1,000 are kept.
+    /// The report of each run, as it ends. For one consumer; if nobody reads, only the latest 1,000 are kept.
     public let outcomes: AsyncStream<RunReport>
 
     private let outcomeContinuation: AsyncStream<RunReport>.Continuation
@@ -39,8 +39,8 @@ public final class SyncService: Service {
     /// - Parameters:
     ///   - parsers: the classes that requests name.
     ///   - registerMigrations: adds the program's own migrations of the store.
-    ///   - onProgress: told how far downloads have come, on the runs' own executors.
-    /// - Throws: `StoreError` where the store cannot be opened, ``ConfigurationError`` where its schema file cannot be read.
+    ///   - onProgress: called with the progress of downloads, on the runs' own executors.
+    /// - Throws: `StoreError` if the store cannot be opened, ``ConfigurationError`` if its schema file cannot be read.
     public convenience init(
         configuration: TributaryConfiguration, parsers: ParserRegistry, logger: Logger,
         registerMigrations: (inout DatabaseMigrator) -> Void = { _ in },
@@ -87,18 +87,18 @@ public final class SyncService: Service {
         try await environment.http.shutdown()
     }
 
-    /// Looks, while the service runs, whether the store's files are where they were opened: what is written once they have
-    /// been deleted or replaced is lost, and the program should end. For one caller.
+    /// Checks, while the service runs, that the store's files are where they were opened. Data written after they were
+    /// deleted or replaced is lost, and the program should end. For one caller.
     ///
-    /// - Throws: `StoreError` when they are not, within seconds; `CancellationError`.
+    /// - Throws: `StoreError` within seconds if they are not; `CancellationError`.
     public func watchStore() async throws { try await storeWatch.run() }
 
-    /// Refreshes sources once, at most `concurrency` at a time, and returns what became of them, in the order in which
-    /// they ended. For a service that is not running; call it once.
+    /// Refreshes sources once, at most `concurrency` at a time, and returns the reports in the order in which the runs
+    /// ended. For a service that is not running; call it once.
     ///
     /// - Parameters:
-    ///   - names: the sources; every enabled one where none is given.
-    ///   - onReport: told of each run as it ends.
+    ///   - names: the sources; every enabled one if empty.
+    ///   - onReport: called with each report as its run ends.
     public func sync(
         _ names: [String] = [], mode: RefreshMode = .whenDue,
         onReport: @escaping @Sendable (RunReport) -> Void = { _ in }
@@ -107,7 +107,7 @@ public final class SyncService: Service {
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
         let reports = Mutex<[RunReport]>([])
         var environment = environment
-        // Who asks for a source by its name may try one that is held.
+        // A forced run of sources by name may try those that are held.
         environment.runsHeld = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { report in
             reports.withLock { $0.append(report) }
@@ -129,10 +129,10 @@ public final class SyncService: Service {
             }
     }
 
-    /// Does everything that a run of a source does but the commit. For a service that is not running; call it once.
+    /// Does all of a source's run except the commit. For a service that is not running; call it once.
     ///
     /// - Parameters:
-    ///   - bodies: URLs of files that are read instead of what requests would be answered, by the requests' keys.
+    ///   - bodies: URLs of files to read instead of the requests' responses, by the requests' keys.
     ///   - ignoresValidators: fetches everything, changed or not.
     package func plan(
         _ source: SourceDeclaration, bodies: [String: String], ignoresValidators: Bool,
@@ -149,7 +149,7 @@ public final class SyncService: Service {
         }
     }
 
-    /// Asks the running service to refresh sources now, whatever their cache intervals; all of them where none is given.
+    /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
     /// Returns as soon as the running service's scheduler has answered: a sign of life.

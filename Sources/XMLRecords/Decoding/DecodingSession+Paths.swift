@@ -1,10 +1,10 @@
 import XMLStream
 
-/// Following paths through the tree.
+/// Follows paths through the tree.
 extension DecodingSession {
-    /// Notes the first child for each name with which a path of the type's begins, and where its keys are up to.
+    /// Notes the first child for each name that begins a path of the type, and the position reached among its keys.
     ///
-    /// - Returns: where the notes begin.
+    /// - Returns: the index at which the notes begin.
     @inline(__always)
     func noteChildren(of node: Int32, for layout: TypeLayout) -> Int {
         let start = notes.count
@@ -21,7 +21,7 @@ extension DecodingSession {
         return start
     }
 
-    /// The place of a key's value, or a missing one.
+    /// Returns the place of a key's value, or a missing one.
     @inline(__always)
     func place(of field: FieldLayout, path: FieldPath, in node: Int32, notes start: Int) -> ElementPlace {
         switch path.form {
@@ -47,7 +47,7 @@ extension DecodingSession {
         return child
     }
 
-    /// The first place at a path, or a missing one.
+    /// Returns the first place at a path, or a missing one.
     func firstPlace(at path: FieldPath, in node: Int32) -> ElementPlace {
         if case .attributeOrChild(let name) = path.form {
             let attribute = tree.attribute(name, of: node)

@@ -1,7 +1,7 @@
 import Foundation
 import XMLStream
 
-/// From places in the tree to values.
+/// Converts places in the tree to values.
 extension DecodingSession {
     /// - Parameters:
     ///   - node: the element that the field belongs to, for messages.
@@ -19,7 +19,7 @@ extension DecodingSession {
         throw refusal("is not \(Value.xmlDescription)", at: place, in: node, for: field)
     }
 
-    /// Nil where there is no place; and where there is no text, unless it is a string that is wanted.
+    /// Returns nil where there is no place, and where there is no text unless a string is wanted.
     @inline(__always)
     func optionalValue<Value: XMLConvertible>(
         _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout
@@ -28,7 +28,7 @@ extension DecodingSession {
         return try value(type, at: place, in: node, for: field)
     }
 
-    /// A value of any type.
+    /// Decodes a value of any type.
     func decode<Value: Decodable>(
         _ type: Value.Type, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> Value {
@@ -65,11 +65,11 @@ extension DecodingSession {
         return try open(type)
     }
 
-    /// Values within values, lists included: a type that contains itself must not use up the stack, which on some
-    /// threads is half a megabyte.
+    /// The most values within values, lists included. A type that contains itself must not use up the stack, which is
+    /// half a megabyte on some threads.
     private static let depthLimit = 128
 
-    /// By the type's own `init(from:)`.
+    /// Decodes a value with the type's own `init(from:)`.
     func make<Value: Decodable>(
         _ type: Value.Type, _ layout: TypeLayout, at place: ElementPlace, in node: Int32, for field: FieldLayout
     ) throws -> Value {
@@ -106,7 +106,7 @@ extension DecodingSession {
         }
     }
 
-    /// The layout made of a type says that the value is of that type.
+    /// Returns the value as the type that it has, which is known from its type's layout.
     @inline(__always)
     private func same<Value, Wanted>(_ value: Value, as type: Wanted.Type) -> Wanted {
         unsafeBitCast(value, to: type)
@@ -146,7 +146,7 @@ extension DecodingSession {
         }
     }
 
-    /// `one of red, green`; nil of a type that is not an enumeration with raw values.
+    /// Returns `one of red, green`; nil for a type that is not an enumeration with raw values.
     private static func rawValues(of type: Any.Type) -> String? {
         func cases<Enumeration: CaseIterable>(_ type: Enumeration.Type) -> [String] {
             type.allCases.compactMap { ($0 as? any RawRepresentable).map { "\($0.rawValue)" } }

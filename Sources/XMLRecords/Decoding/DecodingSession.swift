@@ -1,16 +1,16 @@
 import XMLStream
 
-/// What decoding one record after another needs, kept for the next: the tree, the names and what is known of types.
+/// The state for decoding one record after another, kept for the next: the tree, the names and the types' layouts.
 ///
-/// Not `Sendable`: one parser uses it, or one call of a decoder.
+/// Not `Sendable`: it belongs to one parser, or to one call of a decoder.
 final class DecodingSession {
     let tree: ElementTree
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// The children that containers have noted, and the elements of lists; emptied for every record.
+    /// The children that containers have noted, and the elements of lists. Emptied for every record.
     @exclusivity(unchecked) var notes = FlatArray<Int32>(capacity: 256)
-    /// In place of the key that a document's own element does not have.
+    /// The field of a document's own element, which has no key.
     let root = FieldLayout(key: "", path: nil)
-    /// Values whose `init(from:)` is under way.
+    /// The number of values whose `init(from:)` is running.
     @exclusivity(unchecked) var depth = 0
     private var layouts: [ObjectIdentifier: TypeLayout] = [:]
     private var paths: [String: FieldPath] = [:]
@@ -20,7 +20,7 @@ final class DecodingSession {
         self.userInfo = userInfo
     }
 
-    /// Makes room for the next record.
+    /// Empties the session for the next record.
     func clear() {
         tree.clear()
         notes.removeAll()
@@ -33,7 +33,7 @@ final class DecodingSession {
         return layout
     }
 
-    /// A path that is asked for while decoding.
+    /// Returns the path for a text that is asked for while decoding.
     func path(_ text: String) throws -> FieldPath {
         if let path = paths[text] { return path }
         let path = FieldPath(try XMLPath.ofRecord(text), text: text, names: tree.names)

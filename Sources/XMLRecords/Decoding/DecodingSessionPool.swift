@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The sessions that a decoder is not using at the moment.
+/// The sessions that a decoder is not using at the moment, ready for reuse.
 final class DecodingSessionPool: Sendable {
-    /// A session and its memory, handed from one call to the next.
+    /// A session and its memory, passed from one call to the next.
     ///
-    /// `@unchecked Sendable`: a session is in the pool or in the hands of one call, never both.
+    /// `@unchecked Sendable`: a session is either in the pool or used by one call, never both.
     private struct Spare: @unchecked Sendable {
         let session: DecodingSession
     }
 
-    /// One that has met more names than this, or a larger record, is not kept.
+    /// The most names, and the most bytes in a record, with which a session is kept.
     private static let nameLimit = 2_000
     private static let byteLimit = 1 << 20
 

@@ -1,13 +1,13 @@
-/// Decodes the value at one place, by the value's own `init(from:)`.
+/// Decodes the value at one place with the value's own `init(from:)`.
 ///
-/// Valid until that returns, as are its containers: the next record is built in the same memory.
+/// Valid until that returns, as are its containers, because the next record is built in the same memory.
 struct ElementDecoder: Decoder {
     let session: DecodingSession
     let place: ElementPlace
     /// The element that the field belongs to.
     let node: Int32
     let field: FieldLayout
-    /// Of the type that is decoded.
+    /// The layout of the type that is decoded.
     let layout: TypeLayout
 
     var codingPath: [any CodingKey] { field === session.root ? [] : [ElementKey(field.key)] }
@@ -46,7 +46,7 @@ struct ElementDecoder: Decoder {
         ElementValueContainer(session: session, place: place, node: node, field: field)
     }
 
-    /// Moves the elements that the records of a list or dictionary accept to the front.
+    /// Moves the elements that the records of a list or dictionary accept to the front, and returns their range.
     private func accepted(_ range: Range<Int>) throws -> Range<Int> {
         let type: Any.Type
         switch layout.kind {

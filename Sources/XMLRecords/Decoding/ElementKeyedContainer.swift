@@ -1,6 +1,6 @@
 import XMLStream
 
-/// The attributes and children of an element, by coding keys.
+/// The attributes and children of an element, by coding key.
 struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let session: DecodingSession
     private let node: Int32
@@ -35,7 +35,7 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     // MARK: - Fields
 
-    /// Keys are asked for in the same order for every element, so the one expected is nearly always the one.
+    /// Returns a key's field. Keys come in one order for every element, so the expected field is nearly always right.
     @inline(__always)
     private func field(_ key: Key) -> FieldLayout {
         let field = layout.field(key.stringValue, expectedAt: Int(session.notes[notes]))
@@ -49,7 +49,7 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return session.place(of: field, path: path, in: node, notes: notes)
     }
 
-    /// The place of a value that a type's own `init(from:)` decodes: of records, the first that is accepted.
+    /// Returns the place of a value with an `init(from:)` of its own: of records, the first that is accepted.
     private func place(_ field: FieldLayout, _ layout: TypeLayout) -> ElementPlace {
         let place = place(field)
         guard let record = layout.record, place.exists, !place.isAttribute, let path = field.path else { return place }
@@ -153,7 +153,7 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(field(key), as: Key.self) }
 
-    /// - Parameter type: stands for the nested value's type, which is not told: keys are read by the defaults.
+    /// - Parameter type: stands in for the nested value's unknown type. Keys are read by the defaults.
     private func decoder(_ field: FieldLayout, as type: Any.Type) throws -> ElementDecoder {
         ElementDecoder(
             session: session, place: place(field), node: node, field: field, layout: try session.layout(for: type))

@@ -4,7 +4,7 @@ struct ElementListContainer: UnkeyedDecodingContainer {
     /// The element that the list belongs to.
     private let node: Int32
     private let field: FieldLayout
-    /// Where the session has noted the elements.
+    /// The range in which the session has noted the elements.
     private let range: Range<Int>
     private(set) var currentIndex = 0
 

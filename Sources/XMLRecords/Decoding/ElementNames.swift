@@ -1,6 +1,6 @@
-/// The names of elements and attributes, numbered: by the same numbers in every document that a session reads.
+/// The names of elements and attributes, with numbers that are the same in every document a session reads.
 final class ElementNames {
-    /// In place of a name's number: one that the document under way has not used yet.
+    /// A value instead of a name's number: the current document has not used the name yet.
     private static let unknown: Int32 = -1
 
     private var texts: [String] = []
@@ -19,10 +19,10 @@ final class ElementNames {
         return number
     }
 
-    /// Another document gives its names other numbers.
+    /// Forgets the numbers of the last document's names. Each document has its own.
     func beginDocument() { ofDocument.removeAll() }
 
-    /// - Parameter index: the name's number among those of the document under way.
+    /// - Parameter index: the name's number among those of the current document.
     @inline(__always)
     func number(ofDocument index: Int32, _ text: @autoclosure () -> String) -> Int32 {
         if Int(index) < ofDocument.count, ofDocument[index] != Self.unknown { return ofDocument[index] }

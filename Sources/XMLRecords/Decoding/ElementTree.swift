@@ -1,12 +1,12 @@
 import XMLStream
 
-/// One element and all that is in it, in flat arrays that the next element is built in again.
+/// One element and all that is in it, in flat arrays that are used again for the next element.
 final class ElementTree {
-    /// In place of a node's or an attribute's number.
+    /// A value instead of a node's or an attribute's number: there is none.
     static let none: Int32 = -1
-    /// Names and texts of one record, in bytes. A feed's record is a few thousand; one of this size is a whole document.
+    /// The most bytes of names and texts in one record. A feed's record has a few thousand; this is a whole document.
     static let byteLimit = 256 << 20
-    /// Likewise, for the records of a run, whose memory is bounded.
+    /// The same limit for the records of a run, whose memory is bounded.
     static let byteLimitOfRun = 16 << 20
 
     private let byteLimit: Int
@@ -33,13 +33,13 @@ final class ElementTree {
     }
 
     let names = ElementNames()
-    // `@exclusivity(unchecked)`: one parser builds the tree and one decoder reads it, in turn.
+    // `@exclusivity(unchecked)`: one parser builds the tree and one decoder reads it, never at the same time.
     @exclusivity(unchecked) private(set) var nodes = FlatArray<Node>()
     @exclusivity(unchecked) private var attributes = FlatArray<Attribute>()
     @exclusivity(unchecked) private var bytes = FlatArray<UInt8>(capacity: 4096)
     @exclusivity(unchecked) private var current = ElementTree.none
 
-    /// Whether an element has begun that has not ended.
+    /// True while an element is open.
     var isOpen: Bool { current != Self.none }
 
     var byteCount: Int { bytes.count }
@@ -53,7 +53,7 @@ final class ElementTree {
 
     // MARK: - Building
 
-    /// Adds the element that a handler is being told of, within the one that is open.
+    /// Adds the element that a handler is being told of to the open one.
     func beginElement(in stream: XMLStreamParser) throws {
         let first = Int32(attributes.count)
         let list = stream.attributesOfElement
@@ -81,7 +81,7 @@ final class ElementTree {
         try checkSize()
     }
 
-    /// Ends the element that is open: its own text is known.
+    /// Ends the open element, whose own text is now known.
     func endElement(in stream: XMLStreamParser) throws {
         let text = add(trimmed(stream.textBytes))
         nodes[current].text = text
@@ -96,7 +96,7 @@ final class ElementTree {
         return start
     }
 
-    /// Before the next text, which the stream keeps within `XMLLimits`, could carry an offset past an `Int32`.
+    /// Checks the size before the next text, which `XMLLimits` bounds, could carry an offset past an `Int32`.
     @inline(__always)
     private func checkSize() throws {
         let size =
@@ -114,7 +114,7 @@ final class ElementTree {
 
     func line(of node: Int32) -> Int { Int(nodes[node].line) }
 
-    /// The element's own text without white space at either end. Valid until the tree changes.
+    /// Returns the element's own text without white space at either end. Valid until the tree changes.
     @inline(__always)
     func text(of node: Int32) -> UnsafeBufferPointer<UInt8> {
         bytes(nodes[node].text, nodes[node].textEnd)
@@ -134,7 +134,7 @@ final class ElementTree {
     @inline(__always)
     func hasAttributes(_ node: Int32) -> Bool { nodes[node].attributes != nodes[node].attributesEnd }
 
-    /// The place of an attribute, or a missing one.
+    /// Returns the place of an attribute, or a missing one.
     @inline(__always)
     func attribute(_ name: Int32, of node: Int32) -> ElementPlace {
         var attribute = nodes[node].attributes
@@ -160,14 +160,14 @@ final class ElementTree {
         return children
     }
 
-    /// Whether there is nothing at a place but the tag: no text, no attribute, no child.
+    /// Returns true if there is only a tag at a place: no text, no attribute, no child.
     func isEmpty(_ place: ElementPlace) -> Bool {
         guard text(at: place).isEmpty else { return false }
         return place.isAttribute || (nodes[place.node].firstChild == Self.none && !hasAttributes(place.node))
     }
 }
 
-/// Where a value lies in a tree: an element, or an attribute of it.
+/// The place of a value in a tree: an element, or an attribute of it.
 struct ElementPlace {
     var node: Int32
     var attribute: Int32 = ElementTree.none

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// The one value at a place.
+/// The single value at a place.
 struct ElementValueContainer: SingleValueDecodingContainer {
     let session: DecodingSession
     let place: ElementPlace

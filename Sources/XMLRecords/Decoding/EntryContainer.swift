@@ -1,15 +1,15 @@
 /// The entries of a dictionary: elements keyed by their names or by one of their attributes.
 struct EntryContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let session: DecodingSession
-    /// The element that the entries lie in.
+    /// The element that holds the entries.
     private let node: Int32
     private let field: FieldLayout
     private let keys: [String]
     private let nodes: [String: Int32]
 
     /// - Parameters:
-    ///   - nodes: where the session has noted the entries. Of several with the same key, the first counts.
-    ///   - attribute: what keys them; their names where it is nil.
+    ///   - nodes: the range in which the session noted the entries. Of several with the same key, the first counts.
+    ///   - attribute: the attribute that holds their keys; nil where their names are the keys.
     init(session: DecodingSession, node: Int32, field: FieldLayout, nodes range: Range<Int>, attribute: Int32?) {
         self.session = session
         self.node = node

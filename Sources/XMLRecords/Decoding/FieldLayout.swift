@@ -1,15 +1,15 @@
 import XMLStream
 
-/// What a session has learnt of one coding key of a type.
+/// A session's knowledge of one coding key of a type.
 final class FieldLayout {
     let key: String
-    /// Nil where the place of the value is known: a list's elements and a dictionary's values.
+    /// The path of the value. Nil where its place is known already: a list's elements and a dictionary's values.
     let path: FieldPath?
-    /// Among the fields of its type.
+    /// The index among the fields of its type.
     let index: Int
     let transform: XMLTransform?
     let dateFormat: DateFormat?
-    /// Where a container notes the first child that the path begins with; nil where it notes none.
+    /// The slot in which a container notes the first child that the path begins with; nil where it notes none.
     let slot: Int?
     @exclusivity(unchecked) private var lastLayout: TypeLayout?
     private var elementLayout: FieldLayout?
@@ -26,7 +26,7 @@ final class FieldLayout {
         self.slot = slot
     }
 
-    /// The layout of the type that the key's value has. It is the same type again and again.
+    /// Returns the layout of the type of the key's value, which is the same type nearly every time.
     @inline(__always)
     func layout(for type: Any.Type, in session: DecodingSession) throws -> TypeLayout {
         if let lastLayout, lastLayout.id == ObjectIdentifier(type) { return lastLayout }
@@ -35,7 +35,7 @@ final class FieldLayout {
         return layout
     }
 
-    /// The elements of the key's list, or the values of its dictionary: transformed and read as the key's value is.
+    /// The field of the key's list elements or dictionary values: transformed and read as the key's value is.
     var elements: FieldLayout {
         if path == nil { return self }
         if let elementLayout { return elementLayout }

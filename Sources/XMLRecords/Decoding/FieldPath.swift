@@ -1,6 +1,6 @@
 import XMLStream
 
-/// A record's path with the numbers that a session has for its names.
+/// A record's path, with a session's numbers for its names.
 struct FieldPath {
     struct Predicate {
         let attribute: Int32
@@ -8,14 +8,14 @@ struct FieldPath {
     }
 
     struct Step {
-        /// In place of a name's number: any name.
+        /// A value instead of a name's number: any name.
         static let anyName: Int32 = -1
 
         let name: Int32
         let predicates: [Predicate]
     }
 
-    /// What most paths are, told apart once and not for every value.
+    /// The form of a path. Most have a simple one, which is determined once and not for every value.
     enum Form {
         /// The attribute of this name, or else the child element.
         case attributeOrChild(Int32)
@@ -26,11 +26,11 @@ struct FieldPath {
         case steps
     }
 
-    /// As it was written; of a key for which its type names none, the key.
+    /// The path as it was written, or the key where its type names no path.
     let text: String
     let form: Form
     let steps: [Step]
-    /// Of the element at the end of the steps; nil for the element itself.
+    /// The attribute of the element at the end of the steps; nil for the element itself.
     let attribute: Int32?
     /// The attribute that keys a dictionary's entries.
     let entryKey: Int32?
@@ -56,9 +56,9 @@ struct FieldPath {
             }
     }
 
-    /// The path of a key for which its type names none.
+    /// Creates the path of a key for which its type names none.
     ///
-    /// - Parameter isAttribute: whether an attribute of that name may be meant; false where it is another key's.
+    /// - Parameter isAttribute: true if the key may mean an attribute of its name; false where that is another key's.
     init(key: String, isAttribute: Bool, names: ElementNames) {
         let path = FieldPath(.ofKey(key), text: key, names: names)
         text = key
@@ -68,7 +68,7 @@ struct FieldPath {
         form = if isAttribute, case .child(let name) = path.form { .attributeOrChild(name) } else { path.form }
     }
 
-    /// The path of the elements that a list's elements lie in; nil where they lie in the record itself.
+    /// The path of the elements that hold a list's elements; nil where the record itself holds them.
     var wrapper: FieldPath? { steps.count > 1 ? FieldPath(text: text, steps: Array(steps.dropLast())) : nil }
 
     private init(text: String, steps: [Step]) {

@@ -1,5 +1,5 @@
-/// A growable run of plain values, emptied and filled again for every record: without reference counts, and without
-/// bounds checks, because every index into it comes from itself.
+/// A growable run of plain values, emptied and filled again for every record. It has no reference counts and no bounds
+/// checks, because every index into it comes from itself.
 struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
@@ -46,7 +46,7 @@ struct FlatArray<Element: BitwiseCopyable>: ~Copyable {
         count += elements.count
     }
 
-    /// Keeps its memory.
+    /// Removes all values and keeps the memory.
     @inline(__always)
     mutating func removeAll() { count = 0 }
 

@@ -1,24 +1,24 @@
 import Foundation
 import XMLStream
 
-/// What a session has learnt of one type: how its values are decoded, and where each coding key's value lies.
+/// A session's knowledge of one type: the way its values are decoded, and the place of each coding key's value.
 final class TypeLayout {
     enum Kind {
-        /// From text, without asking the type's own `init(from:)`.
+        /// Read from text, without the type's own `init(from:)`.
         case text
         case date
         case convertible(any XMLConvertible.Type)
-        /// An array or a set, and what its elements are.
+        /// An array or a set, with the type of its elements.
         case list(element: Any.Type)
-        /// And what its values are.
+        /// A dictionary, with the type of its values.
         case dictionary(value: Any.Type)
         case optional
-        /// By the type's own `init(from:)`.
+        /// Decoded by the type's own `init(from:)`.
         case other
     }
 
-    /// Containers note this many children at most. A type with more keys than that has made them up as it went along,
-    /// and noting them for every element could take any amount of memory.
+    /// The most children that a container notes. A type with more keys has invented them while decoding, and noting
+    /// them for every element could take any amount of memory.
     private static let slotLimit = 256
 
     let type: Any.Type
@@ -26,19 +26,19 @@ final class TypeLayout {
     let kind: Kind
     let record: (any XMLRecord.Type)?
     private let paths: [String: XMLPath]
-    /// The attributes of the type's own element that have a path to them.
+    /// The attributes of the type's own element to which one of its paths leads.
     private let attributes: Set<String>
     private let transforms: [String: XMLTransform]
     private let dateFormat: DateFormat?
     private let names: ElementNames
 
-    /// In the order in which they were first asked for, which is the order in which they are always asked for.
+    /// The fields in the order in which they were first asked for. Later requests come in the same order.
     @exclusivity(unchecked) private(set) var fields: [FieldLayout] = []
     private var fieldsByKey: [String: FieldLayout] = [:]
     @exclusivity(unchecked) private(set) var slotCount = 0
     @exclusivity(unchecked) private var slotOfName = FlatArray<Int32>()
 
-    /// - Throws: ``XMLRecordError`` where a path or a date format of the type's is not one.
+    /// - Throws: ``XMLRecordError`` where a path or a date format of the type is invalid.
     init(_ type: Any.Type, names: ElementNames) throws {
         self.type = type
         id = ObjectIdentifier(type)
@@ -61,7 +61,7 @@ final class TypeLayout {
         return .other
     }
 
-    /// Coding keys that the type gives a path to.
+    /// The coding keys for which the type gives a path.
     var pathKeys: [String] { paths.keys.sorted() }
 
     // MARK: - Keys
@@ -101,7 +101,7 @@ final class TypeLayout {
         return slotCount - 1
     }
 
-    /// Where the first child of this name is noted; nil where no key's path begins with it.
+    /// Returns the slot of the first child of this name; nil where no key's path begins with it.
     @inline(__always)
     func slot(ofName name: Int32) -> Int? {
         guard Int(name) < slotOfName.count, slotOfName[name] >= 0 else { return nil }

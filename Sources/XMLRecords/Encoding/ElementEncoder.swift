@@ -1,14 +1,14 @@
 import XMLStream
 
-/// Encodes one value by its own `encode(to:)`.
+/// Encodes one value with its own `encode(to:)`.
 final class ElementEncoder: Encoder {
     enum Destination {
         /// The element itself.
         case element(OutputElement)
-        /// Wherever the field's path leads to from this element, once it is known what kind of value it is.
+        /// The end of the field's path from this element, to be found once the kind of value is known.
         case field(OutputElement)
 
-        /// The one that messages name.
+        /// The element that messages name.
         var element: OutputElement {
             switch self {
             case .element(let element), .field(let element): element
@@ -20,7 +20,7 @@ final class ElementEncoder: Encoder {
     private let destination: Destination
     private let field: OutputField
     private let layout: OutputLayout
-    /// The element that the list's elements or the dictionary's entries are in, and where they begin.
+    /// The element that holds the list's elements or the dictionary's entries, and the index of the first.
     private(set) var added: (element: OutputElement, start: Int)?
 
     init(session: EncodingSession, destination: Destination, field: OutputField, layout: OutputLayout) {
@@ -63,13 +63,13 @@ final class ElementEncoder: Encoder {
 
     // MARK: - Elements
 
-    /// Whether the elements of a list have the name at the end of the field's path.
+    /// True if the elements of a list have the name at the end of the field's path.
     private var isPath: Bool {
         if case .field = destination { return !field.path.steps.isEmpty }
         return false
     }
 
-    /// The element that a record's members are written to.
+    /// Returns the element that a record's members are written to.
     private func ownElement() -> OutputElement {
         session.element {
             try checkIsNotAttribute()
@@ -80,7 +80,7 @@ final class ElementEncoder: Encoder {
         }
     }
 
-    /// The element that a list's elements are written to.
+    /// Returns the element that a list's elements are written to.
     private func holder() -> OutputElement {
         session.element {
             try checkIsNotAttribute()
@@ -95,7 +95,7 @@ final class ElementEncoder: Encoder {
     }
 }
 
-/// Writes the one value at a place.
+/// Writes the single value at a place.
 struct ElementValueEncodingContainer: SingleValueEncodingContainer {
     let session: EncodingSession
     let destination: ElementEncoder.Destination
@@ -103,7 +103,7 @@ struct ElementValueEncodingContainer: SingleValueEncodingContainer {
 
     var codingPath: [any CodingKey] { [] }
 
-    /// What is nil is not written; of an element of a list, the empty element is there already.
+    /// Writes nothing for nil. For an element of a list, the empty element exists already.
     func encodeNil() {}
 
     func encode<Value: Encodable>(_ value: Value) throws {

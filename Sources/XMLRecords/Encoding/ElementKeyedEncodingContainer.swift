@@ -6,7 +6,7 @@ struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
 
     var codingPath: [any CodingKey] { [] }
 
-    /// What is nil is not written.
+    /// Writes nothing for nil.
     func encodeNil(forKey key: Key) {}
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
@@ -29,7 +29,7 @@ struct ElementKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProt
 
     func superEncoder(forKey key: Key) -> any Encoder { encoder(key, Key.self) }
 
-    /// - Parameter type: stands for the nested value's type, which is not told: it is written by the defaults.
+    /// - Parameter type: stands in for the nested value's unknown type. It is written by the defaults.
     private func encoder(_ key: Key, _ type: Any.Type) -> ElementEncoder {
         ElementEncoder(
             session: session, destination: .field(element), field: layout.field(key.stringValue),

@@ -1,10 +1,10 @@
 /// Writes the elements of a list.
 struct ElementListEncodingContainer: UnkeyedEncodingContainer {
     let session: EncodingSession
-    /// The element that the list's elements lie in.
+    /// The element that holds the list's elements.
     let element: OutputElement
     let field: OutputField
-    /// Whether the field's path names the elements; otherwise their types do.
+    /// True if the field's path names the elements; otherwise their types name them.
     let isNamed: Bool
     private(set) var count = 0
 

@@ -4,7 +4,7 @@ import XMLStream
 final class EncodingSession {
     let userInfo: [CodingUserInfoKey: any Sendable]
     private var layouts: [ObjectIdentifier: OutputLayout] = [:]
-    /// Making a container cannot throw: what was wrong is thrown by whoever asked the value to encode itself.
+    /// The error in making a container, which cannot throw. It is thrown after the value has encoded itself.
     private var failure: (any Error)?
 
     init(userInfo: [CodingUserInfoKey: any Sendable]) {
@@ -24,7 +24,7 @@ final class EncodingSession {
         if let text = XMLText.text(of: value, dateFormat: field.dateFormat) {
             return try put(text, to: destination, for: field)
         }
-        // Of a class, the type that the value really is.
+        // For a class, this is the value's dynamic type.
         let layout = try layout(for: Swift.type(of: value))
         let encoder = ElementEncoder(session: self, destination: destination, field: field, layout: layout)
         do {
@@ -38,7 +38,7 @@ final class EncodingSession {
         }
     }
 
-    /// An element for a container; one that is part of nothing where it cannot be made.
+    /// Returns an element for a container; a detached one where it cannot be made.
     func element(_ make: () throws -> OutputElement) -> OutputElement {
         do {
             return try make()
@@ -48,7 +48,7 @@ final class EncodingSession {
         }
     }
 
-    /// The layout for containers that a value makes without saying of what type they are.
+    /// Returns the layout for containers that a value makes without giving their type.
     func layout(forKeys type: Any.Type) -> OutputLayout {
         if let layout = layouts[ObjectIdentifier(type)] { return layout }
         let layout = OutputLayout(keys: type)

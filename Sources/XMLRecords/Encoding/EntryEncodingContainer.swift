@@ -1,10 +1,10 @@
 /// Writes the entries of a dictionary: elements named by their keys, or with their keys in an attribute.
 struct EntryEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let session: EncodingSession
-    /// The element that the entries lie in.
+    /// The element that holds the entries.
     let element: OutputElement
     let field: OutputField
-    /// What keys the entries; their names where it is nil.
+    /// The attribute for the entries' keys; nil where the keys are the entries' names.
     let attribute: String?
 
     var codingPath: [any CodingKey] { [] }

@@ -1,6 +1,6 @@
 import XMLStream
 
-/// An element that is being made: what a value has encoded so far.
+/// An element under construction, with what a value has encoded so far.
 final class OutputElement {
     struct Attribute {
         let name: String
@@ -9,9 +9,9 @@ final class OutputElement {
     }
 
     let name: String
-    /// The key it was made for, for its place among its siblings and for messages.
+    /// The key for which it was made. It gives the place among siblings, and the name in messages.
     private(set) var field: OutputField
-    /// Made on the way to another place, and free to become the element of a value.
+    /// True for an element made on the way to another. It may still become the element of a value.
     private(set) var isWrapper = false
     var text = ""
     var namespaces: [String: String] = [:]
@@ -30,13 +30,13 @@ final class OutputElement {
         return child
     }
 
-    /// Adds the next of a list's elements or a dictionary's entries, whose name the path ends in.
+    /// Adds the next of a list's elements or a dictionary's entries, named by the end of the path.
     func addElement(of field: OutputField) throws -> OutputElement {
         guard let last = field.path.steps.last else { return self }
         return try add(last, field, isEntry: field.path.entryKey != nil)
     }
 
-    /// The element at the end of a field's path.
+    /// Returns the element at the end of a field's path, made if necessary.
     func element(at field: OutputField) throws -> OutputElement {
         guard let last = field.path.steps.last else { return self }
         let parent = try wrapper(at: field)
@@ -48,7 +48,7 @@ final class OutputElement {
         return try parent.add(last, field)
     }
 
-    /// The element that the last one of a field's path lies in.
+    /// Returns the parent of the element at the end of a field's path.
     func wrapper(at field: OutputField) throws -> OutputElement {
         try field.path.steps.dropLast().reduce(self) { try $0.wrapper($1, field) }
     }
@@ -89,7 +89,7 @@ final class OutputElement {
         return wrapper
     }
 
-    /// - Parameter isEntry: the attribute of the last predicate is for the caller to set.
+    /// - Parameter isEntry: true if the caller sets the attribute of the last predicate.
     private func add(_ step: XMLPath.Step, _ field: OutputField, isEntry: Bool = false) throws -> OutputElement {
         guard step.test != .any else { throw field.refusal("'*' in its path has no name to be written", in: self) }
         var step = step
@@ -109,7 +109,7 @@ final class OutputElement {
         }
     }
 
-    /// What a step's predicates ask for.
+    /// Returns the attributes that a step's predicates require.
     private func attributes(
         of step: XMLPath.Step, _ field: OutputField
     ) throws -> [(name: String, value: String)] {
@@ -121,7 +121,7 @@ final class OutputElement {
         }
     }
 
-    /// It stands where the first of its keys does.
+    /// Moves the element to the place of the first of its keys.
     private func promote(_ field: OutputField) {
         if field.rank < self.field.rank { self.field = field }
     }

@@ -1,18 +1,18 @@
 import XMLStream
 
-/// How the value of one coding key is written.
+/// The rules for writing the value of one coding key.
 struct OutputField {
     let key: String
     let path: XMLPath
     var transform: XMLTransform?
     var dateFormat: DateFormat?
-    /// Its place in the order that its type declares; the same for all that the type does not mention.
+    /// The place in the order that its type declares. Keys that the type does not mention share one place.
     var rank = Int.max
 
-    /// The field of what has no key: a document's root, and the elements of a list that has none.
+    /// The field for values without a key: a document's root, and the elements of a list that has none.
     static let root = OutputField(key: "", path: XMLPath())
 
-    /// The entries of a dictionary, or the elements of a list, that have no path of their own.
+    /// The field of a dictionary's entries, or of a list's elements, that have no path of their own.
     var elements: OutputField {
         OutputField(key: key, path: XMLPath(), transform: transform, dateFormat: dateFormat, rank: rank)
     }

@@ -1,10 +1,10 @@
 import XMLStream
 
-/// What an encoding session has learnt of one type.
+/// An encoding session's knowledge of one type.
 final class OutputLayout {
     let isSet: Bool
     let isDictionary: Bool
-    /// The element that a value of the type is where nothing names it.
+    /// The name of the element for a value of the type, where nothing else names it.
     let element: String
     let namespaces: [String: String]
     private let paths: [String: XMLPath]
@@ -13,7 +13,7 @@ final class OutputLayout {
     private let ranks: [String: Int]
     private var fields: [String: OutputField] = [:]
 
-    /// - Throws: ``XMLRecordError`` where a path or a date format of the type's is not one.
+    /// - Throws: ``XMLRecordError`` where a path or a date format of the type is invalid.
     init(_ type: Any.Type) throws {
         isSet = type is any XMLSetType.Type
         isDictionary = type is any XMLDictionaryType.Type
@@ -27,7 +27,7 @@ final class OutputLayout {
         ranks = Dictionary(order) { first, _ in first }
     }
 
-    /// Of containers whose type is not known.
+    /// Creates the layout of containers whose type is not known.
     init(keys type: Any.Type) {
         isSet = false
         isDictionary = false

@@ -6,14 +6,14 @@ struct OutputWriter {
     private let checksNames: Bool
     private var text = ""
 
-    /// - Parameter indentation: spaces before a child for each element that it is in; nil for everything on one line.
+    /// - Parameter indentation: the spaces before a child for each level of nesting; nil for everything on one line.
     static func text(of element: OutputElement, indentation: Int?) throws -> String {
         var writer = OutputWriter(indentation: indentation, checksNames: true)
         try writer.write(element, depth: 0, isInline: indentation == nil, scope: ["xml": ""])
         return writer.text
     }
 
-    /// What an element is compared by. What is around it, and binds its prefixes, may not be complete yet.
+    /// Returns the text by which elements are compared. Those around it, which bind its prefixes, may be incomplete.
     static func sortingText(of element: OutputElement) throws -> String {
         var writer = OutputWriter(indentation: nil, checksNames: false)
         try writer.write(element, depth: 0, isInline: true, scope: [:])
@@ -26,8 +26,8 @@ struct OutputWriter {
     }
 
     /// - Parameters:
-    ///   - isInline: white space would become part of a text.
-    ///   - scope: what prefixes are bound to.
+    ///   - isInline: true where white space would become part of a text.
+    ///   - scope: the namespaces that prefixes are bound to.
     private mutating func write(
         _ element: OutputElement, depth: Int, isInline: Bool, scope: [String: String]
     ) throws {
@@ -79,7 +79,7 @@ struct OutputWriter {
             case "<": text += "&lt;"
             case ">": text += "&gt;"
             case "\"": text += "&quot;"
-            // A parser would make a space of each.
+            // A parser would turn each of these into a space.
             case "\t": text += "&#9;"
             case "\n": text += "&#10;"
             case "\r": text += "&#13;"
@@ -94,9 +94,9 @@ struct OutputWriter {
             switch scalar {
             case "&": text += "&amp;"
             case "<": text += "&lt;"
-            // Always: `]]>` must not stand in a text.
+            // Always escaped, because `]]>` must not stand in a text.
             case ">": text += "&gt;"
-            // A parser would make a line feed of it.
+            // A parser would turn it into a line feed.
             case "\r": text += "&#13;"
             default: text.unicodeScalars.append(scalar)
             }

@@ -1,4 +1,4 @@
-/// The mark at the start of a document that says how its bytes make characters (RFC 7303, section 3.3).
+/// The mark at the start of a document that gives its encoding (RFC 7303, section 3.3).
 enum ByteOrderMark {
     case utf8, utf16LittleEndian, utf16BigEndian, utf32LittleEndian, utf32BigEndian
 

@@ -11,7 +11,7 @@ struct CivilDate: CustomStringConvertible {
         self.day = day
     }
 
-    /// Howard Hinnant, "chrono-compatible low-level date algorithms": years begin in March, eras have 400 of them.
+    /// Howard Hinnant, "chrono-compatible low-level date algorithms": years begin in March, an era has 400 of them.
     init(daysSince1970 days: Int) {
         let (era, dayOfEra) = (days + 719_468).quotientAndRemainder(flooringBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// A date's form that a mapping gives: `%d.%m.%Y %H:%M` as strptime(3) knows it, or `dd.MM.yyyy HH:mm` as Unicode's
-/// Locale Data Markup Language does (UTS 35, part 4). Names of months and days are English.
+/// The form of a date that a mapping gives: `%d.%m.%Y %H:%M` as in strptime(3), or `dd.MM.yyyy HH:mm` as in Unicode's
+/// Locale Data Markup Language (UTS 35, part 4). Names of months and days are English.
 ///
-/// Reading allows fewer digits than a field has; without a zone a time is UTC. A time before the year 0 or after 9999 is
-/// none.
+/// Reading allows fewer digits than a field has. A time without a zone is in UTC. A time before the year 0 or after
+/// 9999 is refused.
 package struct DateFormat: Sendable, Hashable {
     enum Field: Sendable, Hashable {
         case year, shortYear, month, monthName, shortMonthName, day, hour, hour12, minute, second, fraction(Int)
@@ -12,11 +12,11 @@ package struct DateFormat: Sendable, Hashable {
         case literal(String)
     }
 
-    /// As it was written.
+    /// The pattern as it was written.
     package let pattern: String
     let fields: [Field]
 
-    /// Nil where a letter has no meaning, or nothing says which year it is.
+    /// Returns nil where a letter has no meaning, or nothing gives the year.
     package init?(_ pattern: String) {
         let fields = pattern.contains("%") ? Self.strptime(pattern) : Self.unicode(pattern)
         guard let fields, fields.contains(where: { [.year, .shortYear, .epoch].contains($0) }) else { return nil }
@@ -100,9 +100,9 @@ package struct DateFormat: Sendable, Hashable {
 
     // MARK: - Reading
 
-    /// The point in time, or nil where the text is not of this form.
+    /// Returns the point in time, or nil where the text is not of this form.
     ///
-    /// - Parameter ignoresZone: takes the time as if it were UTC: for the day that was written.
+    /// - Parameter ignoresZone: true to take the time as if it were UTC, which gives the day that was written.
     package func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
         read(text, ignoresZone: ignoresZone).flatMap { Lexical.isWritable($0) ? $0 : nil }
     }
@@ -151,7 +151,7 @@ package struct DateFormat: Sendable, Hashable {
             switch field {
             case .year: if let value = number(4) { year = value } else { return nil }
             case .shortYear:
-                // As POSIX: 69 to 99 are of the last century.
+                // As in POSIX: 69 to 99 belong to the last century.
                 if let value = number(2) { year = value + (value < 69 ? 2000 : 1900) } else { return nil }
             case .month: if let value = number(2) { month = value } else { return nil }
             case .monthName: if let value = name(Self.months, nil) { month = value + 1 } else { return nil }
@@ -193,7 +193,7 @@ package struct DateFormat: Sendable, Hashable {
 
     // MARK: - Writing
 
-    /// A point in time in this form, in UTC.
+    /// Writes a point in time in this form, in UTC.
     package func text(_ date: Date) -> String {
         let milliseconds = Lexical.milliseconds(date)
         let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Reads the dates of feeds from the left, one field after another; nil as soon as a field is not what it must be.
+/// Reads the dates of feeds from the left, one field after another. Returns nil as soon as a field is wrong.
 struct DateScanner {
     private let text: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    /// Whether a date is the one that was written, wherever on Earth: the zone is read and not applied.
+    /// True to keep the date that was written, wherever on Earth. The zone is read and not applied.
     private let ignoresZone: Bool
 
     init(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) {
@@ -15,7 +15,7 @@ struct DateScanner {
 
     var isAtEnd: Bool { position == text.count }
 
-    /// `6 Nov 1994 …` begins with a digit, too, but its second or third character is not one.
+    /// True for `6 Nov 1994 …`: it begins with a digit too, but its second or third character is not one.
     var startsWithDayOfMonth: Bool {
         let digits = text.prefix { $0 &- UInt8(ascii: "0") < 10 }.count
         return digits <= 2 && text.count > digits && text[digits] == UInt8(ascii: " ")
@@ -96,7 +96,7 @@ struct DateScanner {
         return fractionalSeconds().map { (hour, minute, $0) }
     }
 
-    /// Two digits mean 1950 to 2049 (RFC 2822, section 4.3), four mean themselves.
+    /// Reads a year. Two digits mean 1950 to 2049 (RFC 2822, section 4.3); four are taken as they are.
     private mutating func year() -> Int? {
         let start = position
         guard let year = number(atMost: 4) else { return nil }
@@ -109,7 +109,7 @@ struct DateScanner {
 
     // MARK: - Fields
 
-    /// Seconds east of Greenwich: `Z`, `+01:00`, `-0500`, `+1`, or one of the names of RFC 822, section 5.1.
+    /// Reads a zone as seconds east of Greenwich: `Z`, `+01:00`, `-0500`, `+1`, or a name of RFC 822, section 5.1.
     private mutating func zone() -> Double? {
         let offset = writtenZone()
         return ignoresZone ? offset.map { _ in 0 } : offset
@@ -177,7 +177,7 @@ struct DateScanner {
         if !skip("-") { skipSpaces() }
     }
 
-    /// `Tue, 1 Jul 2003 10:52:37 +0200 (CEST)`
+    /// Skips a comment: `Tue, 1 Jul 2003 10:52:37 +0200 (CEST)`
     private mutating func skipComment() {
         skipSpaces()
         if position < text.count, text[position] == UInt8(ascii: "("), text[text.count - 1] == UInt8(ascii: ")") {

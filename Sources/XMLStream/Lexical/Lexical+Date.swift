@@ -1,13 +1,13 @@
 package import Foundation
 
 extension Lexical {
-    /// A point in time in one of the forms that feeds use: ISO 8601 (RFC 3339, XML Schema `dateTime`, `date`,
-    /// `gYearMonth`, `gYear`, and the basic form without separators), RFC 822 and 1123, RFC 850, and asctime.
-    /// Without a time it is midnight, without a zone UTC.
+    /// Reads a point in time in one of the forms that feeds use: ISO 8601 (RFC 3339, XML Schema `dateTime`, `date`,
+    /// `gYearMonth`, `gYear`, and the basic form without separators), RFC 822 and 1123, RFC 850, and asctime. A missing
+    /// time means midnight, a missing zone UTC.
     ///
-    /// Nil for a time before the year 0 or after 9999 in UTC, which ISO 8601 does not write with four digits.
+    /// Returns nil for a time before the year 0 or after 9999 in UTC, which ISO 8601 does not write with four digits.
     ///
-    /// - Parameter ignoresZone: reads the zone and takes the time as if it were UTC: for the day that was written.
+    /// - Parameter ignoresZone: true to take the time as if it were UTC, which gives the day that was written.
     package static func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
         guard let first = text.first else { return nil }
         var scanner = DateScanner(text, ignoresZone: ignoresZone)
@@ -18,23 +18,23 @@ extension Lexical {
         return scanner.isAtEnd && isWritable(date) ? date : nil
     }
 
-    /// Milliseconds since 1970 that have a year of four digits.
+    /// The milliseconds since 1970 whose year has four digits.
     static let writable = -62_167_219_200_000...253_402_300_799_999
 
-    /// Whether a point in time has a year from 0 to 9999 in UTC.
+    /// Returns true if a point in time has a year from 0 to 9999 in UTC.
     package static func isWritable(_ date: Date) -> Bool {
         Int(exactly: (date.timeIntervalSince1970 * 1000).rounded()).map(writable.contains) ?? false
     }
 
-    /// Milliseconds since 1970; of a time that cannot be written, those of the nearest that can.
+    /// Returns milliseconds since 1970. A time that cannot be written gives those of the nearest that can.
     static func milliseconds(_ date: Date) -> Int {
         let milliseconds = (date.timeIntervalSince1970 * 1000).rounded()
         if let exact = Int(exactly: milliseconds), writable.contains(exact) { return exact }
         return milliseconds > 0 ? writable.upperBound : writable.lowerBound
     }
 
-    /// ISO 8601 in UTC, with milliseconds only where there are any: `2026-11-21T08:30:00Z`. The nearest time with a year
-    /// from 0 to 9999.
+    /// Writes ISO 8601 in UTC, with milliseconds only where there are any: `2026-11-21T08:30:00Z`. Times outside the
+    /// years 0 to 9999 are written as the nearest time inside.
     package static func iso8601(_ date: Date) -> String {
         let milliseconds = milliseconds(date)
         let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
@@ -45,9 +45,9 @@ extension Lexical {
         return civil.description + "T" + time + (fraction > 0 ? "." + padded(fraction, 3) : "") + "Z"
     }
 
-    /// The day of a point in time in UTC: `2026-11-21`. The nearest with a year from 0 to 9999.
+    /// Writes the day of a point in time in UTC: `2026-11-21`. It is the nearest with a year from 0 to 9999.
     package static func day(_ date: Date) -> String {
-        // Not of the milliseconds: what is rounded up to midnight is still in the day before.
+        // Not from the milliseconds: a time that rounds up to midnight is still in the day before.
         let days = (date.timeIntervalSince1970 / 86_400).rounded(.down)
         let nearest = min(max(days, Double(writable.lowerBound / 86_400_000)), Double(writable.upperBound / 86_400_000))
         return CivilDate(daysSince1970: nearest.isNaN ? 0 : Int(nearest)).description
@@ -60,7 +60,7 @@ extension Lexical {
 }
 
 extension Int {
-    /// Division that rounds towards negative infinity, so that the remainder is never negative.
+    /// Divides, rounding towards negative infinity, so that the remainder is never negative.
     func quotientAndRemainder(flooringBy divisor: Int) -> (quotient: Int, remainder: Int) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

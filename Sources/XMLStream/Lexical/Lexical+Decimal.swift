@@ -4,9 +4,9 @@ private struct DecimalDigits: Equatable {
     var count = 0
     var exponent = 0
 
-    /// Nil where there are more than 19 digits.
+    /// Returns nil where there are more than 19 digits.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
-        // Those that count only if another digit follows.
+        // Zeros that count only if another digit follows.
         var zeros = 0
         var isFraction = false
         for byte in text {
@@ -30,7 +30,7 @@ private struct DecimalDigits: Equatable {
         exponent += zeros
     }
 
-    /// The integer that it is, where there is one of 64 bits.
+    /// Returns the decimal as a 64-bit integer; nil where it is not one.
     func integer(isNegative: Bool) -> Int64? {
         guard exponent >= 0, exponent < 19 else { return nil }
         var value = digits
@@ -45,21 +45,21 @@ private struct DecimalDigits: Equatable {
 }
 
 extension Lexical {
-    /// A number that stands for one decimal alone.
+    /// A number that stands for exactly one decimal.
     package enum ExactNumber: Equatable {
         case integer(Int64)
         case real(Double)
     }
 
-    /// Up to so many digits, every decimal has a binary double of its own (DBL_DIG).
+    /// The most digits with which every decimal has a binary double of its own (DBL_DIG).
     private static let digitsOfDouble = 15
-    /// So many tell every double from its neighbours (DBL_DECIMAL_DIG).
+    /// The digits needed to tell every double from its neighbours (DBL_DECIMAL_DIG).
     private static let digitsBetweenDoubles = 17
 
-    /// The number that a decimal is: the same digits come of it again, but for zeros at the ends. Nil where it has more
-    /// digits than an integer of 64 bits or a double keeps.
+    /// Returns the number for a decimal. Written again, it has the same digits except for zeros at the ends. Nil where
+    /// the decimal has more digits than a 64-bit integer or a double keeps.
     ///
-    /// - Parameter text: a decimal as ``isDecimal(_:exponent:)`` takes it, without an exponent.
+    /// - Parameter text: a decimal that ``isDecimal(_:exponent:)`` accepts, without an exponent.
     package static func exactNumber(_ text: UnsafeBufferPointer<UInt8>) -> ExactNumber? {
         guard let digits = DecimalDigits(text) else { return nil }
         guard digits.count > 0 else { return .integer(0) }
@@ -70,7 +70,7 @@ extension Lexical {
         return shortest.withUTF8 { DecimalDigits($0) } == digits ? .real(number) : nil
     }
 
-    /// A finite number's shortest digits that give it again, without an exponent.
+    /// Writes a finite number with the fewest digits from which it can be read again, without an exponent.
     package static func plainText(_ number: Double) -> String {
         let text = "\(number)"
         let parts = text.split(separator: "e")

@@ -1,12 +1,12 @@
 package import Foundation
 
-/// How the text of an element or attribute becomes a value: the lexical forms of XML Schema (part 2) and the dates
-/// that feeds really use. Each function takes trimmed UTF-8 and returns nil where the text is not of its form.
+/// Converts the text of elements and attributes to values: the lexical forms of XML Schema (part 2) and the dates found
+/// in feeds. Each function takes trimmed UTF-8 and returns nil where the text is not of its form.
 package enum Lexical {
-    /// An optional sign and decimal digits; nil where the value does not fit.
+    /// Reads an optional sign and decimal digits; nil where the value does not fit.
     package static func int(_ text: UnsafeBufferPointer<UInt8>) -> Int? { integer(text, as: Int.self) }
 
-    /// An optional sign and decimal digits; nil where the value does not fit.
+    /// Reads an optional sign and decimal digits; nil where the value does not fit.
     @inlinable
     package static func integer<Integer: FixedWidthInteger>(
         _ text: UnsafeBufferPointer<UInt8>, as type: Integer.Type = Integer.self
@@ -33,7 +33,7 @@ package enum Lexical {
         return value
     }
 
-    /// A decimal number with an optional exponent, or `INF`, `-INF`, `NaN`.
+    /// Reads a decimal number with an optional exponent, or `INF`, `-INF`, `NaN`.
     package static func double(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         if let exact = shortDouble(text) { return exact }
         guard isDecimal(text, exponent: true) else {
@@ -47,13 +47,13 @@ package enum Lexical {
         return Double(String(decoding: text, as: UTF8.self))
     }
 
-    /// An exact decimal number of up to 38 digits.
+    /// Reads an exact decimal number of up to 38 digits.
     package static func decimal(_ text: UnsafeBufferPointer<UInt8>) -> Decimal? {
         guard isDecimal(text, exponent: false) else { return nil }
         return Decimal(string: String(decoding: text, as: UTF8.self), locale: Locale(identifier: "en_US_POSIX"))
     }
 
-    /// `true`, `1`, `yes` or `false`, `0`, `no`, in any case.
+    /// Reads `true`, `1`, `yes` or `false`, `0`, `no`, in any case.
     package static func boolean(_ text: UnsafeBufferPointer<UInt8>) -> Bool? {
         guard text.count <= 5 else { return nil }
         switch String(decoding: text, as: UTF8.self).lowercased() {
@@ -63,12 +63,12 @@ package enum Lexical {
         }
     }
 
-    /// Base 64 (RFC 4648), white space allowed between its characters.
+    /// Reads base 64 (RFC 4648). White space is allowed between its characters.
     package static func base64(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
         Data(base64Encoded: Data(text.lazy.filter { !isXMLSpace($0) }))
     }
 
-    /// Pairs of hexadecimal digits, white space allowed between them.
+    /// Reads pairs of hexadecimal digits. White space is allowed between them.
     package static func hexadecimal(_ text: UnsafeBufferPointer<UInt8>) -> Data? {
         var data = Data()
         var high: UInt8?
@@ -84,8 +84,8 @@ package enum Lexical {
         return high == nil ? data : nil
     }
 
-    /// At most 15 digits and 22 decimal places: the quotient of two exactly represented numbers is correctly rounded
-    /// (Clinger, "How to read floating point numbers accurately", 1990).
+    /// Reads at most 15 digits and 22 decimal places. The quotient of two exactly represented numbers is correctly
+    /// rounded (Clinger, "How to read floating point numbers accurately", 1990).
     private static func shortDouble(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
         guard !text.isEmpty, text.count <= 17 else { return nil }
         var mantissa = 0
@@ -117,7 +117,7 @@ package enum Lexical {
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    /// Digits with an optional sign and decimal point, and an exponent where one may stand.
+    /// Returns true for digits with an optional sign and decimal point, and an exponent where one is allowed.
     package static func isDecimal(_ text: UnsafeBufferPointer<UInt8>, exponent: Bool) -> Bool {
         var rest = text[...]
         func dropSign() {

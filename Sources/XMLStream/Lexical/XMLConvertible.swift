@@ -3,18 +3,18 @@ public import Foundation
 /// A value that the text of an element or attribute can be converted to.
 ///
 /// Conform your own types to bind them. Strings, integers, floating-point numbers, decimals, booleans, dates, data (as
-/// base 64) and URLs conform; enumerations with such raw values can be bound as they are.
+/// base 64) and URLs conform already. Enumerations with such raw values can be bound as they are.
 public protocol XMLConvertible {
-    /// - Parameter xmlText: UTF-8 without white space at either end, valid during the call only.
+    /// - Parameter xmlText: UTF-8 without white space at either end, valid only during the call.
     /// - Returns: nil where the text does not convert.
     init?(xmlText: UnsafeBufferPointer<UInt8>)
 
-    /// What a message says was expected: "an integer".
+    /// The description of the expected value in messages: "an integer".
     static var xmlDescription: String { get }
 }
 
 extension XMLConvertible {
-    /// Converts a string as the text of an element is converted; nil where it does not convert.
+    /// Converts a string in the same way as the text of an element; nil where it does not convert.
     public init?(xmlText: String) {
         var text = xmlText
         guard let value = text.withUTF8({ Self(xmlText: trimmed($0)) }) else { return nil }
@@ -38,7 +38,7 @@ extension XMLConvertible where Self: FixedWidthInteger {
 }
 
 extension Int: XMLConvertible {
-    // As the others, but concrete: it is the one that most feeds are full of.
+    // The same as for other types, but concrete, because most of a feed's text is of this type.
     public init?(xmlText: UnsafeBufferPointer<UInt8>) {
         guard let value = Lexical.int(xmlText) else { return nil }
         self = value

@@ -4,7 +4,7 @@ package func isXMLSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
 }
 
-/// The bytes without white space at either end.
+/// Returns the bytes without white space at either end.
 @inline(__always)
 package func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     var start = 0

@@ -1,9 +1,9 @@
-/// A path as mappings write it: the subset of XPath 1.0 that a stream can answer.
+/// A path as mappings write it: the subset of XPath 1.0 that can be answered from a stream.
 ///
-/// `name`, `a/b`, `@attr`, `a/@attr`, `.`, `text()`, `string(path)`, `../…` any number of times, `*`, `prefix:name`, and
-/// predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
+/// `name`, `a/b`, `@attr`, `a/@attr`, `.`, `text()`, `string(path)`, `../…` any number of times, `*`, `prefix:name`,
+/// and predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
 package struct XMLPath: Sendable, Hashable {
-    /// What an element's or attribute's name must be.
+    /// A test of an element's or attribute's name.
     package enum NameTest: Sendable, Hashable {
         case any
         /// This local name in any namespace, or in none.
@@ -31,7 +31,7 @@ package struct XMLPath: Sendable, Hashable {
         package var attribute: NameTest
         package var condition: Condition
 
-        /// `a[@lang!='en']` is false where there is no such attribute, as in XPath.
+        /// Returns true if a value fits. As in XPath, `a[@lang!='en']` is false where there is no such attribute.
         package func accepts(_ value: String?) -> Bool {
             guard let value else { return false }
             switch condition {
@@ -52,18 +52,18 @@ package struct XMLPath: Sendable, Hashable {
         }
     }
 
-    /// What of the element at the end of the steps.
+    /// The part that is wanted of the element at the end of the steps.
     package enum Target: Sendable, Hashable {
-        /// Its own text.
+        /// The element's own text.
         case text
         /// The text of all its descendants, in document order.
         case deepText
         case attribute(NameTest)
     }
 
-    /// Whether the steps begin at the document's root.
+    /// True where the steps begin at the document's root.
     package var isAbsolute = false
-    /// How many elements up the path begins.
+    /// The number of levels upwards at which the path begins.
     package var ups = 0
     package var steps: [Step] = []
     package var target = Target.text

@@ -1,6 +1,6 @@
 /// Reads a path from left to right.
 package struct XMLPathParser {
-    /// Why a text is not a path, and what is.
+    /// The reason why a text is not a path, with what would be one.
     package struct Problem: Error, CustomStringConvertible {
         package var description: String
     }
@@ -9,7 +9,7 @@ package struct XMLPathParser {
     private var position = 0
     private let namespaces: [String: String]
 
-    /// - Parameter namespaces: what prefixes stand for.
+    /// - Parameter namespaces: the namespaces of the prefixes.
     package static func parse(_ text: String, namespaces: [String: String] = [:]) throws(Problem) -> XMLPath {
         var parser = XMLPathParser(text: Array(text), namespaces: namespaces)
         return try parser.path()
@@ -118,7 +118,7 @@ package struct XMLPathParser {
         return String(text[start..<position])
     }
 
-    /// Whether a character of a name stands there (XML 1.0, production 4a).
+    /// Returns true if the character there can be part of a name (XML 1.0, production 4a).
     private func isName(after index: Int) -> Bool {
         index < text.count && text[index].unicodeScalars.allSatisfy(XMLName.mayHold)
     }
