@@ -132,13 +132,7 @@ final class DeclarationReader {
 
     /// Returns an array of integers.
     func integers(_ key: String) -> [Int]? {
-        guard let nodes = value(key, "an array of integers", { if case .array(let nodes) = $0 { nodes } else { nil } })
-        else { return nil }
-        return nodes.enumerated().compactMap { index, node in
-            if case .integer(let number) = node.value { return number }
-            problems.report(path.appending(key).appending(index), "expected an integer, found \(node.value.typeName)")
-            return nil
-        }
+        array(key, of: "integers", "an integer") { if case .integer(let number) = $0 { number } else { nil } }
     }
 
     func duration(_ key: String) -> Duration? {
@@ -198,11 +192,18 @@ final class DeclarationReader {
 
     /// Returns an array of strings.
     func strings(_ key: String) -> [String]? {
-        guard let nodes = value(key, "an array of strings", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        array(key, of: "strings", "a string") { if case .string(let text) = $0 { text } else { nil } }
+    }
+
+    private func array<Element>(
+        _ key: String, of elements: String, _ element: String, _ convert: (TOMLValue) -> Element?
+    ) -> [Element]? {
+        guard
+            let nodes = value(key, "an array of \(elements)", { if case .array(let nodes) = $0 { nodes } else { nil } })
         else { return nil }
         return nodes.enumerated().compactMap { index, node in
-            if case .string(let text) = node.value { return text }
-            problems.report(path.appending(key).appending(index), "expected a string, found \(node.value.typeName)")
+            if let converted = convert(node.value) { return converted }
+            problems.report(path.appending(key).appending(index), "expected \(element), found \(node.value.typeName)")
             return nil
         }
     }

@@ -76,7 +76,9 @@ struct TransportReader {
         let contents = [
             check("ca", trusted, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
             check("certificate", certificates, tls) { _ = try NIOSSLCertificate.fromPEMFile($0) },
-            check("key", key, tls) { _ = try NIOSSLPrivateKey(pemFile: $0, password: password?.value) },
+            check("key", key, tls) {
+                _ = try NIOSSLPrivateKey(file: $0, format: .pem) { $0((password?.value ?? "").utf8) }
+            },
         ]
         return Transport.TLS(
             trustedCertificates: trusted, certificates: certificates, key: key, keyPassword: password,
@@ -126,16 +128,5 @@ struct TransportReader {
         return Transport.Proxy(
             kind: kind, host: host, port: components.port ?? (kind == .http ? 3128 : 1080),
             user: secret(components.user), password: secret(components.password))
-    }
-}
-
-extension NIOSSLPrivateKey {
-    /// - Parameter password: the password of an encrypted key.
-    fileprivate convenience init(pemFile: String, password: String?) throws {
-        if let password {
-            try self.init(file: pemFile, format: .pem) { $0(password.utf8) }
-        } else {
-            try self.init(file: pemFile, format: .pem)
-        }
     }
 }

@@ -99,13 +99,12 @@ package struct HTTPTarget {
 
     /// Returns names and values encoded as a query or a form.
     static func form(_ fields: [String: String]) -> String {
-        fields.sorted { $0.key < $1.key }.map { "\(encoded($0.key))=\(encoded($0.value))" }.joined(separator: "&")
+        fields.sorted { $0.key < $1.key }.map { "\($0.key.percentEncoded)=\($0.value.percentEncoded)" }.joined(
+            separator: "&")
     }
 
     /// Returns the value of an Authorization header for Basic (RFC 7617).
     static func basic(_ user: String, _ password: String) -> String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
-
-    package static func encoded(_ text: String) -> String { text.percentEncoded }
 }

@@ -46,7 +46,7 @@ struct TokenRequest {
             message.headers.add(
                 name: "Authorization",
                 value: HTTPTarget.basic(
-                    HTTPTarget.encoded(client.clientID.value), HTTPTarget.encoded(client.clientSecret.value)))
+                    client.clientID.value.percentEncoded, client.clientSecret.value.percentEncoded))
         case .body:
             fields["client_id"] = client.clientID.value
             fields["client_secret"] = client.clientSecret.value

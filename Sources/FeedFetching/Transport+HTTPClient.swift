@@ -42,20 +42,10 @@ extension Transport.TLS {
         }
         if let certificates, let key {
             configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(certificates).map { .certificate($0) }
-            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(pemFile: key, password: keyPassword?.value))
+            configuration.privateKey = .privateKey(
+                try NIOSSLPrivateKey(file: key, format: .pem) { $0((keyPassword?.value ?? "").utf8) })
         }
         return configuration
-    }
-}
-
-extension NIOSSLPrivateKey {
-    /// - Parameter password: the password of an encrypted key.
-    convenience init(pemFile: String, password: String?) throws {
-        if let password {
-            try self.init(file: pemFile, format: .pem) { $0(password.utf8) }
-        } else {
-            try self.init(file: pemFile, format: .pem)
-        }
     }
 }
 

@@ -23,7 +23,7 @@ struct RequestResolver {
         // A value is encoded as a part of the address, unless it is the whole address.
         let isWhole = declared.url.isReference
         request.url = try declared.url.resolved {
-            isWhole ? try value($0, declared) : HTTPTarget.encoded(try value($0, declared))
+            isWhole ? try value($0, declared) : try value($0, declared).percentEncoded
         }
         // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
         // address.
@@ -32,7 +32,7 @@ struct RequestResolver {
             let value =
                 isWhole
                 ? String(request.url.value.prefix { $0 != "?" && $0 != "#" })
-                : HTTPTarget.encoded(try value(reference, declared))
+                : try value(reference, declared).percentEncoded
             return template.replacingOccurrences(of: "${\(reference)}", with: value)
         }
         request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
