@@ -96,6 +96,10 @@ let package = Package(
             name: "FeedStore",
             dependencies: ["FeedModel", "CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
+        // The main store in PostgreSQL.
+        .target(
+            name: "PostgresStore", dependencies: ["FeedModel", "FeedStore", "PostgresClient", grdb],
+            swiftSettings: swiftSettings),
         // A request to a response.
         .target(
             name: "FeedFetching",
@@ -170,6 +174,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PostgresStoreTests",
+            dependencies: ["FeedModel", "FeedStore", "PostgresStore", "PostgresClient", "PostgresServer", grdb],
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),

@@ -120,7 +120,7 @@ import Testing
                 .replacingOccurrences(of: "URL/a", with: "http://feeds.invalid/a")
             let report = try #require(
                 try await fixture.sync(
-                    request, environment: ["PASSWORD": "pass word"].mapValues { HTTPTarget.encoded($0) }
+                    request, environment: ["PASSWORD": "pass word"].mapValues { $0.percentEncoded }
                 )
                 .first)
             #expect(report.error == nil && report.counts.inserted == 1, "\(report)")

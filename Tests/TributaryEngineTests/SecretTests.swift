@@ -73,7 +73,7 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             let password = "pass word 123"
             let basic = Data("me:\(password)".utf8).base64EncodedString()
-            let forms = [password, HTTPTarget.encoded(password), basic, Data(password.utf8).base64EncodedString()]
+            let forms = [password, password.percentEncoded, basic, Data(password.utf8).base64EncodedString()]
             for (number, form) in forms.enumerated() {
                 fixture.server.route("/a") { _ in
                     StubServer.response(
@@ -93,7 +93,7 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             let password = "p<ss\"w&rd"
             let basic = Data("me:\(password)".utf8).base64EncodedString()
-            let encoded = HTTPTarget.encoded(password).lowercased()
+            let encoded = password.percentEncoded.lowercased()
             // Longer than a message is, so that cutting it might cut the secret in two.
             fixture.server.route("/fault") { _ in
                 let reason = String(repeating: "x", count: 995) + basic + " p&lt;ss\"w&amp;rd"

@@ -7,7 +7,7 @@ import Synchronization
 /// when it is first needed, and is removed when the run has ended.
 final class ScratchDatabase: Sendable {
     private let source: String
-    private let store: MainStore
+    private let store: any StagingStore
     private let state = Mutex(State())
 
     private struct State {
@@ -15,12 +15,17 @@ final class ScratchDatabase: Sendable {
         var isInterrupted = false
     }
 
-    init(of source: String, in store: MainStore) {
+    init(of source: String, in store: any StagingStore) {
         self.source = source
         self.store = store
     }
 
-    var path: String { store.scratchPath(source) }
+    var path: String { Self.path(of: source, in: store.workFolder) }
+
+    static func path(of source: String, in folder: String) -> String {
+        let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
+        return folder + "/" + name + ".scratch"
+    }
 
     /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.
     func open() throws -> DatabaseQueue {

@@ -6,7 +6,7 @@ import GRDB
 ///
 /// A stack's rows for a table share a staging table as long as they have the same columns and are merged in the same
 /// way. Row ids grow in the order in which later rows overrule earlier ones: by request, then by document.
-struct StagingTable: Sendable {
+package struct StagingTable: Sendable {
     /// The column that holds the row id. It has a name of its own because UPDATE … FROM does not know `rowid`.
     static let row = "tributary_row"
 

@@ -8,84 +8,111 @@ extension WorkerContext {
     public func fetchOne<Record: FetchableRecord & TableRecord>(
         _ type: Record.Type = Record.self, key: some DatabaseValueConvertible
     ) throws -> Record? {
-        let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
-        return try read { try Record.filter(sql: condition, arguments: [key]).fetchOne($0) }
+        let column = try primaryKeyColumn(of: Record.databaseTableName)
+        return try read(Record.rows([column: key])) {
+            try Record.filter(sql: "\(column.sqlIdentifier) = ?", arguments: [key]).fetchOne($0)
+        }
     }
 
     /// Returns the row whose columns have these values: a staged one first, then the main store's.
     public func fetchOne<Record: FetchableRecord & TableRecord>(
         _ type: Record.Type = Record.self, key: [String: (any DatabaseValueConvertible)?]
     ) throws -> Record? {
-        try read { try Record.filter(key.condition).fetchOne($0) }
+        try read(Record.rows(key)) { try Record.filter(key.condition).fetchOne($0) }
     }
 
     /// Returns the first row of a request. A table's rows are the staged ones, and those of the main store that they
     /// will not replace.
     public func fetchOne<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
-        try read { try request.fetchOne($0) }
+        try read(request.rows) { try request.fetchOne($0) }
     }
 
     /// Returns all rows of a request. A table's rows are the staged ones, and those of the main store that they will
     /// not replace.
     public func fetchAll<Request: FetchRequest>(_ request: Request) throws -> [Request.RowDecoder]
     where Request.RowDecoder: FetchableRecord {
-        try read { try request.fetchAll($0) }
+        try read(request.rows) { try request.fetchAll($0) }
     }
 
     /// Returns every row of a record's table, staged or in the main store.
     public func fetchAll<Record: FetchableRecord & TableRecord>(_ type: Record.Type) throws -> [Record] {
-        try read { try Record.fetchAll($0) }
+        try read(Record.all().rows) { try Record.fetchAll($0) }
     }
 
     /// Returns the first row of a request in the main store. Staged rows are not read, so it is quick.
     public func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
-        try store.pool.read { try request.fetchOne($0) }
+        try store.fetchStored(request)
     }
 
     /// Returns true if a row with this primary key is staged or in the main store.
     public func exists<Record: TableRecord>(_ type: Record.Type, key: some DatabaseValueConvertible) throws -> Bool {
-        let condition = try primaryKeyCondition(of: Record.databaseTableName, value: key)
-        return try read { try !Record.filter(sql: condition, arguments: [key]).isEmpty($0) }
+        let column = try primaryKeyColumn(of: Record.databaseTableName)
+        return try read(Record.rows([column: key])) {
+            try !Record.filter(sql: "\(column.sqlIdentifier) = ?", arguments: [key]).isEmpty($0)
+        }
     }
 
     /// Returns true if a row whose columns have these values is staged or in the main store.
     public func exists<Record: TableRecord>(
         _ type: Record.Type, key: [String: (any DatabaseValueConvertible)?]
     ) throws -> Bool {
-        try read { try !Record.filter(key.condition).isEmpty($0) }
+        try read(Record.rows(key)) { try !Record.filter(key.condition).isEmpty($0) }
     }
 
     /// Returns true if a request has any row.
     public func exists<RowDecoder>(_ request: QueryInterfaceRequest<RowDecoder>) throws -> Bool {
-        try read { try !request.isEmpty($0) }
+        try read(request.rows) { try !request.isEmpty($0) }
     }
 
-    private func primaryKeyCondition(of table: String, value: some DatabaseValueConvertible) throws -> String {
+    private func primaryKeyColumn(of table: String) throws -> String {
         let info = try tableInfo(table)
         guard info.primaryKey.count == 1 else {
             throw StoreError(
                 .schema, "the primary key of table '\(table)' is not one column; give the key as [column: value]")
         }
-        return "\(info.primaryKey[0].sqlIdentifier) = ?"
+        return info.primaryKey[0]
     }
 
     /// Reads after everything staged so far has been written.
-    private func read<Value>(_ value: (Database) throws -> Value) throws -> Value {
+    ///
+    /// - Parameter stored: the stored rows that `value` may read.
+    private func read<Value>(
+        _ stored: (Database) throws -> StoredRowsRequest, _ value: (Database) throws -> Value
+    ) throws -> Value {
         try flush()
         return try openScratch().writeWithoutTransaction { db in
             try failure.check()
             if !isStoreAttached {
-                try db.execute(sql: "ATTACH DATABASE ? AS store", arguments: [store.path])
+                try store.attachStoredTables(to: db)
                 isStoreAttached = true
             }
             if !viewsAreCurrent {
                 try db.overlayStagedRows(of: stagings.map(\.table))
                 viewsAreCurrent = true
             }
+            try store.provideStoredRows(stored(db), to: db)
             return try value(db)
         }
+    }
+}
+
+extension TableRecord {
+    /// Returns the rows of the record's table whose columns have these values.
+    fileprivate static func rows(
+        _ values: [String: (any DatabaseValueConvertible)?]
+    ) -> (Database) throws -> StoredRowsRequest {
+        let values = values.map { (column: $0.key, value: $0.value?.databaseValue ?? .null) }
+        return { _ in .matching(table: databaseTableName, values: values) }
+    }
+}
+
+extension FetchRequest {
+    /// Returns the rows of the tables that a request reads.
+    fileprivate func rows(_ db: Database) throws -> StoredRowsRequest {
+        let region = try makePreparedRequest(db, forSingleResult: false).statement.databaseRegion
+        return .tables { region.isModified(byEventsOfKind: .insert(tableName: $0)) }
     }
 }
 

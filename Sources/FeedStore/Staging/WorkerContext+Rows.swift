@@ -12,25 +12,15 @@ extension WorkerContext {
     /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
     /// - Throws: ``StoreError`` where the query cannot be run.
     package func rows(_ query: String, limit: Int) throws -> [[String: String?]] {
-        try withStatement(query) { statement in
-            let rows = try Row.fetchCursor(statement)
-            var found: [[String: String?]] = []
-            while found.count < limit, let row = try rows.next() {
-                found.append(
-                    Dictionary(row.map { ($0.0.lowercased(), $0.1.text) }, uniquingKeysWith: { first, _ in first }))
-            }
-            return found
-        }
+        try queried(query, limit: limit).rows
     }
 
     /// Returns the columns of a query, in lower case.
     ///
     /// - Throws: ``StoreError`` where the query cannot be run.
-    package func columns(ofQuery query: String) throws -> [String] {
-        try withStatement(query) { $0.columnNames.map { $0.lowercased() } }
-    }
+    package func columns(ofQuery query: String) throws -> [String] { try queried(query, limit: 0).columns }
 
-    private func withStatement<Value>(_ query: String, _ body: (Statement) throws -> Value) throws -> Value {
+    private func queried(_ query: String, limit: Int) throws -> QueriedRows {
         try flush()
         let database = try openScratch()
         let tables = try store.tables()
@@ -44,24 +34,8 @@ extension WorkerContext {
                 for table in tables { try db.execute(sql: "DROP VIEW IF EXISTS main.\(table.name.sqlIdentifier)") }
             }
         }
-        var configuration = Configuration()
-        configuration.label = "rows"
-        configuration.readonly = true
-        configuration.prepareDatabase { [path = database.path] db in
-            try db.execute(sql: "ATTACH DATABASE ? AS staged", arguments: [path])
-        }
-        do {
-            let reader = try DatabaseQueue(path: store.path, configuration: configuration)
-            return try reader.read { db in
-                let statement = try db.makeStatement(sql: query)
-                guard statement.isReadonly else {
-                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
-                }
-                return try body(statement)
-            }
-        } catch let error as DatabaseError {
-            throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)")
-        }
+        return try store.rows(
+            query, limit: limit, staged: StagedView(database: database, stagings: stagings.map(\.table)))
     }
 }
 
@@ -89,18 +63,6 @@ extension Database {
             try execute(
                 sql: "DROP VIEW IF EXISTS main.\(view); CREATE VIEW main.\(view) AS "
                     + selects.joined(separator: " UNION ALL "))
-        }
-    }
-}
-
-extension DatabaseValue {
-    fileprivate var text: String? {
-        switch storage {
-        case .null: nil
-        case .int64(let number): String(number)
-        case .double(let number): String(number)
-        case .string(let text): text
-        case .blob(let data): data.map { String(format: "%02x", $0) }.joined()
         }
     }
 }

@@ -15,7 +15,7 @@ public final class WorkerContext {
     /// may be in progress this bounds a run's memory, whatever the size of its feeds.
     static let batchCapacity = 2 << 20
 
-    let store: MainStore
+    let store: any StagingStore
     let scratch: ScratchDatabase
     /// The scratch database; nil until it is first needed.
     var database: DatabaseQueue?
@@ -64,7 +64,7 @@ public final class WorkerContext {
         init(_ encoder: RowEncoder?) { self.encoder = encoder }
     }
 
-    init(store: MainStore, source: String) {
+    package init(store: any StagingStore, source: String) {
         self.store = store
         scratch = ScratchDatabase(of: source, in: store)
     }
@@ -207,7 +207,7 @@ public final class WorkerContext {
 
     func tableInfo(_ table: String) throws -> TableInfo {
         if let info = tables[table] { return info }
-        let info = try store.tableInfos.known[table] ?? store.tableInfo(table)
+        let info = try store.tableInfo(table)
         tables[table] = info
         return info
     }

@@ -89,7 +89,7 @@ extension MainStore {
     }
 
     /// Returns every table except Tributary's and SQLite's own.
-    func tables() throws -> [StoreTable] {
+    package func tables() throws -> [StoreTable] {
         try pool.read { db in
             let names = try String.fetchAll(
                 db,

@@ -152,7 +152,8 @@ public final class MainStore: Sendable {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    func tableInfo(_ name: String) throws -> TableInfo {
+    package func tableInfo(_ name: String) throws -> TableInfo {
+        if let known = tableInfos.known[name] { return known }
         guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {
             throw StoreError(
                 .schema,
@@ -181,11 +182,6 @@ public final class MainStore: Sendable {
     /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
     package func renewTableInfos() throws { try states.unsafeRead(tableInfos.renew) }
 
-    func scratchPath(_ source: String) -> String {
-        let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
-        return workFolder + "/" + name + ".scratch"
-    }
-
     /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
     package func removeAbandonedScratch() throws {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else {
@@ -195,7 +191,7 @@ public final class MainStore: Sendable {
             guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
                 let lock = try RunLock(store: self, source: source)
             else { continue }
-            ScratchDatabase.removeFile(at: scratchPath(source))
+            ScratchDatabase.removeFile(at: ScratchDatabase.path(of: source, in: workFolder))
             lock.unlock()
         }
     }

@@ -2,7 +2,7 @@ import FeedModel
 import GRDB
 
 /// The properties of a main store's table that staging and merging need.
-struct TableInfo: Sendable {
+package struct TableInfo: Sendable {
     struct Column: Sendable {
         var name: String
         var declaredType: String

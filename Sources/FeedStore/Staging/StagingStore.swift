@@ -1,0 +1,63 @@
+package import FeedModel
+package import GRDB
+
+/// What the staging of rows needs of the main store that they are for.
+///
+/// Its methods block their thread: none is called from the cooperative pool.
+package protocol StagingStore: AnyObject, Sendable {
+    /// The folder of scratch databases and of bodies that wait to be read.
+    var workFolder: String { get }
+
+    /// - Throws: ``StoreError`` where the store has no such table.
+    func tableInfo(_ name: String) throws -> TableInfo
+
+    /// Returns every table except Tributary's and the store's own.
+    func tables() throws -> [StoreTable]
+
+    /// Returns the first stored row of a request. Staged rows are not read.
+    func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord
+
+    /// Attaches a database with the store's tables to a scratch database's connection, as the schema `store`. Called
+    /// once for each scratch database.
+    func attachStoredTables(to scratch: Database) throws
+
+    /// Makes sure that the attached tables hold the stored rows which a query may read. Called before each read of
+    /// staged and stored rows.
+    func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws
+
+    /// Runs a query, written in the store's SQL, over the staged rows of a run, in the schema `staged`, and the stored
+    /// ones, in the schema `main`. Every table of the store is in both.
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of rows returned; zero where only the columns are wanted.
+    /// - Throws: ``StoreError`` where the query cannot be run, or writes.
+    func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows
+}
+
+/// The stored rows that a parser's query may read.
+package enum StoredRowsRequest {
+    /// Those of a table whose columns have these values, by the columns' names.
+    case matching(table: String, values: [(column: String, value: DatabaseValue)])
+    /// All rows of every table for which the closure returns true.
+    case tables(where: (String) throws -> Bool)
+}
+
+/// The rows that a run has staged so far, in a scratch database that only this view uses while it is open.
+package struct StagedView {
+    package var database: DatabaseQueue
+    package var stagings: [StagingTable]
+}
+
+/// What a query has found.
+package struct QueriedRows {
+    /// In lower case.
+    package var columns: [String]
+    /// The values by column, as text; nil for NULL. Blobs are hexadecimal digits.
+    package var rows: [[String: String?]]
+
+    package init(columns: [String], rows: [[String: String?]]) {
+        self.columns = columns
+        self.rows = rows
+    }
+}
