@@ -24,8 +24,9 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 /// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
 /// each other. `Documentation/Architecture.md` says what each is for.
 let house: [Target.Dependency] = [
-    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore", "FeedFetching",
-    "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine",
+    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores",
+    "SQLiteStore", "FeedFetching",
+    "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine", "TributaryStores",
 ]
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
@@ -91,14 +92,24 @@ let package = Package(
         .target(
             name: "FeedConfiguration", dependencies: ["XMLStream", "TOML", "FeedModel", "FeedDeclarations", nioSSL],
             swiftSettings: swiftSettings),
-        // Staged rows, and the store that they are merged into.
+        // Rows from a parser to batches, and to a scratch database when they are many.
         .target(
-            name: "FeedStore",
-            dependencies: ["FeedModel", "CSQLite", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            name: "FeedStaging",
+            dependencies: ["FeedModel", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            swiftSettings: swiftSettings),
+        // What every main store promises.
+        .target(name: "FeedStores", dependencies: ["FeedModel", "FeedStaging"], swiftSettings: swiftSettings),
+        // The main store in an SQLite file.
+        .target(
+            name: "SQLiteStore",
+            dependencies: [
+                "FeedModel", "FeedStaging", "FeedStores", "CSQLite", grdb,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         // The main store in PostgreSQL.
         .target(
-            name: "PostgresStore", dependencies: ["FeedModel", "FeedStore", "PostgresClient", grdb],
+            name: "PostgresStore", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "PostgresClient", grdb],
             swiftSettings: swiftSettings),
         // A request to a response.
         .target(
@@ -117,30 +128,43 @@ let package = Package(
         // A body to staged rows.
         .target(
             name: "FeedParsing",
-            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStore", grdb, crypto],
+            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto],
             swiftSettings: swiftSettings),
         // A document to a mapping for it.
         .target(name: "FeedInferring", dependencies: ["XMLStream", "FeedDeclarations"], swiftSettings: swiftSettings),
         // Rows to a document.
         .target(
             name: "FeedExporting",
-            dependencies: ["XMLStream", "FeedModel", "FeedDeclarations", "FeedStore", "FeedParsing", grdb],
+            dependencies: [
+                "XMLStream", "FeedModel", "FeedDeclarations", "FeedStaging", "FeedStores", "SQLiteStore", "FeedParsing",
+                grdb,
+            ],
             swiftSettings: swiftSettings),
         // Runs and their order; due times; events.
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore",
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging",
+                "FeedStores",
                 "FeedFetching",
                 "FeedParsing", "FeedInferring", grdb, logging, serviceLifecycle, crypto,
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
+        // The stores that there are, and the engine on one of them.
+        .target(
+            name: "TributaryStores",
+            dependencies: [
+                "FeedModel", "FeedConfiguration", "FeedParsing", "FeedStores", "SQLiteStore", "PostgresStore",
+                "TributaryEngine", grdb, logging,
+            ],
+            swiftSettings: swiftSettings),
         .target(
             name: "TributaryCommands",
             dependencies: [
-                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStore", "FeedParsing", "FeedInferring",
+                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores", "TributaryStores",
+                "FeedParsing", "FeedInferring",
                 "FeedExporting", "TributaryEngine", "CSQLite", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
@@ -177,17 +201,23 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PostgresStoreTests",
-            dependencies: ["FeedModel", "FeedStore", "PostgresStore", "PostgresClient", "PostgresServer", grdb],
+            dependencies: [
+                "FeedModel", "FeedStaging", "FeedStores", "PostgresStore", "PostgresClient", "PostgresServer", grdb,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "FeedStoreTests", dependencies: ["FeedModel", "FeedStore", "TestSupport", grdb],
+            name: "SQLiteStoreTests",
+            dependencies: ["FeedModel", "FeedStaging", "FeedStores", "SQLiteStore", "TestSupport", grdb],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "FeedParsingTests",
-            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedStore", "FeedParsing", "TestSupport", grdb],
+            dependencies: [
+                "XMLStream", "XMLRecords", "FeedModel", "FeedStaging", "FeedStores", "SQLiteStore", "FeedParsing",
+                "TestSupport", grdb,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"],

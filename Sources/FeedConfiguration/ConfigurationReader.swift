@@ -68,7 +68,8 @@ package struct ConfigurationReader {
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
         let configuration = TributaryConfiguration(
-            file: file, storePath: absolute(path(store) ?? "tributary.sqlite"),
+            file: file, store: location(store),
+            workFolder: absolute(store.string("work") ?? "tributary-work"),
             schemaPath: store.string("schema").map(absolute),
             schemaAfterPath: store.string("schema_after").map(absolute),
             history: store.duration("history") ?? .seconds(90 * 86_400),
@@ -100,16 +101,27 @@ package struct ConfigurationReader {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
     }
 
-    private func path(_ store: DeclarationReader) -> String? {
-        guard let path = store.string("path") else { return nil }
-        // The address may contain a password, and is not shown.
-        if let scheme = path.range(of: "://"), path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber }) {
-            store.report(
-                "path",
-                "this is an address, and 'path' is the name of a file; the store of a server would be its 'url', and this "
-                    + "version stores in SQLite files only")
+    private func location(_ store: DeclarationReader) -> StoreLocation {
+        let path = store.string("path")
+        if let url = store.string("url") {
+            if path != nil { store.report("url", "the store is a file ('path') or on a server ('url'), and not both") }
+            if !url.hasPrefix("postgres://"), !url.hasPrefix("postgresql://"), !url.contains("=") {
+                // It may contain a password, and is not shown.
+                store.report(
+                    "url",
+                    "this is no connection string of PostgreSQL; write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
+                        + "user=…")
+            }
+            return .server(url)
         }
-        return path
+        // The address may contain a password, and is not shown.
+        if let path, let scheme = path.range(of: "://"),
+            path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber })
+        {
+            store.report(
+                "path", "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
+        }
+        return .file(absolute(path ?? "tributary.sqlite"))
     }
 
     private func source(

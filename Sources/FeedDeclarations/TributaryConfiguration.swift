@@ -2,8 +2,10 @@
 public struct TributaryConfiguration: Sendable, Equatable {
     /// The file from which it was read.
     public var file: String
-    /// The absolute path of the main store's file.
-    public var storePath: String
+    public var store: StoreLocation
+    /// The absolute path of the folder for scratch files and for what the commands and the daemon tell each other, where
+    /// the store is on a server.
+    package var workFolder: String
     /// The absolute path of the idempotent SQL that is run when the store is opened.
     public var schemaPath: String?
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
@@ -21,22 +23,31 @@ public struct TributaryConfiguration: Sendable, Equatable {
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
 
+    /// The path to whose end the names of files on this machine are added.
+    package var localPath: String {
+        switch store {
+        case .file(let path): path
+        case .server: workFolder + "/tributary"
+        }
+    }
+
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
     /// Returns true where another store, or another schema for it, is declared.
     package func differsInStore(from other: TributaryConfiguration) -> Bool {
-        storePath != other.storePath || schemaPath != other.schemaPath || schemaAfterPath != other.schemaAfterPath
+        store != other.store || workFolder != other.workFolder || schemaPath != other.schemaPath || schemaAfterPath != other.schemaAfterPath
     }
 
     public subscript(source name: String) -> SourceDeclaration? { sourcesByName[name] }
 
     package init(
-        file: String, storePath: String, schemaPath: String?, schemaAfterPath: String?, history: Duration,
+        file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?, history: Duration,
         concurrency: Int, perHost: Int,
         sources: [SourceDeclaration], encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
         self.file = file
-        self.storePath = storePath
+        self.store = store
+        self.workFolder = workFolder
         self.schemaPath = schemaPath
         self.schemaAfterPath = schemaAfterPath
         self.history = history

@@ -1,5 +1,5 @@
 import FeedDeclarations
-import FeedStore
+import FeedStaging
 import Foundation
 import GRDB
 import XMLStream

@@ -1,7 +1,8 @@
 import FeedDeclarations
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import SQLiteStore
 import Foundation
 import GRDB
 
@@ -17,7 +18,7 @@ final class ExportTrial {
     static let emptySchema = "empty_trial"
 
     private let folder: URL
-    private let store: MainStore
+    private let store: SQLiteStore
     private let context: WorkerContext
     private let parser: MappingBodyParser
     private let document: FileHandle
@@ -40,7 +41,7 @@ final class ExportTrial {
         do {
             let tables = try ExportTrialTables(mapping: mapping, db: db)
             let path = folder.appendingPathComponent("store.sqlite").path
-            store = try MainStore(path: path, schema: tables.schema)
+            store = try SQLiteStore(path: path, schema: tables.schema)
             try db.execute(sql: "ATTACH DATABASE ? AS \(Self.emptySchema)", arguments: [path])
             try tables.copyRowsReferredTo()
             context = store.makeWorkerContext(source: "export")

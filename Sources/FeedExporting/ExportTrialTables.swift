@@ -1,5 +1,5 @@
 import FeedDeclarations
-import FeedStore
+import FeedStaging
 import GRDB
 
 /// The tables for importing an export again: the store's tables that the mapping writes, and those that they refer to,

@@ -1,5 +1,5 @@
 package import FeedDeclarations
-import FeedStore
+import FeedStaging
 import Foundation
 import GRDB
 import XMLStream
@@ -11,12 +11,21 @@ package struct MappingExporter {
     private let storePath: String
     private let encryptionKey: EncryptionKey?
 
+    /// Returns the names of the tables whose rows a request's export reads; nil where the request has no mapping.
+    package static func tables(of request: RequestDeclaration) -> [String]? {
+        guard case .mapping(let mapping) = request.content else { return nil }
+        let names = mapping.tables.map(\.table) + mapping.tables.flatMap(\.columns).compactMap(\.reference?.table)
+        return Array(Set(names)).sorted()
+    }
+
     /// Returns nil where the request has no mapping.
-    package init?(_ request: RequestDeclaration, configuration: TributaryConfiguration) {
+    ///
+    /// - Parameter storePath: an SQLite file with the store's tables.
+    package init?(_ request: RequestDeclaration, storePath: String, configuration: TributaryConfiguration) {
         guard case .mapping(let mapping) = request.content else { return nil }
         self.request = request
         self.mapping = mapping
-        storePath = configuration.storePath
+        self.storePath = storePath
         encryptionKey = configuration.encryptionKey
     }
 

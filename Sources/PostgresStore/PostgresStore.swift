@@ -1,5 +1,6 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 import PostgresClient
 

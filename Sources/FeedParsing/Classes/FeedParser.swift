@@ -1,5 +1,5 @@
 public import FeedModel
-public import FeedStore
+public import FeedStaging
 import XMLStream
 
 /// The base class of every parser: it turns a feed's elements into records.

@@ -1,4 +1,4 @@
-import FeedStore
+import FeedStaging
 import XMLRecords
 
 /// Inserts the records of a document into a worker context. The element of a record determines its type.

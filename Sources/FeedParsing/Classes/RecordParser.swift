@@ -1,4 +1,4 @@
-public import FeedStore
+public import FeedStaging
 import GRDB
 public import XMLRecords
 

@@ -1,4 +1,4 @@
-public import FeedStore
+public import FeedStaging
 package import XMLStream
 
 /// A parser made of a record type. ``RecordParser`` is the only one.

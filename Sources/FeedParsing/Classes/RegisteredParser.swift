@@ -1,5 +1,5 @@
 package import FeedModel
-package import FeedStore
+package import FeedStaging
 
 /// A parser that requests may name: a class, or a parser made of a record type.
 package enum RegisteredParser: Sendable {

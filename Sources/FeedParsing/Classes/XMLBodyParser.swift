@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStore
+import FeedStaging
 import XMLStream
 
 /// Parses one response's body with a registered class.

@@ -1,5 +1,5 @@
 package import FeedModel
-import FeedStore
+import FeedStaging
 package import XMLStream
 
 /// Parses one response's body by a mapping.

@@ -1,6 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
-package import FeedStore
+package import FeedStaging
 import Foundation
 import XMLStream
 

@@ -1,6 +1,6 @@
 import FeedDeclarations
 import FeedModel
-import FeedStore
+import FeedStaging
 import XMLStream
 
 /// Values that a record takes from the elements around it, and records that wait for one.

@@ -1,5 +1,5 @@
 import FeedDeclarations
-package import FeedStore
+package import FeedStaging
 package import XMLStream
 
 /// Reads a document and stages the records that its mapping finds.

@@ -1,6 +1,6 @@
 package import FeedDeclarations
 import FeedModel
-package import FeedStore
+package import FeedStaging
 import XMLStream
 
 /// Makes a mapping for every table of the store by its name, for documents that mirror the schema.

@@ -1,6 +1,6 @@
 import FeedDeclarations
 import FeedModel
-import FeedStore
+import FeedStaging
 import XMLStream
 
 extension RecordLayout {

@@ -1,5 +1,5 @@
 import FeedDeclarations
-import FeedStore
+import FeedStaging
 import XMLStream
 
 /// The gathering and staging of one table's records: a ``TableMapping``, prepared for a store.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FeedDeclarations
-import FeedStore
+import SQLiteStore
 import Foundation
 import TributaryEngine
 
@@ -31,17 +31,20 @@ struct BackupCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        guard FileManager.default.fileExists(atPath: configuration.storePath) else {
-            throw Failure.usage("there is no store yet: \(configuration.storePath)")
+        guard case .file(let path) = configuration.store else {
+            throw Failure.usage("the store is on a server; its own tools copy it, as pg_dump does")
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure.usage("there is no store yet: \(path)")
         }
         guard replace || !FileManager.default.fileExists(atPath: file) else {
             throw Failure.usage("\(file) is there already; give another name, or --replace")
         }
-        let store = try MainStore(readingAt: configuration.storePath)
+        let store = try SQLiteStore(readingAt: path)
         defer { try? store.close() }
         let bytes = try store.backUp(to: file, replacing: replace)
         if json {
-            let result = Result(store: configuration.storePath, file: file, bytes: bytes)
+            let result = Result(store: path, file: file, bytes: bytes)
             Terminal.print(try JSONOutput.line(result))
         } else {
             Terminal.print("\(file): \(Figures.bytes(bytes))")

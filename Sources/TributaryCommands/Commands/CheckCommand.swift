@@ -3,9 +3,11 @@ import FeedConfiguration
 import FeedDeclarations
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStores
 import Foundation
+import SQLiteStore
 import TributaryEngine
+import TributaryStores
 
 struct CheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -51,21 +53,20 @@ struct CheckCommand: ProgramCommand {
     private static func storeProblems(
         _ program: Program, _ configuration: TributaryConfiguration
     ) throws -> (problems: [String], notes: [String]) {
-        var existing: MainStore?
-        defer { try? existing?.close() }
-        if FileManager.default.fileExists(atPath: configuration.storePath) {
-            do {
-                existing = try MainStore(readingAt: configuration.storePath)
-            } catch let error as StoreError {
-                return (["\(configuration.file): store.path: \(error)"], [])
-            }
+        let key = if case .file = configuration.store { "path" } else { "url" }
+        let existing: (any MainStore)?
+        do {
+            existing = try configuration.openExistingStore()
+        } catch let error as StoreError {
+            return (["\(configuration.file): store.\(key): \(error)"], [])
         }
+        defer { try? existing?.close() }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "tributary-check-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         do {
-            let store = try MainStore(
+            let store = try SQLiteStore(
                 path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
@@ -78,11 +79,11 @@ struct CheckCommand: ProgramCommand {
             let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
-                return try (isThere ? existing ?? store : store).comparison(of: table, columns: columns)
+                return try (isThere ? existing ?? store : store as any MainStore).comparison(of: table, columns: columns)
             }
             var notes: Set<String> = []
             for request in configuration.sources.flatMap(\.requests) where problems.isEmpty {
-                for store in [store, existing].compactMap(\.self) {
+                for store in [store as any MainStore, existing].compactMap(\.self) {
                     notes.formUnion(try request.notes(on: store, file: configuration.file))
                 }
             }
@@ -98,7 +99,7 @@ struct CheckCommand: ProgramCommand {
     /// Runs the schema that follows the mappings, twice, as a start may not be the first. Tables that cannot be created
     /// are reported with their requests, and the SQL that relies on them is not tried.
     private static func trySchemaAfter(
-        in store: MainStore, _ program: Program, _ configuration: TributaryConfiguration
+        in store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
     ) throws {
         guard let sql = try configuration.schemaAfter() else { return }
         do {
@@ -114,7 +115,7 @@ struct CheckCommand: ProgramCommand {
 
     /// - Parameter existing: the store in use, if there is one.
     private static func problems(
-        _ request: RequestDeclaration, of source: SourceDeclaration, in store: MainStore, _ existing: MainStore?,
+        _ request: RequestDeclaration, of source: SourceDeclaration, in store: any MainStore, _ existing: (any MainStore)?,
         _ program: Program, _ configuration: TributaryConfiguration
     ) throws -> [String] {
         do {

@@ -1,8 +1,10 @@
 import ArgumentParser
 import FeedDeclarations
 import FeedExporting
+import FeedStores
 import Foundation
 import TributaryEngine
+import TributaryStores
 
 struct ExportCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -29,7 +31,17 @@ struct ExportCommand: ProgramCommand {
             let known = configuration.sources.map(\.name).joined(separator: ", ")
             throw Failure.usage("there is no source '\(source)' in \(configuration.file); it has: \(known)")
         }
-        let exporter = try exporter(declaration, configuration)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "tributary-export-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let request = try mapped(declaration)
+        guard
+            let exporter = MappingExporter(
+                request, storePath: try file(of: request, configuration, folder), configuration: configuration)
+        else {
+            throw Failure.usage(
+                "request '\(request.key)' of source '\(source)' has no mapping ('tables') to export by")
+        }
         do {
             try exporter.export(isTried: !unchecked) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
         } catch let error as ExportError {
@@ -37,10 +49,9 @@ struct ExportCommand: ProgramCommand {
         }
     }
 
-    private func exporter(_ source: SourceDeclaration, _ configuration: TributaryConfiguration) throws
-        -> MappingExporter
-    {
-        let mapped = source.requests.filter { MappingExporter($0, configuration: configuration) != nil }
+    /// Returns the request to export.
+    private func mapped(_ source: SourceDeclaration) throws -> RequestDeclaration {
+        let mapped = source.requests.filter { MappingExporter.tables(of: $0) != nil }
         let chosen = request.map { key in source.requests.filter { $0.key == key } } ?? mapped
         guard chosen.count == 1 else {
             let keys = mapped.map(\.key).joined(separator: ", ")
@@ -53,10 +64,19 @@ struct ExportCommand: ProgramCommand {
                     ? "no request of source '\(source.name)' has a mapping ('tables') to export by"
                     : "name one of the requests of source '\(source.name)': \(keys)")
         }
-        guard let exporter = MappingExporter(chosen[0], configuration: configuration) else {
-            throw Failure.usage(
-                "request '\(chosen[0].key)' of source '\(source.name)' has no mapping ('tables') to export by")
-        }
-        return exporter
+        return chosen[0]
+    }
+
+    /// Returns an SQLite file with the request's tables: the store itself, or a copy of them in a folder.
+    private func file(
+        of request: RequestDeclaration, _ configuration: TributaryConfiguration, _ folder: URL
+    ) throws -> String {
+        if case .file(let path) = configuration.store { return path }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let path = folder.appendingPathComponent("store.sqlite").path
+        guard let store = try configuration.openExistingStore() else { return path }
+        defer { try? store.close() }
+        try store.copy(MappingExporter.tables(of: request) ?? [], to: path)
+        return path
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FeedDeclarations
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 import TributaryEngine
 

@@ -1,12 +1,13 @@
 import ArgumentParser
 import FeedDeclarations
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 import GRDB
 import Logging
 import Synchronization
 import TributaryEngine
+import TributaryStores
 
 struct PlanCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -49,10 +50,8 @@ struct PlanCommand: ProgramCommand {
         } else {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let copy = folder.appendingPathComponent("store.sqlite").path
-            if FileManager.default.fileExists(atPath: configuration.storePath) {
-                try MainStore(readingAt: configuration.storePath).copy(to: copy)
-            }
-            configuration.storePath = copy
+            try configuration.openExistingStore()?.copy(nil, to: copy)
+            configuration.store = .file(copy)
         }
         let report = Mutex(PlanReport(limit: limit))
         let plan: StackPlan
@@ -99,8 +98,7 @@ struct PlanCommand: ProgramCommand {
     private func isPrepared(
         _ source: SourceDeclaration, _ configuration: TributaryConfiguration, _ program: Program
     ) throws -> Bool {
-        guard FileManager.default.fileExists(atPath: configuration.storePath) else { return false }
-        let store = try MainStore(readingAt: configuration.storePath)
+        guard let store = try configuration.openExistingStore() else { return false }
         defer { try? store.close() }
         return try source.requests.allSatisfy { try $0.isPrepared(in: store, parsers: program.parsers) }
     }

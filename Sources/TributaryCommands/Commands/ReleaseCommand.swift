@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedStore
+import FeedStores
 import Foundation
 import TributaryEngine
 

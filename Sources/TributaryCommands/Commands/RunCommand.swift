@@ -1,6 +1,6 @@
 import ArgumentParser
 import FeedDeclarations
-import FeedStore
+import FeedStores
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -53,7 +53,7 @@ struct RunCommand: ProgramCommand {
         logger.info(
             "Running",
             metadata: [
-                "config": "\(file)", "store": "\(configuration.storePath)",
+                "config": "\(file)", "store": "\(service.store.name)",
                 "sources": "\(configuration.enabledSources.count)",
             ])
         var group = ServiceGroupConfiguration(

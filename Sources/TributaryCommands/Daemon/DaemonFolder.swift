@@ -7,7 +7,7 @@ import TributaryEngine
 struct DaemonFolder: Sendable {
     private let storePath: String
 
-    init(_ configuration: TributaryConfiguration) { storePath = configuration.storePath }
+    init(_ configuration: TributaryConfiguration) { storePath = configuration.localPath }
 
     private var presencePath: String { storePath + "-daemon" }
     private var requestsPath: String { storePath + "-refresh" }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import FeedModel
-import FeedStore
+import FeedStores
 import Logging
 import ServiceLifecycle
 import TributaryEngine

@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 
 /// Numbers and outcomes in a form for people.

@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 import TributaryEngine
 

@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStore
+import FeedStores
 import TributaryEngine
 
 /// The changes that a plan has found: as many of them as are shown, and the counts of all.

@@ -1,13 +1,14 @@
 import FeedDeclarations
 import FeedModel
 package import FeedParsing
-package import FeedStore
+import FeedStaging
+package import FeedStores
 
 /// Prepares a store for a request, and checks the request against it, as `check` does.
 extension RequestDeclaration {
     /// Creates the tables that the request's mapping declares or its parser brings along, and checks the references
     /// between them.
-    package func prepare(_ store: MainStore, file: String, parsers: ParserRegistry) throws {
+    package func prepare(_ store: any MainStore, file: String, parsers: ParserRegistry) throws {
         switch content {
         case .parser(let name):
             guard let parser = parsers[name] else { return }
@@ -31,7 +32,7 @@ extension RequestDeclaration {
     ///   - store: a store with the schema.
     ///   - existing: the store in use, if there is one.
     package func scopeProblems(
-        in store: MainStore, _ existing: MainStore?, file: String, source: String, parsers: ParserRegistry
+        in store: any MainStore, _ existing: (any MainStore)?, file: String, source: String, parsers: ParserRegistry
     ) throws -> [String] {
         guard !scope.isEmpty || window != nil else { return [] }
         var tables: [String]
@@ -64,7 +65,7 @@ extension RequestDeclaration {
     /// Tries the query of `for_each` on a store that has the stack's tables.
     ///
     /// - Throws: ``StoreError`` if the query cannot be run, or lacks a column that the request uses.
-    package func checkForEach(_ store: MainStore, source: String) throws {
+    package func checkForEach(_ store: any MainStore, source: String) throws {
         guard let forEach else { return }
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
@@ -79,7 +80,7 @@ extension RequestDeclaration {
     }
 
     /// Returns true if a store has every table and column that the request writes, as far as it declares them.
-    package func isPrepared(in store: MainStore, parsers: ParserRegistry) throws -> Bool {
+    package func isPrepared(in store: any MainStore, parsers: ParserRegistry) throws -> Bool {
         if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
             return try store.isPrepared(schema: parser.schema, tables: parser.tables)
         }
@@ -90,13 +91,13 @@ extension RequestDeclaration {
     }
 
     /// Returns the differences between the tables of an existing store and the mapping.
-    package func differences(from store: MainStore, file: String) throws -> [String] {
+    package func differences(from store: any MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
         return try store.differences(from: definitions(mapping, file: file))
     }
 
     /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.
-    package func notes(on store: MainStore, file: String) throws -> [String] {
+    package func notes(on store: any MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
         return try mapping.tables.flatMap { table in
             try table.columns.compactMap { column in

@@ -2,7 +2,7 @@ import FeedConfiguration
 import FeedDeclarations
 import FeedModel
 package import FeedParsing
-package import FeedStore
+package import FeedStores
 package import Logging
 
 extension TributaryConfiguration {
@@ -10,7 +10,7 @@ extension TributaryConfiguration {
     ///
     /// - Throws: ``ConfigurationError`` if the SQL cannot be read or run. A table that cannot be created is left to the
     ///   runs of its source, which report the reason.
-    package func finishSchema(of store: MainStore, parsers: ParserRegistry, logger: Logger) throws {
+    package func finishSchema(of store: any MainStore, parsers: ParserRegistry, logger: Logger) throws {
         guard let sql = try schemaAfter() else { return }
         for source in sources {
             for request in source.requests {
@@ -29,7 +29,7 @@ extension TributaryConfiguration {
     }
 
     /// - Throws: ``ConfigurationError`` naming the file.
-    package func runSchemaAfter(_ sql: String, in store: MainStore) throws {
+    package func runSchemaAfter(_ sql: String, in store: any MainStore) throws {
         do {
             try store.execute(schema: sql)
         } catch {

@@ -2,7 +2,8 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import XMLStream
 
 /// Creates the parser of a response's body: of a registered class, of a mapping, or of the mirrored schema.

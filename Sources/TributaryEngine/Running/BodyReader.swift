@@ -2,7 +2,8 @@ import Crypto
 import FeedFetching
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 
 /// Passes a response's body from the network to the parser: decompressed, limited and counted. Reads JSON as if it were

@@ -1,7 +1,8 @@
 import Crypto
 import FeedFetching
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 
 /// Keeps a body until its digest shows whether it is the same as last time: in memory up to ``memoryLimit``, then in an

@@ -3,7 +3,8 @@ import FeedFetching
 package import FeedInferring
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 
 /// Fetches a document and proposes a mapping for it.

@@ -1,7 +1,8 @@
 import FeedDeclarations
 import FeedFetching
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 
 /// Replaces a request's references by values known only when it is sent: captures of earlier responses, a staged row,

@@ -1,5 +1,6 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 
 /// The result of one request so far, while its run goes on.
 struct RequestResult: Sendable {

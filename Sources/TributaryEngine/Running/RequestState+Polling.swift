@@ -1,5 +1,6 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 
 extension RequestState {
     /// Returns the state after a 304, which may have brought new metadata for the same rows (RFC 9111, section 4.3.4).

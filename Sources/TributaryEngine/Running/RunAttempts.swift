@@ -1,5 +1,6 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 import Synchronization
 
 /// The runs that this process began and whose end is not in the store. If the process goes on, it has not died during

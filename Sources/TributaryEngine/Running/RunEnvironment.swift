@@ -2,14 +2,15 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 import Logging
 
 /// The environment that all runs of a service share.
 struct RunEnvironment: Sendable {
     var configuration: TributaryConfiguration
-    var store: MainStore
+    var store: any MainStore
     var registry: ParserRegistry
     var http: HTTPFetcher
     /// Limits the concurrent requests to each host, by origin.

@@ -1,7 +1,8 @@
 import FeedDeclarations
 import FeedFetching
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import XMLStream
 
 /// The reason why a run was discarded: which request, what was found, what to do.

@@ -1,7 +1,8 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 
 /// Decides a run's next step, by pure functions of what the run knows.

@@ -1,5 +1,6 @@
 package import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 
 /// The changes that a run would make, and the parts of its documents that nothing takes.
 package struct StackPlan: Sendable {

@@ -2,7 +2,8 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 import XMLStream
 

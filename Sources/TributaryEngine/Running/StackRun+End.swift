@@ -1,7 +1,8 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 import Logging
 import Synchronization

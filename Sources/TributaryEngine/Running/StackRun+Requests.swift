@@ -2,7 +2,8 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 
 /// Sends the requests of a stack, one after another.

@@ -1,7 +1,8 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
 import Foundation
 import Logging
 import Synchronization
@@ -73,10 +74,10 @@ actor StackRun {
     }
 
     /// Waits until the source has no other run, in this process or another. Other sources go on meanwhile.
-    private func claim() async throws -> RunLock {
+    private func claim() async throws -> any SourceClaim {
         let hadSlot = permit.slot != nil
         while true {
-            if let lock = try RunLock(store: environment.store, source: source.name) {
+            if let lock = try environment.store.claim(source.name) {
                 if hadSlot, permit.slot == nil {
                     permit.slot = environment.slots.placeRegardless(at: RunPermit.slotKey)
                 }

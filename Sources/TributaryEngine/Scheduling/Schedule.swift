@@ -1,7 +1,7 @@
 import FeedDeclarations
 import FeedFetching
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 
 /// The scheduler's state and decisions: which sources run, which wait, and which starts next. It is a value that events

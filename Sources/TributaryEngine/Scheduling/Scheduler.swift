@@ -2,7 +2,7 @@ import AsyncAlgorithms
 import FeedDeclarations
 import FeedFetching
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 import Logging
 

@@ -1,6 +1,6 @@
 import FeedDeclarations
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 
 /// The events that drive the scheduler, in one stream.

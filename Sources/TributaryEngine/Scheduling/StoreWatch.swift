@@ -1,5 +1,5 @@
 import FeedModel
-import FeedStore
+import FeedStores
 import Foundation
 import Synchronization
 
@@ -10,7 +10,7 @@ import Synchronization
 actor StoreWatch {
     static let interval = Duration.seconds(10)
 
-    private let store: MainStore
+    private let store: any MainStore
     private let clock: any RunClock
     private let executor = RunExecutor(label: "tributary.store-watch")
     /// A store to which nothing has been committed for this long is idle.
@@ -22,7 +22,7 @@ actor StoreWatch {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ store: MainStore, clock: any RunClock) {
+    init(_ store: any MainStore, clock: any RunClock) {
         self.store = store
         self.clock = clock
         (alarms, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -46,7 +46,7 @@ actor StoreWatch {
 
     private func checkRegularly() async throws {
         while true {
-            try store.checkFiles()
+            try store.checkPlace()
             checkpointIfIdle()
             try await clock.sleep(for: Self.interval)
         }
@@ -61,11 +61,11 @@ actor StoreWatch {
         }
         guard isIdle else { return }
         // A failure loses nothing: each commit is in the WAL, and the next pause will come.
-        try? store.checkpoint()
+        try? store.tidy()
     }
 
     /// Runs until it is cancelled.
     private func checkWhenAlarmed() async throws {
-        for await _ in alarms { try store.checkFiles() }
+        for await _ in alarms { try store.checkPlace() }
     }
 }

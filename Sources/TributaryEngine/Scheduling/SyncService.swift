@@ -3,9 +3,8 @@ public import FeedDeclarations
 import FeedFetching
 public import FeedModel
 public import FeedParsing
-public import FeedStore
+package import FeedStores
 import Foundation
-public import GRDB
 public import Logging
 public import ServiceLifecycle
 import Synchronization
@@ -23,8 +22,7 @@ import Synchronization
 /// try await group.run()
 /// ```
 public final class SyncService: Service {
-    /// The main store. GRDB observations on its `reader` fire at every commit that changes what they watch.
-    public let store: MainStore
+    package let store: any MainStore
 
     /// The report of each run, as it ends. For one consumer; if nobody reads, only the latest 1,000 are kept.
     public let outcomes: AsyncStream<RunReport>
@@ -34,30 +32,19 @@ public final class SyncService: Service {
     private let scheduler: Scheduler
     private let storeWatch: StoreWatch
 
-    /// Opens the store; blocks while it does.
+    /// Prepares the store for the sources; blocks while it does.
     ///
     /// - Parameters:
+    ///   - store: the opened main store, which nothing else writes to in this process.
     ///   - parsers: the classes that requests name.
-    ///   - registerMigrations: adds the program's own migrations of the store.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
-    /// - Throws: `StoreError` if the store cannot be opened, ``ConfigurationError`` if its schema file cannot be read.
-    public convenience init(
-        configuration: TributaryConfiguration, parsers: ParserRegistry, logger: Logger,
-        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in },
-        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
-    ) throws {
-        try self.init(
-            configuration: configuration, parsers: parsers, logger: logger, clock: SystemClock(),
-            registerMigrations: registerMigrations, onProgress: onProgress)
-    }
-
+    /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
+    ///   cannot be run.
     package init(
-        configuration: TributaryConfiguration, parsers: ParserRegistry, logger: Logger, clock: any RunClock,
-        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in },
-        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+        configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
+        clock: any RunClock, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
-        store = try MainStore(
-            path: configuration.storePath, schema: configuration.schema(), registerMigrations: registerMigrations)
+        self.store = store
         try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
         try store.removeAbandonedScratch()
         try store.cutWaits(to: clock.now())

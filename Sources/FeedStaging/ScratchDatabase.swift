@@ -1,0 +1,94 @@
+import FeedModel
+import Foundation
+import GRDB
+import Synchronization
+
+/// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is created
+/// when it is first needed, and is removed when the run has ended.
+package final class ScratchDatabase: Sendable {
+    private let source: String
+    private let store: any StagingStore
+    private let state = Mutex(State())
+
+    private struct State {
+        var database: DatabaseQueue?
+        var isInterrupted = false
+    }
+
+    init(of source: String, in store: any StagingStore) {
+        self.source = source
+        self.store = store
+    }
+
+    var path: String { Self.path(of: source, in: store.workFolder) }
+
+    package static func path(of source: String, in folder: String) -> String {
+        let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
+        return folder + "/" + name + ".scratch"
+    }
+
+    /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.
+    func open() throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "worker"
+        configuration.foreignKeysEnabled = false
+        configuration.readonly = false
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA page_size = 8192; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+                    PRAGMA cache_size = -4096
+                    """)
+        }
+        let path = path
+        do {
+            try FileManager.default.createDirectory(atPath: store.workFolder, withIntermediateDirectories: true)
+            Self.removeFile(at: path)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let isInterrupted = state.withLock { state in
+                state.database = queue
+                return state.isInterrupted
+            }
+            if isInterrupted { throw CancellationError() }
+            return queue
+        } catch let error as DatabaseError {
+            throw StoreError(scratch: error)
+        }
+    }
+
+    /// Stops its current and all later work, from any thread.
+    func interrupt() {
+        state.withLock { state in
+            state.isInterrupted = true
+            // Under the lock, as nobody can then close it meanwhile.
+            state.database?.interrupt()
+        }
+    }
+
+    /// - Throws: `CancellationError` after an interruption, which SQLite itself forgets between two statements.
+    func checkInterruption() throws {
+        if state.withLock(\.isInterrupted) { throw CancellationError() }
+    }
+
+    /// Closes the file, which stays for the merge.
+    func close() throws {
+        try state.withLock { try $0.database?.close() }
+    }
+
+    func remove() {
+        let wasOpen = state.withLock { state in
+            guard let queue = state.database.take() else { return false }
+            // Closing fails only where it is closed already; the next run removes a file that is left.
+            try? queue.close()
+            return true
+        }
+        if wasOpen { Self.removeFile(at: path) }
+    }
+
+    package static func removeFile(at path: String) {
+        for suffix in ["", "-journal", "-wal", "-shm"] {
+            // Usually there is no such file, which is as it should be.
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import FeedModel
+
+/// A column of staged rows that the merge fills with the primary key of a row of another table.
+package struct StagedReference: Sendable {
+    package struct Lookup: Sendable {
+        /// The staged column that holds the value.
+        package var staged: String
+        /// The other table's column with which it is compared; nil for the number of a staged record.
+        package var column: String?
+        /// The type with which it is staged.
+        var type: String
+    }
+
+    /// True if the column refers to a record of the same run by its number.
+    package var isByRecord: Bool { lookups.contains { $0.column == nil } }
+
+    /// True if the other table is copied for the look-ups, because without an index each would read the whole table.
+    package var copiesTarget: Bool {
+        !isByRecord
+            && !target.uniqueIndexes.contains { index in
+                index.first.map { first in lookups.contains { $0.column == first.name } } ?? false
+            }
+    }
+
+    package var column: TableInfo.Column
+    package var target: TableInfo
+    package var targetKey: String
+    package var lookups: [Lookup]
+    package var missing: RowShape.Missing
+
+    /// - Throws: ``StoreError`` where a column does not exist, or the other table's primary key is not one column.
+    init(_ reference: RowShape.Reference, of table: TableInfo, to target: TableInfo) throws {
+        guard let column = table.column(reference.column) else {
+            throw StoreError(.schema, "table '\(table.name)' has no column '\(reference.column)' to write")
+        }
+        guard target.primaryKey.count == 1 else {
+            throw StoreError(
+                .schema,
+                "the column '\(reference.column)' of table '\(table.name)' cannot refer to table '\(target.name)', whose "
+                    + "primary key is not one column")
+        }
+        self.column = column
+        self.target = target
+        targetKey = target.primaryKey[0]
+        lookups = try reference.lookups.map { name in
+            guard let column = target.column(name) else {
+                throw StoreError(
+                    .schema, "table '\(target.name)' has no column '\(name)' to look '\(reference.column)' up by")
+            }
+            return Lookup(
+                staged: "tributary_\(reference.column)_\(name)", column: column.name,
+                type: column.stagedType)
+        }
+        if lookups.isEmpty {
+            lookups = [
+                Lookup(staged: "tributary_\(reference.column)_record", column: nil, type: "INTEGER")
+            ]
+        }
+        missing = reference.missing
+    }
+}

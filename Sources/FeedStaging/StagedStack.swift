@@ -1,0 +1,34 @@
+package import FeedModel
+
+/// The staged rows of one run, ready to be merged into the main store.
+package struct StagedStack: Sendable {
+    package struct Part: Sendable {
+        package var table: StagingTable
+        package var counts: StagedCounts
+        /// True if the rows are merged in the order of their key rather than that of the feed.
+        package var isSorted: Bool
+        /// Rows that have stayed in memory.
+        package var batches: [StagedBatch]
+
+        package init(table: StagingTable, counts: StagedCounts, isSorted: Bool, batches: [StagedBatch]) {
+            self.table = table
+            self.counts = counts
+            self.isSorted = isSorted
+            self.batches = batches
+        }
+    }
+
+    /// The scratch database's file; nil where all rows have stayed in memory.
+    package var path: String?
+    /// The parts in the order in which the stack staged them.
+    package var parts: [Part]
+
+    /// Returns the rows that the parts mirror, together with those that requests are known to mirror.
+    package func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
+        parts.reduce(into: Set(mirrors)) { mirrored, part in
+            guard part.table.sync == .mirror else { return }
+            mirrored.insert(
+                MirroredRows(table: part.table.table.name, scope: part.table.scope, window: part.table.window))
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/// The properties of a main store's table that staging and merging need.
+package struct TableInfo: Sendable {
+    package struct Column: Sendable {
+        package var name: String
+        package var declaredType: String
+        /// The type that gives a staging table's column the same affinity. The declared type may be any text (SQLite
+        /// accepts it), and `ANY` means another affinity in a table that is not STRICT.
+        package var stagedType: String
+        package var isNotNull: Bool
+        package var isGenerated: Bool
+
+        package init(
+            name: String, declaredType: String, stagedType: String, isNotNull: Bool, isGenerated: Bool
+        ) {
+            self.name = name
+            self.declaredType = declaredType
+            self.stagedType = stagedType
+            self.isNotNull = isNotNull
+            self.isGenerated = isGenerated
+        }
+    }
+
+    package struct ForeignKey: Sendable {
+        package var columns: [String]
+        package var parent: String
+        /// The parent's columns; empty where they are its primary key.
+        package var targets: [String]
+
+        package init(columns: [String], parent: String, targets: [String]) {
+            self.columns = columns
+            self.parent = parent
+            self.targets = targets
+        }
+    }
+
+    package var name: String
+    /// SQLite's name for the kind of table: `table`, or `view`, `virtual`, `shadow`.
+    package var kind: String
+    package var isStrict: Bool
+    /// True if a constraint of the table says what is done with rows that break it (lang_conflict.html).
+    package var hasConflictClause: Bool
+    package let columns: [Column]
+    /// The columns' positions, by their names in lower case.
+    private let positions: [String: Int]
+    /// Empty for a table without a declared primary key.
+    package var primaryKey: [String]
+    /// The column that is another name for the rowid, whose value SQLite generates (lang_createtable, "ROWIDs and the
+    /// INTEGER PRIMARY KEY").
+    package var generatedKey: String?
+    package var hasRowID: Bool
+    /// The columns of each unique index, with their collations.
+    package var uniqueIndexes: [[(name: String, collation: String)]]
+    package var foreignKeys: [ForeignKey]
+
+    /// - Parameter hasRowID: true where rows can be told apart without a primary key.
+    package init(
+        name: String, kind: String, columns: [Column], primaryKey: [String], generatedKey: String?,
+        uniqueIndexes: [[(name: String, collation: String)]], foreignKeys: [ForeignKey], isStrict: Bool = false,
+        hasConflictClause: Bool = false, hasRowID: Bool = true
+    ) {
+        self.name = name
+        self.kind = kind
+        self.columns = columns
+        positions = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
+        self.primaryKey = primaryKey
+        self.generatedKey = generatedKey
+        self.uniqueIndexes = uniqueIndexes
+        self.foreignKeys = foreignKeys
+        self.isStrict = isStrict
+        self.hasConflictClause = hasConflictClause
+        self.hasRowID = hasRowID
+    }
+
+    /// A name of the rowid that no column uses.
+    package var rowID: String? {
+        hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
+    }
+
+    /// The columns, as SQL names them, that tell a row from all others of the table.
+    package var locator: [String] { rowID.map { [$0] } ?? primaryKey.map(\.sqlIdentifier) }
+
+    package func column(_ name: String) -> Column? { positions[name.lowercased()].map { columns[$0] } }
+
+    /// Returns the collations under which the key's values are unique, by column; nil where no unique index covers the
+    /// key.
+    package func collations(ofKey key: [String]) -> [String]? {
+        let wanted = Set(key.map { $0.lowercased() })
+        if key.count == 1, key[0].lowercased() == generatedKey?.lowercased() { return ["BINARY"] }
+        guard let index = uniqueIndexes.first(where: { Set($0.map { $0.name.lowercased() }) == wanted }) else {
+            return nil
+        }
+        return key.map { column in
+            index.first { $0.name.lowercased() == column.lowercased() }?.collation ?? "BINARY"
+        }
+    }
+}
+
+extension TableInfo {
+    /// The most columns that a mapping may write: SQLite's limit (limits.html, "SQLITE_MAX_COLUMN"), less those that
+    /// staging adds.
+    package static let maximumColumns = 1990
+
+    /// Returns the reason for which rows with this many columns cannot be written to the table; nil where they can.
+    package func problem(ofWriting count: Int) -> String? {
+        if kind != "table" {
+            let what = kind == "virtual" ? "virtual table" : kind == "view" ? "view" : "table of SQLite's own"
+            return
+                "'\(name)' is a \(what), and rows are merged into tables only; write to a table, and let a trigger on "
+                + "it fill '\(name)'"
+        }
+        if count > Self.maximumColumns {
+            return "\(count) columns are to be written to table '\(name)', and at most \(Self.maximumColumns) can be; "
+                + "leave some out, or split the table"
+        }
+        if locator.isEmpty {
+            return
+                "the columns of table '\(name)' hide every name of its row id, and it has no primary key; rename one of "
+                + "its columns rowid, _rowid_ and oid"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,123 @@
+import Dispatch
+import GRDB
+
+/// Staged rows waiting for the merge, in memory or in the scratch database.
+extension WorkerContext {
+    /// Ends every batch that is being filled, as the rows that follow have other numbers.
+    func endBatches() throws {
+        for staging in stagings { endedBytes += staging.endBatch(spareBatches.take()) }
+        if database != nil || endedBytes > Self.batchCapacity { try flush() }
+    }
+
+    /// Returns the scratch database, created on first use, with a table for each shape of rows.
+    func openScratch() throws -> DatabaseQueue {
+        if let database { return database }
+        let new = try scratch.open()
+        let statements = stagings.map(\.table.creationSQL)
+        try new.writeWithoutTransaction { db in for sql in statements { try db.execute(sql: sql) } }
+        database = new
+        return new
+    }
+
+    /// Removes the rows that a request has staged, as it is sent once more.
+    package func forgetRequest(_ index: Int) throws {
+        try endBatches()
+        let rows = Staging.rows(ofRequest: index)
+        for staging in stagings where staging.request == index {
+            staging.forget(request: index)
+            let name = staging.table.name
+            let counts = staging.counts
+            try database?.writeWithoutTransaction { db in
+                try failure.check()
+                try db.execute(
+                    sql: "DELETE FROM \(name) WHERE \(StagingTable.row) BETWEEN ? AND ?",
+                    arguments: [rows.lowerBound, rows.upperBound])
+                counts.rows -= db.changesCount
+            }
+        }
+        insertedRows = 0
+        tablesOfRequest[index] = nil
+    }
+
+    /// Hands every batch to the scratch database's queue. Waits only while two are in progress there.
+    func flush(isFull: Bool = false) throws {
+        let database = try openScratch()
+        for staging in stagings {
+            if isFull, staging.table.sortColumn != nil, !staging.isContested { staging.isSorted = true }
+            while !staging.isEmpty {
+                // Waits first: a batch that has been written can then be reused as the spare one.
+                inFlight.wait()
+                let batch = staging.takeBatch(spareBatches.take())
+                // Only one batch of very large rows is in progress at a time, to save memory.
+                let isLarge = batch.rows.capacity > BatchPool.largestKept
+                if isLarge { inFlight.wait() }
+                write(batch, of: staging, to: database, places: isLarge ? 2 : 1)
+            }
+        }
+        endedBytes = 0
+        try failure.check()
+    }
+
+    private func write(_ batch: StagedBatch, of staging: Staging, to database: DatabaseQueue, places: Int) {
+        let table = staging.table
+        let counts = staging.counts
+        let sorts = staging.isSorted
+        database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
+            defer {
+                spareBatches.put(batch.rows)
+                for _ in 0..<places { inFlight.signal() }
+            }
+            guard !failure.isSet else { return }
+            do {
+                if sorts, batch.rows.numbers.isEmpty { batch.rows.sortByKey() }
+                counts.noteReferringValues(of: batch.rows, in: table)
+                try db.inTransaction {
+                    try db.write(batch, into: table, counts: counts)
+                    return .commit
+                }
+            } catch {
+                failure.set(error)
+            }
+        }
+    }
+
+    /// Ends the staging. A small stack's rows stay in memory for the merge. For a larger one, writes the rows that are
+    /// still in memory, finds rows that share a key, and closes the scratch database.
+    ///
+    /// - Returns: the stack to merge, with its parts in the order of the stack.
+    package func finish() throws -> StagedStack {
+        try endBatches()
+        let stagings = stagings.filter(\.isUsed)
+        // A table that is copied for look-ups may be of any size.
+        if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) { try flush() }
+        if let database {
+            try database.writeWithoutTransaction { db in
+                try failure.check()
+                for staging in stagings {
+                    try scratch.checkInterruption()
+                    try db.prepareForMerge(staging.table, counts: staging.counts)
+                }
+            }
+            try scratch.close()
+        }
+        // The merge needs its memory for itself.
+        for staging in self.stagings { staging.releaseBatch() }
+        spareBatches.removeAll()
+        let parts = stagings.map { staging in
+            StagedStack.Part(
+                table: staging.table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())
+        }
+        return StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
+    }
+
+    /// Removes the scratch database. Always called, whatever the outcome of the run.
+    package func remove() {
+        database = nil
+        scratch.remove()
+    }
+
+    /// A closure that stops the scratch database's work, from any thread.
+    package var interrupter: @Sendable () -> Void {
+        { [scratch] in scratch.interrupt() }
+    }
+}

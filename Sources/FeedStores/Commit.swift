@@ -1,0 +1,52 @@
+package import FeedModel
+package import Foundation
+
+/// Everything that one transaction writes apart from the staged rows.
+package struct Commit: Sendable {
+    package var report: RunReport
+    package var requests: [RequestState]
+    /// The requests whose rows are unchanged, by key, with the state that was known when they were sent.
+    package var revalidated: [String: RequestState] = [:]
+    /// The source's state after this commit.
+    package var state: SourceState
+    /// The rows that the changed requests mirror, even where they staged none of them.
+    package var mirrors: [MirroredRows]
+    /// The keys of requests that the stack no longer has.
+    package var forgottenKeys: [String]
+    /// Called inside the transaction with mirrored rows, the requests of other sources that have written some of them,
+    /// and the way in which their table compares values. Throws where those sources mirror them, too.
+    package typealias MirrorCheck = @Sendable (MirroredRows, [RequestID], TableComparison) throws -> Void
+    package var checkMirrors: MirrorCheck?
+    /// An origin that asked for a pause, the end of that pause, and its length in seconds.
+    package var busyHost: (origin: String, notBefore: Date, wait: Double)?
+    /// Runs that began before this date are forgotten, with their part of the journal.
+    package var forgetBefore: Date
+
+    package init(
+        report: RunReport, requests: [RequestState], state: SourceState,
+        mirrors: [MirroredRows] = [], forgottenKeys: [String] = [], forgetBefore: Date
+    ) {
+        self.report = report
+        self.requests = requests
+        self.state = state
+        self.mirrors = mirrors
+        self.forgottenKeys = forgottenKeys
+        self.forgetBefore = forgetBefore
+    }
+
+    /// The requests with changed rows in this commit.
+    package var changedRequests: Set<RequestID> {
+        Set(
+            requests.filter { revalidated[$0.key] == nil }.map { RequestID(source: report.source, key: $0.key) })
+    }
+
+    /// Lets requests with rows outside their scope claim everything in their tables.
+    package mutating func widenScopes(of strays: Set<MirroredRows>) {
+        for stray in strays {
+            for index in requests.indices where requests[index].scope == stray.scope {
+                let tables = requests[index].tables.map { $0.lowercased() }
+                if tables.contains(stray.table.lowercased()) { requests[index].scope = [:] }
+            }
+        }
+    }
+}

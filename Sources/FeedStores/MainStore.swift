@@ -1,0 +1,21 @@
+/// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
+///
+/// Synchronous methods block their thread, so none is called from the cooperative pool.
+package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits {
+    /// The store as messages name it: a file's path, or a server and its database. Without any password.
+    var name: String { get }
+
+    /// Makes waits for another process's lock end within seconds, because the program is to stop.
+    func stopWaiting()
+
+    /// Checks that the store is still what was opened. Readers may not notice if it is not.
+    ///
+    /// - Throws: ``StoreError`` saying what is gone or has been replaced, where the program should end.
+    func checkPlace() throws
+
+    /// Puts the store in order while nothing is committed.
+    func tidy() throws
+
+    /// Closes every connection. The store must not be used afterwards.
+    func close() throws
+}

@@ -1,0 +1,57 @@
+package import FeedModel
+package import FeedStaging
+
+/// The one place where a main store's rows are written.
+package protocol StoreCommits: AnyObject, Sendable {
+    /// Takes the right to run a source, which one run in one process holds at a time.
+    ///
+    /// - Returns: nil while another run holds it.
+    /// - Throws: ``StoreError`` where that cannot be found out.
+    func claim(_ source: String) throws -> (any SourceClaim)?
+
+    /// Creates the context in which a source's run stages its rows. Only the holder of the source's claim may call it.
+    func makeWorkerContext(source: String) -> WorkerContext
+
+    /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
+    func removeAbandonedScratch() throws
+
+    /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
+    /// commit that has begun; `interruption` does.
+    ///
+    /// - Parameters:
+    ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
+    ///   - interruption: lets another thread stop the commit.
+    ///   - seconds: the run's duration so far, called when the rows have been merged.
+    /// - Returns: the report as it was recorded.
+    /// - Throws: ``StoreError``; the store is then unchanged.
+    func commit(
+        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        seconds: @escaping @Sendable () -> Double
+    ) async throws -> RunReport
+
+    /// Merges the staged rows of a run as a commit would, reports each change, and takes everything back.
+    ///
+    /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
+    func plan(
+        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck, source: String,
+        onChange: @escaping (PlannedChange) throws -> Void
+    ) throws -> MergeCounts
+
+    /// Merges and keeps the staged rows as a commit would, without the record of a run. For a store that is used for
+    /// trials.
+    ///
+    /// - Throws: ``StoreError`` for an error that would discard a run; the store is then unchanged.
+    func load(_ stack: StagedStack) throws
+}
+
+extension StoreCommits {
+    /// Records a run that has no rows to merge.
+    package func commit(_ commit: Commit, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
+        try await self.commit(commit, merging: nil, interruption: Interruption(), seconds: seconds)
+    }
+}
+
+/// The right to run a source.
+package protocol SourceClaim: Sendable {
+    func unlock()
+}

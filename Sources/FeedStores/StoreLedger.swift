@@ -1,0 +1,47 @@
+package import FeedModel
+package import Foundation
+
+/// What a main store remembers of sources, requests and runs.
+package protocol StoreLedger: AnyObject, Sendable {
+    /// Returns the states of all sources that ever ran, by name.
+    func sourceStates() throws -> [String: SourceState]
+
+    func sourceState(_ source: String) throws -> SourceState
+
+    /// Returns the states of a source and of its requests, the latter by key.
+    func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState])
+
+    /// Returns the last runs of one source or of all, the latest first.
+    func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport]
+
+    /// Notes that a run of a source starts now. A process that starts before the run has ended does not start another
+    /// at once, and knows that the process before it died during the run.
+    ///
+    /// - Parameters:
+    ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
+    ///   - wait: seconds from `now` until such a process asks again; nil leaves the due time unchanged.
+    ///   - declared: the declaration that the run follows.
+    func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws
+
+    /// Notes the reason for which a source is not run any more.
+    func noteHold(_ source: String, error: String, note: String) async throws
+
+    /// Allows sources to run again that are held because processes died during their runs.
+    ///
+    /// - Returns: the sources that were held.
+    func release(_ sources: [String]) throws -> [String]
+
+    /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
+    /// clock that was wrong at that moment may have put them years ahead.
+    func cutWaits(to now: Date) throws
+
+    /// Does the same as ``cutWaits(to:)`` without blocking the caller's thread, for a clock that was set back from
+    /// `former` to `now`. A time stored by the former clock keeps its remaining wait.
+    func cutWaits(to now: Date, setBackFrom former: Date) async throws
+
+    /// Makes sources that are switched off due when they are switched on again, even if they were gone.
+    func forgetGone(_ sources: [String]) throws
+
+    /// Returns the origins that asked for a pause, with the end of each pause.
+    func busyHosts() throws -> [String: Date]
+}

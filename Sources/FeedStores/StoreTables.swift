@@ -1,0 +1,50 @@
+package import FeedModel
+package import FeedStaging
+
+/// The tables of a main store.
+package protocol StoreTables: StagingStore {
+    /// Runs idempotent SQL, all of it or none.
+    ///
+    /// - Throws: ``StoreError`` with the database's message.
+    func execute(schema: String) throws
+
+    /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
+    ///
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
+    func prepareTables(_ definitions: [TableSchema]) throws
+
+    /// Returns true if every table exists, with every column.
+    func isPrepared(for definitions: [TableSchema]) throws -> Bool
+
+    /// Runs a parser's schema if one of its tables does not exist. Adds columns that a later version of it has to
+    /// existing tables.
+    func prepare(schema: String, tables: [String]) throws
+
+    /// Returns true if every table of a parser exists, with every column that its schema gives it.
+    func isPrepared(schema: String, tables: [String]) throws -> Bool
+
+    /// Returns the names of tables that the store does not have.
+    func missingTables(among names: Set<String>) throws -> [String]
+
+    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    func columns(of table: String) throws -> Set<String>
+
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
+    /// table.
+    func refers(_ column: String, of table: String, to other: String) throws -> Bool
+
+    /// Returns messages about existing tables that are not as declared.
+    func differences(from definitions: [TableSchema]) throws -> [String]
+
+    /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
+    func checkReferences(_ references: [ReferenceDefinition]) throws
+
+    /// - Throws: ``StoreError`` naming a view that cannot be read.
+    func checkViews() throws
+
+    /// Returns how a table compares the columns of a scope.
+    func comparison(of table: String, columns: Set<String>) throws -> TableComparison
+
+    /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
+    func renewTableInfos() throws
+}

@@ -1,0 +1,112 @@
+import FeedModel
+import FeedStaging
+import GRDB
+
+/// Reports the changes that a merge is about to make.
+extension Merge {
+    func tell(_ table: StagingTable, _ operation: PlannedChange.Operation, sql: String) throws {
+        guard let onChange else { return }
+        let rows = try Row.fetchCursor(db, sql: sql)
+        while let row = try rows.next() {
+            try onChange(
+                PlannedChange(
+                    table: table.table.name, operation: operation, row: row.storedValues, key: table.keyColumns)
+            )
+        }
+    }
+
+    func tellUpdates(_ difference: Difference) throws {
+        guard let onChange else { return }
+        let table = difference.table
+        let names = table.identityColumns + table.valueColumns
+        // In one query, the columns of a wide table would be more than SQLite returns.
+        func values(_ alias: String) throws -> RowCursor {
+            let columns = names.map { "\(alias).\($0.sqlIdentifier)" }.joined(separator: ", ")
+            return try Row.fetchCursor(
+                db, sql: "SELECT \(columns) FROM \(difference.storedRows) WHERE NOT d.is_new ORDER BY d.id")
+        }
+        let new = try values("s")
+        let old = try values("m")
+        while let newRow = try new.next(), let oldRow = try old.next() {
+            try onChange(
+                PlannedChange(
+                    table: table.table.name,
+                    operation: .update(old: Self.values(of: names, oldRow)),
+                    row: Self.values(of: names, newRow), key: table.keyColumns))
+        }
+    }
+
+    private static func values(of names: [String], _ row: Row) -> PlannedChange.Values {
+        zip(names, row.databaseValues).map { ($0, StoredValue($1)) }
+    }
+
+    /// Reports rows that are about to be deleted, and notes those that will be updated along with them.
+    ///
+    /// - Parameter told: the rows that have been reported already.
+    /// - Returns: a closure that reports the updated rows once they have been updated.
+    func tellTaken(_ taken: [ChangedRows], besides told: ChangedRows? = nil) throws -> () throws -> Void {
+        guard let onChange else { return {} }
+        var updated: [(table: TableInfo, before: String, after: String)] = []
+        for (index, rows) in taken.enumerated() {
+            let table = rows.table
+            let found = "main.\(table.name.sqlIdentifier) m ON \(rows.isRow("m", "g"))"
+            if rows.change == .delete {
+                let others = told.map { told in
+                    let isSame = told.located.map { "x.\($0) = g.\($0)" }.joinedConditions("AND")
+                    return told.table.name == table.name
+                        ? " WHERE NOT EXISTS (SELECT 1 FROM \(told.name) x WHERE \(isSame))" : ""
+                }
+                let gone = try Row.fetchCursor(
+                    db, sql: "SELECT m.* FROM \(rows.name) g CROSS JOIN \(found)\(others ?? "") ORDER BY g.rowid")
+                while let row = try gone.next() {
+                    try onChange(
+                        PlannedChange(
+                            table: table.name, operation: .delete, row: row.storedValues, key: table.primaryKey)
+                    )
+                }
+                continue
+            }
+            // Rows that are also deleted are reported once.
+            let gone = taken.first { $0.change == .delete && $0.table.name == table.name }.map { gone in
+                let isSame = rows.located.map { "x.\($0) = g.\($0)" }.joinedConditions("AND")
+                return " WHERE NOT EXISTS (SELECT 1 FROM \(gone.name) x WHERE \(isSame))"
+            }
+            let select = "SELECT m.* FROM \(rows.name) g LEFT JOIN \(found)\(gone ?? "") ORDER BY g.rowid"
+            let before = "\(stack.schema).tributary_before_\(index)"
+            try db.execute(sql: "DROP TABLE IF EXISTS \(before); CREATE TABLE \(before) AS \(select)")
+            updated.append((table, before, select))
+        }
+        return { [updated] in
+            for (table, before, after) in updated {
+                let old = try Row.fetchCursor(db, sql: "SELECT * FROM \(before) ORDER BY rowid")
+                let new = try Row.fetchCursor(db, sql: after)
+                while let oldRow = try old.next(), let newRow = try new.next() {
+                    let oldValues = oldRow.storedValues
+                    // A row whose primary key was updated is not found again.
+                    let isFound = newRow.contains { !$0.1.isNull }
+                    try onChange(
+                        PlannedChange(
+                            table: table.name, operation: .update(old: oldValues),
+                            row: isFound ? newRow.storedValues : oldValues, key: table.primaryKey))
+                }
+            }
+        }
+    }
+}
+
+extension Row {
+    fileprivate var storedValues: PlannedChange.Values { map { ($0.0, StoredValue($0.1)) } }
+}
+
+extension StoredValue {
+    fileprivate init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let number): .integer(number)
+            case .double(let number): .real(number)
+            case .string(let text): .text(text)
+            case .blob(let data): .blob(data)
+            }
+    }
+}

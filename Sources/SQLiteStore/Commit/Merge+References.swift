@@ -1,0 +1,226 @@
+import FeedModel
+import FeedStaging
+import GRDB
+
+/// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
+///
+/// They are looked up in the main store twice. The first time is before anything is written, so that rows compare with
+/// the stored ones. The second is after the rows of the other table in the same stack have been merged.
+extension Merge {
+    /// Looks up the rows that the store already has.
+    func prepareReferences(_ part: StagedStack.Part) throws {
+        if part.table.isIdentifiedByReference, !part.table.isIndexed {
+            // Deletions query the staged rows.
+            try db.execute(
+                sql: """
+                    CREATE INDEX \(stack.schema).\(part.table.name)_reference
+                    ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
+                    """)
+        }
+        for reference in part.table.references where !isWithinTree(reference, part) { try lookUp(reference, of: part) }
+        if isTree(part) { try prepareTree(part) }
+    }
+
+    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
+    /// level.
+    private func isWithinTree(_ reference: StagedReference, _ part: StagedStack.Part) -> Bool {
+        isTree(part) && ownReferences(of: part.table).contains { $0.column.name == reference.column.name }
+    }
+
+    /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
+    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+        guard !part.table.references.isEmpty else { return }
+        for reference in part.table.references where !isWithinTree(reference, part) {
+            try lookUp(reference, of: part)
+            if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
+        }
+        if part.table.isIdentifiedByReference, !isTree(part) { try db.indexKey(of: part.table, counts: part.counts) }
+    }
+
+    /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
+    /// circle of tables.
+    func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+        for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
+            if isWithinTree(reference, part) {
+                try checkMissing(reference, of: part)
+                continue
+            }
+            try lookUp(reference, of: part)
+            try checkMissing(reference, of: part)
+            guard case .key = part.table.identity else {
+                // A row without an identity cannot be found again.
+                try checkFound(reference, of: part)
+                continue
+            }
+            let column = reference.column.name.sqlIdentifier
+            // Rows that this run has written without the reference; the journal names them already.
+            try db.execute(
+                cached: """
+                    UPDATE \(part.table.qualifiedTable) AS m SET \(column) = (
+                        SELECT s.\(column) FROM \(part.table.qualifiedName) s WHERE \(part.table.matches("s", "m")))
+                    WHERE m.\(column) IS NULL AND EXISTS (
+                        SELECT 1 FROM \(part.table.qualifiedName) s
+                        WHERE \(part.table.matches("s", "m")) AND s.\(column) IS NOT NULL)
+                    """)
+        }
+    }
+
+    /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
+    func isChildOfStagedParent(_ within: RowShape.Within) -> String {
+        let keys = stack.parts.filter { $0.table.table.name == within.parent && $0.counts.rows > 0 }.compactMap {
+            part -> String? in
+            guard let key = part.table.table.primaryKey.first?.sqlIdentifier else { return nil }
+            if part.table.supplies(part.table.table.primaryKey[0]) {
+                return "SELECT s.\(key) FROM \(part.table.qualifiedName) s"
+            }
+            return """
+                SELECT p.\(key) FROM \(part.table.qualifiedName) s
+                JOIN \(part.table.qualifiedTable) p ON \(part.table.isSameRow("s", "p"))
+                """
+        }
+        guard !keys.isEmpty else { return "0" }
+        return "m.\(within.column.sqlIdentifier) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
+    }
+
+    private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        if reference.isByRecord { return try link(reference, of: part) }
+        let stage = part.table.qualifiedName
+        let column = reference.column.name.sqlIdentifier
+        let target = "main.\(reference.target.name.sqlIdentifier)"
+        var source = target
+        var names = reference.lookups.compactMap { $0.column?.sqlIdentifier }
+        var key = reference.targetKey.sqlIdentifier
+        if reference.copiesTarget {
+            source = "\(stack.schema).lookup"
+            let found = names.joined(separator: ", ")
+            names = names.indices.map { "v\($0)" }
+            try db.execute(
+                sql: """
+                    DROP TABLE IF EXISTS \(source);
+                    CREATE TABLE \(source) (id, \(names.joined(separator: ", ")));
+                    INSERT INTO \(source) SELECT \(key), \(found) FROM \(target) ORDER BY \(key) DESC;
+                    CREATE INDEX \(source)_values ON lookup (\(names.joined(separator: ", ")))
+                    """)
+            key = "id"
+        }
+        let condition = zip(names, reference.lookups).map { "t.\($0) = s.\($1.staged.sqlIdentifier)" }
+        try db.execute(
+            cached: """
+                UPDATE \(stage) AS s SET \(column) = (
+                    SELECT t.\(key) FROM \(source) t WHERE \(condition.joined(separator: " AND ")) LIMIT 1)
+                WHERE s.\(column) IS NULL AND s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
+                """)
+    }
+
+    /// Sets the references to records of the same run to the primary keys of those records in the store.
+    private func link(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        let link = try workTable("link", "record INTEGER PRIMARY KEY, id")
+        for other in stack.parts
+        where other.table.table.name == reference.target.name && other.table.numbersRecords && other.counts.rows > 0 {
+            let table = other.table
+            let hasTwins = other.counts.hasTwins
+            let record = hasTwins ? "t.record" : "s.\(StagingTable.record)"
+            let twins = hasTwins ? " JOIN \(table.twins) t ON t.row = s.\(StagingTable.row)" : ""
+            let key = reference.targetKey.sqlIdentifier
+            let rows: String
+            if case .key = table.identity {
+                rows = "\(table.qualifiedName) s JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))"
+            } else {
+                rows = "\(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) s ON \(table.isSameRow("s", "m"))"
+            }
+            if isTree(other) {
+                try db.execute(cached: "INSERT OR IGNORE INTO \(link) SELECT record, id FROM \(tree(table))")
+                continue
+            }
+            // A record that is identified by its own reference is not in the store yet while that reference is
+            // unresolved.
+            let open = table.identifyingReferences.flatMap { own in
+                own.lookups.map {
+                    "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
+                }
+            }
+            try db.execute(
+                cached: """
+                    INSERT INTO \(link) SELECT \(record), min(m.\(key)) FROM \(rows)\(twins)
+                    \(open.isEmpty ? "" : "WHERE " + open.joined(separator: " AND ")) GROUP BY \(record)
+                    """)
+        }
+        let column = reference.column.name.sqlIdentifier
+        let staged = "s.\(reference.lookups[0].staged.sqlIdentifier)"
+        try db.execute(
+            cached: """
+                UPDATE \(part.table.qualifiedName) AS s SET \(column) = (
+                    SELECT id FROM \(link) WHERE record = \(staged))
+                WHERE s.\(column) IS NULL AND \(staged) IS NOT NULL
+                """)
+    }
+
+    private func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        guard reference.missing != .null else { return }
+        let column = reference.column.name.sqlIdentifier
+        let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
+        guard
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT \(staged.joined(separator: ", ")) FROM \(part.table.qualifiedName) s
+                        WHERE s.\(column) IS NULL AND \(staged[0]) IS NOT NULL LIMIT 1
+                        """))
+        else { return }
+        let values = zip(reference.lookups, row.databaseValues).map { "\($0.column ?? "number") = \($1)" }
+        throw StoreError(
+            .constraint,
+            "table '\(part.table.table.name)': the column '\(reference.column.name)' refers to a row of table "
+                + "'\(reference.target.name)' with \(values.joined(separator: ", ")), and there is none; "
+                + "missing = \"create\" makes one, missing = \"null\" leaves the column empty")
+    }
+
+    /// - Throws: ``StoreError`` where rows have been inserted without what they refer to.
+    private func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        let found = try db.cachedStatement(
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM \(part.table.qualifiedName) WHERE \(reference.column.name.sqlIdentifier) IS NOT NULL)
+                """)
+        guard try Bool.fetchOne(found) == true else { return }
+        throw StoreError.circle(part.table.table.name, reference)
+    }
+
+    /// Refuses rows that only a reference tells apart, if the rows referred to refer back to them: they could not be
+    /// told apart.
+    func checkCircles(_ parts: [StagedStack.Part]) throws {
+        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !isTree(part) {
+            for reference in part.table.identifyingReferences
+            where parts[(index + 1)...].contains(where: {
+                $0.table.table.name == reference.target.name && $0.counts.rows > 0
+            }) {
+                let staged = try db.makeStatement(
+                    sql: """
+                        SELECT EXISTS (
+                            SELECT 1 FROM \(part.table.qualifiedName)
+                            WHERE \(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL)
+                        """)
+                guard try Bool.fetchOne(staged) == true else { continue }
+                throw StoreError.circle(part.table.table.name, reference)
+            }
+        }
+    }
+
+    /// Returns true if the rows referred to may be merged only after those that refer to them.
+    private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
+        -> Bool
+    {
+        guard let own = parts.firstIndex(where: { $0.table.name == part.table.name }) else { return false }
+        return parts[own...].contains { $0.table.table.name == reference.target.name }
+    }
+}
+
+extension StoreError {
+    fileprivate static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
+        StoreError(
+            .schema,
+            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
+                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
+                + "has, or one of the columns a value of its own")
+    }
+}

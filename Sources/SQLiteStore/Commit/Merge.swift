@@ -1,0 +1,294 @@
+import FeedModel
+import FeedStaging
+import Foundation
+import GRDB
+
+/// Merges the staged rows of a run into the main store's tables, with a few set-wise statements per table, inside the
+/// caller's transaction. The rows are in another database on the same connection: the run's scratch file, or memory.
+///
+/// Deletions come first, from the last table to the first, so that a row which makes room for another does so in time.
+/// Then new and different rows are written, from the first table to the last. One pass per table finds them and keeps
+/// them in the table `difference`. From there they are written to the store's table and to the journal.
+///
+/// Values that change from run to run are bound, so that the statements are the same for every stack of the same shape.
+struct Merge {
+    let db: Database
+    let run: Int64
+    let stack: StagedStack
+    let memory: StagingMemory
+    /// The rows that requests mirror, even where they staged none of them this time.
+    let mirrors: [MirroredRows]
+    /// True if foreign keys are checked once at the end, rather than with each statement.
+    var defersForeignKeys = true
+    /// Notified of rows that leave the scopes of requests.
+    var claims: ClaimWatch?
+    /// Called with each change before it is made.
+    var onChange: ((PlannedChange) throws -> Void)?
+    let progress = MergeProgress()
+
+    /// Merges the stack. Its rows are in their staging tables, and stay there.
+    func execute() throws -> MergeCounts {
+        var counts = MergeCounts()
+        if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+        let parts = stack.partsByReference
+        try checkCircles(parts)
+        for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
+            try prepareReferences(part)
+        }
+        counts += try deleteMissingRows()
+        let groups = parts.filter { $0.counts.rows > 0 }.groupedByKeys
+        for group in groups {
+            do {
+                for part in group { try resolveReferences(part, among: parts) }
+                counts += try group.count == 1 && isTree(group[0]) ? mergeTree(group[0]) : merge(group)
+            } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
+                throw StoreError(error, in: group[0].table.table.name)
+            }
+            counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
+        }
+        for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
+        try deletePostponedRows()
+        counts += progress.counts
+        // Rows that the feed has, but that were deleted or changed along with another: they are inserted again, or
+        // SQLite says why they cannot be. Appended rows are in the store already, and must not be appended again.
+        for group in groups
+        where group[0].table.identity != .none
+            && progress.tablesTakenFromLate.contains(group[0].table.table.name)
+        {
+            let again = try merge(group)
+            counts.inserted += again.inserted
+            counts.updated += again.updated
+            counts.unchanged = max(0, counts.unchanged - again.inserted - again.updated)
+        }
+        for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
+        return counts
+    }
+
+    // MARK: - New and different rows
+
+    /// Merges parts whose rows may share keys.
+    private func merge(_ group: [StagedStack.Part]) throws -> MergeCounts {
+        try merge(disjoint: group.count == 1 ? group : combined(group))
+    }
+
+    /// Merges parts of one table that have no key in common.
+    private func merge(disjoint parts: [StagedStack.Part]) throws -> MergeCounts {
+        var counts = MergeCounts()
+        if parts.count == 1, let all = try insertAll(parts[0]) {
+            counts.inserted = all
+            return counts
+        }
+        let differences = try parts.enumerated().map { try difference(of: $1, number: $0) }
+        if onChange != nil {
+            for difference in differences { try tellUpdates(difference) }
+        }
+        // This is done before rows of any shape step aside.
+        for difference in differences where difference.updated > 0 {
+            try noteMovedRows(difference.table, from: difference.rows)
+        }
+        // A value that one row gives up may be taken by another.
+        for index in differences.indices where differences[index].updated > 0 {
+            counts += try update(differences[index], of: differences[index...])
+        }
+        for difference in differences {
+            if difference.new > 0 {
+                counts.inserted += try insert(
+                    difference.part, difference.new, from: difference.rows + " WHERE d.is_new ORDER BY d.id")
+            }
+            counts.unchanged += difference.part.counts.rows - difference.new - difference.updated
+        }
+        return counts
+    }
+
+    /// Inserts every row of a part that need not be compared; returns nil where the rows must be compared.
+    private func insertAll(_ part: StagedStack.Part) throws -> Int? {
+        let table = part.table
+        if case .none = table.identity {
+            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
+        }
+        // For an empty table, a large stack is not compared.
+        if stack.path != nil, case .key = table.identity,
+            try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
+        {
+            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
+        }
+        return nil
+    }
+
+    private func difference(of part: StagedStack.Part, number: Int) throws -> Difference {
+        let suffix = number == 0 ? "" : "_\(number)"
+        let name = try workTable(
+            "difference" + suffix,
+            "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER")
+        try db.execute(cached: "INSERT INTO \(name) (row, is_new, target) " + differenceSQL(part))
+        let differing = db.changesCount
+        let new =
+            differing == 0
+            ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(name) WHERE is_new")) ?? 0
+        return Difference(part: part, name: name, suffix: suffix, new: new, updated: differing - new)
+    }
+
+    /// Returns a query for the staged rows that are new or differ: their row ids, whether they are new, and the row id
+    /// of the store's row.
+    private func differenceSQL(_ part: StagedStack.Part) -> String {
+        let table = part.table
+        guard case .key(let key, _) = table.identity else {
+            if table.isIdentifiedByManyColumns {
+                return """
+                    SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
+                    WHERE s.\(StagingTable.row) NOT IN (\(table.rowsThatAreInBoth("staged"))) ORDER BY s.\(StagingTable.row)
+                    """
+            }
+            // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
+            return """
+                SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
+                WHERE s.\(StagingTable.row) NOT IN (
+                    SELECT k.\(StagingTable.row) FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
+                ) ORDER BY s.\(StagingTable.row)
+                """
+        }
+        let isNew = "m.\(key[0].sqlIdentifier) IS NULL"
+        var differs = [isNew]
+        if table.sync == .upsert || table.sync == .mirror {
+            differs += table.valueColumns.map(\.sqlIdentifier).map {
+                "s.\($0) IS NOT m.\($0) COLLATE BINARY"
+            }
+        }
+        return """
+            SELECT s.\(StagingTable.row), \(isNew), \(table.table.rowID.map { "m." + $0 } ?? "NULL") FROM \(table.qualifiedName) s
+            LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
+            WHERE \(differs.joinedConditions("OR")) ORDER BY \(order(of: part))
+            """
+    }
+
+    /// Returns the sort order of a part: a small feed's own order, or the order of the key for a large feed.
+    private func order(of part: StagedStack.Part) -> String {
+        guard part.isSorted, case .key(let key, _) = part.table.identity else { return "s.\(StagingTable.row)" }
+        return key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
+    }
+
+    func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
+        let table = part.table
+        let names = table.allColumns.map(\.name.sqlIdentifier)
+        let values = names.map { "s." + $0 }.joined(separator: ", ")
+        try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
+        let insertion = """
+            INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", "))) SELECT \(values) FROM \(rows)
+            """
+        if case .key = table.identity {
+            let inserted = try makingRoom(in: table) { try execute(insertion, of: count, into: part) }
+            try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
+            return inserted
+        }
+        // Rows with keys that the store generates are those behind the last row id.
+        let rowID = table.table.rowID ?? "rowid"
+        let (last, inserted) = try makingRoom(in: table) {
+            let last =
+                try Int64.fetchOne(
+                    db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
+            return (last, try execute(insertion, of: count, into: part))
+        }
+        try writeJournal(
+            table.table.name, key: "m.\(rowID)", operation: "insert",
+            from: "\(table.qualifiedTable) m WHERE m.\(rowID) > ? ORDER BY m.\(rowID)", [last])
+        return inserted
+    }
+
+    /// Updates the rows that differ.
+    ///
+    /// - Parameter remaining: this difference, and those of the same table that are to be updated afterwards.
+    private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
+        let table = difference.table
+        let columns = table.valueColumns.map(\.sqlIdentifier)
+        let key = table.identityColumns.map(\.sqlIdentifier)
+        let rows = difference.rows + " WHERE NOT d.is_new"
+        let taken = try rowsTakenAlong(
+            withUpdateOf: table.table, columns: table.valueColumns, rows: difference.storedRows,
+            where: ["NOT d.is_new"])
+        let tellTaken = try tellTaken(taken)
+        let assignment =
+            "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
+        let parksFirst = table.table.hasConflictClause
+        // If the key column's collation equates different texts, the journal gets the key as the store has it. It is
+        // read before a row id may change.
+        let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
+        try writeJournal(
+            table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: "update",
+            from: (isExact ? difference.rows : difference.storedRows) + " WHERE NOT d.is_new ORDER BY d.id")
+        let updated: Int
+        if let rowID = table.table.rowID {
+            // By row id, and from a table that is keyed by it. Whatever statistics the planner has on the store's
+            // table, it need not scan it.
+            let changed = try changedRows(difference)
+            updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
+                try db.execute(
+                    cached: """
+                        UPDATE \(table.qualifiedTable) AS m \(assignment)
+                            FROM \(changed) c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
+                            WHERE c.target = m.\(rowID))
+                        WHERE m.\(rowID) IN (SELECT target FROM \(changed))
+                        """)
+                return db.changesCount
+            }
+        } else {
+            // Without row ids, and under the key's own collations, SQLite scans the table.
+            updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
+                try db.execute(
+                    cached: """
+                        UPDATE \(table.qualifiedTable) AS m \(assignment)
+                            FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
+                        WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
+                            SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
+                        """)
+                return db.changesCount
+            }
+        }
+        guard !parksFirst || updated == difference.updated else {
+            throw StoreError(
+                .constraint,
+                "table '\(table.table.name)': a row cannot have its new value in a UNIQUE column, because a row that the "
+                    + "feed does not have holds it")
+        }
+        try tellTaken()
+        var counts = try note(taken)
+        counts.updated += updated
+        // Children that were merged before have been changed along with their parents. They are merged again.
+        for rows in taken {
+            let statement = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(rows.name))")
+            if try Bool.fetchOne(statement) == true { progress.tablesTakenFromLate.insert(rows.table.name) }
+        }
+        return counts
+    }
+
+    /// Returns the table of the rows that a difference updates, by their current row ids.
+    func changedRows(_ difference: Difference) throws -> String {
+        let changed = try workTable(
+            "changed" + difference.suffix, "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
+        try db.execute(
+            cached:
+                "INSERT INTO \(changed) SELECT target, row FROM \(difference.name) WHERE NOT is_new ORDER BY target")
+        return changed
+    }
+
+    /// Returns an empty table beside the staged rows, which is created where none of this name exists.
+    func workTable(_ name: String, _ columns: String) throws -> String {
+        let table = "\(stack.schema).tributary_\(name)"
+        if stack.path != nil || !memory.hasWorkTable(name) {
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(table) (\(columns))")
+        }
+        try db.execute(cached: "DELETE FROM \(table)")
+        return table
+    }
+
+    // MARK: - The journal
+
+    func writeJournal(
+        _ table: String, key: String, operation: String, from rows: String, _ arguments: StatementArguments = []
+    ) throws {
+        try db.execute(
+            cached: """
+                INSERT INTO main.tributary_change (run, "table", key, operation)
+                SELECT ?, \(table.sqlLiteral), \(key), \(operation.sqlLiteral) FROM \(rows)
+                """, [run] + arguments)
+    }
+}

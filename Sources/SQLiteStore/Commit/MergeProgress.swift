@@ -1,0 +1,20 @@
+import FeedModel
+import FeedStaging
+
+/// The findings and postponed work of a merge.
+///
+/// A class because the merge's steps share it; one merge uses it, on the writing connection's queue.
+final class MergeProgress {
+    /// Rows to be deleted once everything is in place, by their table's name.
+    var postponed: [String: ChangedRows] = [:]
+    /// The counts of these deletions.
+    var counts = MergeCounts()
+    /// Tables whose rows foreign keys have deleted or changed along with those of another table.
+    var tablesTakenFrom: Set<String> = []
+    /// Those of these tables from which rows were taken that may have been merged before.
+    var tablesTakenFromLate: Set<String> = []
+    /// Tables and scopes of staged rows some of which another part of the stack has taken.
+    var strays: Set<MirroredRows> = []
+    /// The merge's own tables that hold whole rows, which can be emptied after the merge.
+    var tablesToEmpty: [String] = []
+}

@@ -1,0 +1,311 @@
+package import FeedModel
+package import FeedStaging
+package import FeedStores
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The one place where the main store is written.
+extension SQLiteStore {
+    /// Merges the staged rows of a run, and records the run, in one transaction. Cancelling the task does not stop a
+    /// commit that has begun; `interruption` does.
+    ///
+    /// - Parameters:
+    ///   - stack: nil for a run that has no rows to merge: unchanged, discarded or cancelled.
+    ///   - interruption: lets another thread stop the commit.
+    ///   - seconds: the run's duration so far, called when the rows have been merged.
+    /// - Returns: the report as it was recorded.
+    /// - Throws: ``StoreError``; the store is then unchanged.
+    package func commit(
+        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        seconds: @escaping @Sendable () -> Double
+    ) async throws -> RunReport {
+        guard let stack else {
+            var commit = commit
+            commit.report.seconds = seconds()
+            try await writeInGroup(committed: { [commit] in self.requestIndex.note(commit) }) { [commit] db in
+                try db.write(commit)
+            }
+            return commit.report
+        }
+        return try await onWriter { db in
+            try self.commit(commit, merging: stack, interruption: interruption, seconds: seconds, on: db)
+        }
+    }
+
+    /// - Parameter db: the writing connection.
+    func commit(
+        _ commit: Commit, merging stack: StagedStack, interruption: Interruption = Interruption(),
+        seconds: () -> Double, on db: Database
+    ) throws -> RunReport {
+        do {
+            let stack = try attach(stack, mirrors: commit.mirrors, to: db)
+            defer { if stack.path != nil { db.detachWorker() } }
+            // It is called only as long as the body runs, on the connection that the body holds.
+            nonisolated(unsafe) let connection = db.sqliteConnection
+            return try interruption.whileInterruptible({ sqlite3_interrupt(connection) }) {
+                guard stack.path == nil else {
+                    return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
+                }
+                do {
+                    // Deferring them makes SQLite forget every prepared statement, which takes longer than most small
+                    // stacks. Most stacks do not need it, as parents come before their children.
+                    return try record(commit, merging: stack, defersForeignKeys: false, seconds: seconds, db)
+                } catch let error as DatabaseError where error.breaksForeignKey {
+                    return try record(commit, merging: stack, defersForeignKeys: true, seconds: seconds, db)
+                }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: path)
+        }
+    }
+
+    private func record(
+        _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
+    ) throws -> RunReport {
+        var commit = commit
+        var widened: Set<RequestID> = []
+        memory.beginTransaction()
+        try checkFile()
+        try db.inTransaction(.immediate) {
+            var rivals = try rivals(
+                of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
+            rivals.subtract(commit.changedRequests)
+            let claims = ClaimWatch(requestIndex)
+            let merge = Merge(
+                db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
+                defersForeignKeys: defersForeignKeys, claims: claims)
+            try stack.writeBatches(db)
+            // If a table has no rows at all, the rows that its requests stand for are gone.
+            try db.forgetValidators(of: bereft(by: stack, db))
+            commit.report.counts = try merge.execute()
+            widened = try claims.widen(&commit, strays: merge.strays(claims), db)
+            try stack.removeBatches(db)
+            try db.checkForeignKeys()
+            commit.report.seconds = seconds()
+            // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another,
+            // send them again.
+            for table in merge.progress.tablesTakenFrom {
+                try db.forgetValidators(of: Set(requestIndex.requests(of: table, within: [:], db)))
+            }
+            for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
+                commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
+            }
+            try db.write(commit)
+            try db.widenScopes(of: widened)
+            if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
+            try checkFile()
+            return .commit
+        }
+        memory.endTransaction()
+        requestIndex.note(commit, widened: widened)
+        return commit.report
+    }
+
+    /// Returns the requests that have written some of the rows that a stack mirrors.
+    ///
+    /// - Parameters:
+    ///   - source: the source of the stack.
+    ///   - check: called with the requests of other sources.
+    /// - Throws: the error of `check`.
+    func rivals(of source: String, _ mirrored: Set<MirroredRows>, check: Commit.MirrorCheck?, _ db: Database) throws
+        -> Set<RequestID>
+    {
+        try mirrored.reduce(into: []) { all, rows in
+            let rivals = try requestIndex.requests(of: rows.table, within: rows.scope, db)
+            let comparison = try requestIndex.comparison(of: rows.table, rows.scope.keys, db)
+            try check?(rows, rivals.filter { $0.source != source }, comparison)
+            all.formUnion(rivals)
+        }
+    }
+
+    /// Returns the requests that have written tables which are empty now, and which the stack will fill. The rows of
+    /// these requests have been deleted, and once the stack is merged the tables no longer show it.
+    private func bereft(by stack: StagedStack, _ db: Database) throws -> Set<RequestID> {
+        let filling = Set(stack.parts.filter { $0.counts.rows > 0 }.map(\.table.table.name))
+        return try filling.reduce(into: []) { bereft, table in
+            guard try !db.hasRows(table) else { return }
+            bereft.formUnion(try requestIndex.requests(of: table, within: [:], db))
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// Makes the staged rows of a stack readable on the writing connection, before the transaction that merges it.
+    func attach(_ stack: StagedStack, mirrors: [MirroredRows], to db: Database) throws -> StagedStack {
+        var stack = stack
+        if let path = stack.path {
+            try db.attachWorker(path)
+            for index in stack.parts.indices { stack.parts[index].table.schema = stack.schema }
+        }
+        return try memory.makeTables(for: stack, mirrors: mirrors, db)
+    }
+}
+
+extension StagedStack {
+    /// The name of the database in which the rows are, on the connection that merges them.
+    var schema: String { path == nil ? StagingMemory.schema : "worker" }
+}
+
+extension Database {
+    /// Returns the number of the run that is about to be recorded.
+    fileprivate func nextRun() throws -> Int64 {
+        let last = try cachedStatement(
+            sql: """
+                SELECT max(
+                    coalesce((SELECT max(id) FROM main.tributary_run), 0),
+                    coalesce((SELECT run FROM main.tributary_change ORDER BY id DESC LIMIT 1), 0))
+                """)
+        return try (Int64.fetchOne(last) ?? 0) + 1
+    }
+
+    fileprivate func attachWorker(_ path: String) throws {
+        try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
+        do {
+            try execute(
+                sql: """
+                    PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096
+                    """)
+        } catch {
+            detachWorker()
+            throw error
+        }
+    }
+
+    func detachWorker() {
+        // Statements that read its tables keep the worker database attached until they are finalized.
+        releaseMemory()
+        do {
+            try execute(sql: "DETACH DATABASE worker")
+        } catch {
+            // Only an open statement could be the cause, and every statement above has ended.
+            assertionFailure("worker context still attached: \(error)")
+        }
+    }
+
+    /// Writes everything that a run leaves apart from its rows.
+    fileprivate func write(_ commit: Commit) throws {
+        let report = commit.report
+        try report.write(self)
+        try commit.state.write(self)
+        if let host = commit.busyHost {
+            // Servers choose the names of origins, so expired entries are deleted.
+            try execute(
+                cached: "DELETE FROM main.tributary_host WHERE not_before <= ?",
+                [StoreDate.text(host.notBefore - host.wait)])
+            try execute(
+                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?, ?)",
+                [host.origin, StoreDate.text(host.notBefore), host.wait])
+        }
+        // Validators stand for rows: delete those of requests that the stack no longer has.
+        for key in commit.forgottenKeys {
+            try execute(
+                cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [report.source, key])
+        }
+        for var request in commit.requests {
+            if let asked = commit.revalidated[request.key], try !has(asked, of: report.source) {
+                // Another commit has deleted or moved rows in the meantime, perhaps of this request.
+                request.validators = Validators()
+                request.digest = nil
+            }
+            try request.write(self, source: report.source)
+        }
+        let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
+        try forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
+    }
+
+    /// Returns true if a request's validators and scope are still those that were known when it was sent.
+    private func has(_ state: RequestState, of source: String) throws -> Bool {
+        let statement = try cachedStatement(
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM main.tributary_request WHERE source = ? AND key = ?
+                AND etag IS ? AND last_modified IS ? AND digest IS ? AND scope = ?)
+                """)
+        return try Bool.fetchOne(
+            statement,
+            arguments: [
+                source, state.key, state.validators.etag, state.validators.lastModified, state.digest,
+                try state.scopeText(),
+            ]) == true
+    }
+
+    /// Lets requests claim everything in their tables from now on.
+    fileprivate func widenScopes(of requests: Set<RequestID>) throws {
+        for request in requests {
+            try execute(
+                cached: "UPDATE main.tributary_request SET scope = '{}' WHERE source = ? AND key = ?",
+                [request.source, request.key])
+        }
+    }
+
+    /// Removes the validators of requests whose rows may have been deleted, so that their next run is unconditional.
+    fileprivate func forgetValidators(of requests: Set<RequestID>) throws {
+        for request in requests {
+            try execute(
+                cached: """
+                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL, digest = NULL
+                    WHERE source = ? AND key = ?
+                    """, [request.source, request.key])
+        }
+    }
+
+    /// Deletes old runs and their part of the journal, a bounded number each time.
+    fileprivate func forgetRuns(before date: Date, changes: Int) throws {
+        try execute(
+            cached: """
+                DELETE FROM main.tributary_run WHERE id IN (
+                    SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
+                """, [StoreDate.text(date)])
+        let oldest = try cachedStatement(
+            sql: """
+                SELECT c.id, (SELECT min(id) FROM main.tributary_run) AS first FROM
+                    (SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1) c WHERE c.run < first
+                """)
+        guard let row = try Row.fetchOne(oldest) else { return }
+        let start: Int64 = row[0]
+        let first: Int64 = row[1]
+        try execute(
+            cached: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", [start + Int64(changes), first])
+    }
+
+    /// Names the first broken foreign key. Foreign keys are deferred while a commit merges.
+    func checkForeignKeys() throws {
+        guard hasBrokenForeignKeys else { return }
+        guard let violation = try Row.fetchOne(self, sql: "PRAGMA main.foreign_key_check") else { return }
+        let table: String = violation["table"]
+        let parent: String = violation["parent"]
+        let constraint: Int = violation["fkid"]
+        let rows = try Row.fetchAll(self, sql: "PRAGMA main.foreign_key_list(\(table.sqlIdentifier))")
+            .filter { ($0["id"] as Int) == constraint }
+        let columns = rows.map { $0["from"] as String }
+        let target = rows.compactMap { $0["to"] as String? }
+        let rowID: Int64? = violation["rowid"]
+        let row = try rowID.flatMap { rowID in
+            try Row.fetchOne(
+                self, sql: "SELECT * FROM main.\(table.sqlIdentifier) WHERE rowid = ?", arguments: [rowID])
+        }
+        let reference = target.isEmpty ? parent : "\(parent)(\(target.joined(separator: ", ")))"
+        throw StoreError(
+            .constraint,
+            "table '\(table)': foreign key (\(columns.joined(separator: ", "))) REFERENCES \(reference) has no such row, "
+                + "in the row \(row.map(describe) ?? "without a row id")")
+    }
+}
+
+extension StoreError {
+    init(commit error: DatabaseError, path: String) {
+        let message = error.message ?? error.description
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            self.init(.database, "the store \(path) cannot grow: \(message); free space on its file system")
+        case .SQLITE_BUSY:
+            self.init(
+                .database,
+                "the store \(path) stayed locked by another process, for two minutes or until this one was to stop")
+        case .SQLITE_CONSTRAINT:
+            self.init(.constraint, message)
+        default:
+            self.init(.database, "the store \(path) cannot be written: \(message)")
+        }
+    }
+}

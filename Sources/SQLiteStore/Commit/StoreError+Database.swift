@@ -1,0 +1,23 @@
+import FeedModel
+import GRDB
+
+extension DatabaseError {
+    /// True if a value exists already that must be unique.
+    var breaksUniqueness: Bool {
+        [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID].contains(
+            extendedResultCode)
+    }
+
+    var breaksForeignKey: Bool { extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY }
+}
+
+extension StoreError {
+    /// Creates the error for SQLite's refusal of a merge statement.
+    init(_ error: DatabaseError, in table: String) {
+        let message = error.message ?? error.description
+        switch error.resultCode {
+        case .SQLITE_CONSTRAINT: self.init(.constraint, "table '\(table)': \(message)")
+        default: self.init(.database, "table '\(table)': \(message)")
+        }
+    }
+}

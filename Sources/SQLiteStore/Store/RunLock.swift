@@ -1,0 +1,67 @@
+import FeedModel
+import FeedStores
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The right to run a source, held by one run in one process at a time.
+///
+/// A lock on one byte of `STORE-lock`, chosen by the source's name. It is an open file description lock
+/// (fcntl_locking(2)). So it also excludes other runs in this process, and the kernel releases it when its holder dies.
+final class RunLock: SourceClaim {
+    private let descriptor: Int32
+
+    /// - Returns: nil while another run holds the lock.
+    /// - Throws: ``StoreError`` where the lock file cannot be used.
+    convenience init?(store: SQLiteStore, source: String) throws {
+        try self.init(storePath: store.path, name: source, waits: false)
+    }
+
+    /// Takes the right to change the schema of a store. Blocks until another process has released it.
+    ///
+    /// - Returns: never nil.
+    convenience init?(schemaOf storePath: String) throws {
+        // No source can have this name.
+        try self.init(storePath: storePath, name: "\u{0}schema", waits: true)
+    }
+
+    private init?(storePath: String, name: String, waits: Bool) throws {
+        let path = storePath + "-lock"
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw StoreError(
+                .unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(truncatingIfNeeded: Self.position(of: name))
+        lock.l_len = 1
+        guard fcntl(descriptor, waits ? Self.waitForLock : Self.setLock, &lock) == 0 else {
+            let code = errno
+            close(descriptor)
+            if code == EAGAIN || code == EACCES { return nil }
+            throw StoreError(.unavailable, "the lock file \(path) cannot be locked: \(String(cString: strerror(code)))")
+        }
+    }
+
+    package func unlock() { close(descriptor) }
+
+    // F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
+    #if os(Linux)
+        private static let setLock: Int32 = 37
+        private static let waitForLock: Int32 = 38
+    #else
+        private static let setLock: Int32 = 90
+        private static let waitForLock: Int32 = 91
+    #endif
+
+    /// Returns the lock's position, the same in every process. Its top two bits are zero, as file offsets are signed.
+    private static func position(of source: String) -> UInt64 {
+        Fingerprint.hash(source) >> 2
+    }
+}

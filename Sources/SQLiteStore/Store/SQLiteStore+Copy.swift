@@ -1,0 +1,73 @@
+import FeedModel
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+    /// Copies the store's state at one moment into another file, by SQLite's backup interface (backup.html). Commits go
+    /// on meanwhile. The copy has every table, whichever are asked for.
+    package func copy(_ tables: [String]?, to path: String) throws {
+        let copy = try DatabaseQueue(path: path)
+        try pool.backup(to: copy)
+        // A copy that is only read leaves no files beside it.
+        try copy.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+        try copy.close()
+    }
+
+    /// Returns true for the store's file and for files that SQLite or Tributary keeps beside it, which are named after
+    /// it.
+    private func isOwn(_ path: String) throws -> Bool {
+        func resolved(_ path: String) -> URL {
+            let url = URL(fileURLWithPath: path).standardizedFileURL
+            let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
+            return folder.appendingPathComponent(url.lastPathComponent)
+        }
+        let own = URL(fileURLWithPath: self.path).resolvingSymlinksInPath()
+        let file = resolved(path)
+        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+        let isBeside = file.deletingLastPathComponent().path == own.deletingLastPathComponent().path
+        let suffixes = ["", "-wal", "-shm", "-journal", "-lock", "-daemon", "-work"]
+        return target.path == own.path
+            || isBeside && suffixes.contains { file.lastPathComponent == own.lastPathComponent + $0 }
+            || target.path.hasPrefix(own.path + "-work/")
+    }
+
+    /// Creates a file that is a complete copy of the store, or leaves an existing file as it is.
+    ///
+    /// - Parameter replacing: true if a file of this name is replaced.
+    /// - Returns: the size of the copy in bytes.
+    /// - Throws: ``StoreError`` naming the file.
+    package func backUp(to path: String, replacing: Bool) throws -> Int {
+        guard try !isOwn(path) else {
+            throw StoreError(.unavailable, "\(path) is the store's own file; a copy needs a name of its own")
+        }
+        let failure = { (why: String) in StoreError(.unavailable, "\(path): the copy cannot be written: \(why)") }
+        let partial = path + ".partial-\(ProcessInfo.processInfo.processIdentifier)"
+        defer { unlink(partial) }
+        do {
+            try copy(nil, to: partial)
+        } catch let error as DatabaseError {
+            throw failure(error.message ?? error.description)
+        }
+        let size: UInt64
+        do {
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: partial))
+            size = try file.seekToEnd()
+            try file.synchronize()
+            try file.close()
+        } catch {
+            throw failure(error.localizedDescription)
+        }
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw failure("it is not a regular file")
+        }
+        if let log = ["-wal", "-journal"].first(where: { FileManager.default.fileExists(atPath: path + $0) }) {
+            throw failure("\(path)\(log) lies beside it, and would be taken for the copy's")
+        }
+        // Unlike `rename`, `link` never replaces a file (link(2)).
+        guard (replacing ? rename(partial, path) : link(partial, path)) == 0 else {
+            throw failure(String(cString: strerror(errno)))
+        }
+        return Int(size)
+    }
+}

@@ -1,0 +1,58 @@
+import FeedModel
+package import FeedStaging
+import Foundation
+package import GRDB
+
+/// Stored rows beside those that a run stages.
+extension SQLiteStore {
+    package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord {
+        try pool.read { try request.fetchOne($0) }
+    }
+
+    package func attachStoredTables(to scratch: Database) throws {
+        try scratch.execute(sql: "ATTACH DATABASE ? AS store", arguments: [path])
+    }
+
+    /// The attached database is the store itself.
+    package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) {}
+
+    package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
+        var configuration = Configuration()
+        configuration.label = "rows"
+        configuration.readonly = true
+        configuration.prepareDatabase { [path = staged.database.path] db in
+            try db.execute(sql: "ATTACH DATABASE ? AS staged", arguments: [path])
+        }
+        do {
+            let reader = try DatabaseQueue(path: path, configuration: configuration)
+            return try reader.read { db in
+                let statement = try db.makeStatement(sql: query)
+                guard statement.isReadonly else {
+                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
+                }
+                var found = QueriedRows(columns: statement.columnNames.map { $0.lowercased() }, rows: [])
+                let rows = try Row.fetchCursor(statement)
+                while found.rows.count < limit, let row = try rows.next() {
+                    found.rows.append(
+                        Dictionary(row.map { ($0.0.lowercased(), $0.1.text) }, uniquingKeysWith: { first, _ in first }))
+                }
+                return found
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)")
+        }
+    }
+}
+
+extension DatabaseValue {
+    fileprivate var text: String? {
+        switch storage {
+        case .null: nil
+        case .int64(let number): String(number)
+        case .double(let number): String(number)
+        case .string(let text): text
+        case .blob(let data): data.map { String(format: "%02x", $0) }.joined()
+        }
+    }
+}

@@ -1,0 +1,301 @@
+package import FeedModel
+import FeedStaging
+import GRDB
+
+/// Tables that mappings declare.
+extension SQLiteStore {
+    /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
+    ///
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
+    package func prepareTables(_ definitions: [TableSchema]) throws {
+        guard !definitions.isEmpty else { return }
+        let wide = definitions.filter { $0.columns.count > TableInfo.maximumColumns }.map {
+            "\($0.place): the mapping gives table '\($0.name)' \($0.columns.count) columns, and at most "
+                + "\(TableInfo.maximumColumns) can be written; leave some out, or split the table"
+        }
+        guard wide.isEmpty else { throw StoreError(.schema, wide.joined(separator: "\n")) }
+        do {
+            try tableInfos.ensure(.tables(definitions), in: pool) {
+                if try !isPrepared(for: definitions) {
+                    try pool.write { db in
+                        for definition in definitions { try db.prepare(definition, among: definitions) }
+                    }
+                }
+                let problems = try differences(from: definitions)
+                guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .schema, "the tables that mappings declare cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// Returns true if every table exists, with every column.
+    package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
+        try pool.read { db in
+            try definitions.allSatisfy { definition in
+                guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return false }
+                return definition.columns.allSatisfy { info.column($0.name) != nil }
+            }
+        }
+    }
+
+    /// Runs a parser's schema if one of its tables does not exist. Adds columns that a later version of it has to
+    /// existing tables.
+    package func prepare(schema: String, tables: [String]) throws {
+        do {
+            try tableInfos.ensure(.sql(schema), in: pool) {
+                let isMissing = try !missingTables(among: Set(tables)).isEmpty
+                guard try tables.isEmpty || isMissing || !newColumns(schema: schema, tables: tables).isEmpty else {
+                    return
+                }
+                // Two processes may open a store of the former version at once.
+                let lock = try RunLock(schemaOf: path)
+                defer { lock?.unlock() }
+                // Columns first: indexes and views of the schema may name them.
+                let columns = try newColumns(schema: schema, tables: tables)
+                try pool.write { db in
+                    for (table, column) in columns {
+                        try db.execute(
+                            sql: "ALTER TABLE \(table.sqlIdentifier) ADD COLUMN \(column.name.sqlIdentifier) "
+                                + column.declaredType)
+                    }
+                    try db.execute(sql: schema)
+                }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(.schema, "the tables of the parser cannot be created: \(error.message ?? "\(error)")")
+        }
+    }
+
+    /// Returns true if every table of a parser exists, with every column that its schema gives it.
+    package func isPrepared(schema: String, tables: [String]) throws -> Bool {
+        guard try missingTables(among: Set(tables)).isEmpty else { return false }
+        return try newColumns(schema: schema, tables: tables).isEmpty
+    }
+
+    /// Returns the columns that a parser's schema gives to its tables, and that the existing tables lack.
+    private func newColumns(
+        schema: String, tables: [String]
+    ) throws -> [(table: String, column: TableInfo.Column)] {
+        let declared = try DatabaseQueue()
+        // The author keeps a schema that depends on other tables than its own up to date.
+        guard (try? declared.write { try $0.execute(sql: schema) }) != nil else { return [] }
+        return try tables.flatMap { table in
+            guard let new = try declared.read({ try TableInfo($0, table: table, schema: "main") }),
+                let old = try pool.read({ try TableInfo($0, table: table, schema: "main") })
+            else { return [(table: String, column: TableInfo.Column)]() }
+            return new.columns.filter { !$0.isGenerated && old.column($0.name) == nil }.map { (old.name, $0) }
+        }
+    }
+
+    /// Returns every table except Tributary's and SQLite's own.
+    package func tables() throws -> [StoreTable] {
+        try pool.read { db in
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+                    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'tributary\\_%' ESCAPE '\\'
+                    AND name <> 'grdb_migrations' ORDER BY name
+                    """)
+            return try names.compactMap { name in
+                guard let info = try TableInfo(db, table: name, schema: "main") else { return nil }
+                return StoreTable(
+                    name: info.name,
+                    columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) },
+                    primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
+                    foreignKeys: try db.foreignKeys(of: info))
+            }
+        }
+    }
+
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
+    /// table.
+    package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
+        try pool.read { db in
+            guard let info = try TableInfo(db, table: table, schema: "main") else { return true }
+            return info.foreignKeys.contains { key in
+                key.columns.map { $0.lowercased() } == [column.lowercased()]
+                    && key.parent.lowercased() == other.lowercased()
+            }
+        }
+    }
+
+    /// - Throws: ``StoreError`` naming a view that cannot be read.
+    package func checkViews() throws {
+        try pool.read { db in
+            for view in try String.fetchAll(db, sql: "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name")
+            {
+                do {
+                    _ = try db.makeStatement(sql: "SELECT * FROM \(view.sqlIdentifier)")
+                } catch let error as DatabaseError {
+                    throw StoreError(.schema, "the view '\(view)' cannot be read: \(error.message ?? "\(error)")")
+                }
+            }
+        }
+    }
+
+    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    package func columns(of table: String) throws -> Set<String> {
+        try pool.read { db in
+            Set(try TableInfo(db, table: table, schema: "main")?.columns.map { $0.name.lowercased() } ?? [])
+        }
+    }
+
+    /// Returns messages about existing tables that are not as declared.
+    package func differences(from definitions: [TableSchema]) throws -> [String] {
+        try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
+    }
+
+    /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
+    package func checkReferences(_ references: [ReferenceDefinition]) throws {
+        guard !references.isEmpty else { return }
+        try tableInfos.ensure(.references(references), in: pool) {
+            let problems = try pool.read { db in try references.compactMap { try db.problem(of: $0) } }
+            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+        }
+    }
+}
+
+extension Database {
+    fileprivate func foreignKeys(of table: TableInfo) throws -> [StoreTable.ForeignKey] {
+        try table.foreignKeys.filter { $0.columns.count == 1 }.compactMap { key in
+            let target =
+                try key.targets.first ?? TableInfo(self, table: key.parent, schema: "main")?.primaryKey.first
+            return target.map { StoreTable.ForeignKey(column: key.columns[0], table: key.parent, target: $0) }
+        }
+    }
+
+    fileprivate func problem(of reference: ReferenceDefinition) throws -> String? {
+        guard let info = try TableInfo(self, table: reference.table, schema: "main") else {
+            return "\(reference.place): there is no table '\(reference.table)'; map it, or create it in the schema"
+        }
+        for column in [reference.column] + reference.set where info.column(column) == nil {
+            let known = info.columns.map(\.name).joined(separator: ", ")
+            return "\(reference.place): table '\(info.name)' has no column '\(column)'; it has \(known)"
+        }
+        if info.primaryKey.count != 1 {
+            return
+                "\(reference.place): the primary key of table '\(info.name)' is not one column, and cannot be stored in one"
+        }
+        if reference.needsUniqueColumn, info.collations(ofKey: [reference.column]) == nil {
+            return "\(reference.place): missing = \"create\" needs a unique index on '\(reference.column)' of table "
+                + "'\(info.name)'; run CREATE UNIQUE INDEX \(info.name)_\(reference.column) ON "
+                + "\(info.name.sqlIdentifier) (\(reference.column.sqlIdentifier))"
+        }
+        return nil
+    }
+
+    fileprivate func prepare(_ definition: TableSchema, among all: [TableSchema]) throws {
+        let name = definition.name.sqlIdentifier
+        guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
+            var parts = try definition.columns.map { column in
+                let isKey = definition.key.contains { $0.lowercased() == column.name.lowercased() }
+                return try sql(column, isNotNull: column.isNotNull || isKey, among: all)
+            }
+            let mapped = Set(definition.columns.map { $0.name.lowercased() })
+            for name in definition.scope where !mapped.contains(name.lowercased()) {
+                let isKey = definition.key.contains { $0.lowercased() == name.lowercased() }
+                parts.append("\(name.sqlIdentifier) TEXT\(isKey ? " NOT NULL" : "")")
+            }
+            if !definition.key.isEmpty {
+                let constraint = definition.needsGeneratedKey ? "UNIQUE" : "PRIMARY KEY"
+                parts.append("\(constraint) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", ")))")
+            }
+            if definition.needsGeneratedKey {
+                let taken = Set((definition.columns.map(\.name) + definition.scope).map { $0.lowercased() })
+                var name = taken.contains("id") ? definition.name + "_id" : "id"
+                var number = 2
+                while taken.contains(name.lowercased()) {
+                    name = "id_\(number)"
+                    number += 1
+                }
+                parts.insert("\(name.sqlIdentifier) INTEGER PRIMARY KEY", at: 0)
+            }
+            try execute(sql: "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))")
+            for columns in definition.indexes {
+                // The key's own index begins with these.
+                if zip(columns, definition.key).allSatisfy({ $0.lowercased() == $1.lowercased() }),
+                    columns.count <= definition.key.count
+                {
+                    continue
+                }
+                let index = ([definition.name] + columns).joined(separator: "_").sqlIdentifier
+                let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
+                try execute(sql: "CREATE INDEX IF NOT EXISTS \(index) ON \(name) (\(list))")
+            }
+            return
+        }
+        for column in definition.columns where info.column(column.name) == nil {
+            // Existing rows have no value for it.
+            try execute(sql: "ALTER TABLE \(name) ADD COLUMN \(sql(column, isNotNull: false, among: all))")
+        }
+    }
+
+    private func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [TableSchema]) throws -> String {
+        var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references, among: all))"
+        if isNotNull { sql += " NOT NULL" }
+        if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }
+        return sql
+    }
+
+    /// Returns the type of a table's primary key, as it is or as it will be created.
+    private func keyType(of table: String?, among all: [TableSchema]) throws -> String {
+        if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
+            try !tableExists(definition.name, in: "main")
+        {
+            guard !definition.needsGeneratedKey else { return "INTEGER" }
+            let key = definition.columns.first { $0.name.lowercased() == definition.key.first?.lowercased() }
+            // The type of a key that itself refers to another table is that of the other table's key.
+            if let key, key.type == nil, key.references?.lowercased() != definition.name.lowercased() {
+                return try keyType(of: key.references, among: all)
+            }
+            return key?.type ?? "TEXT"
+        }
+        guard let table, let info = try TableInfo(self, table: table, schema: "main"), info.primaryKey.count == 1 else {
+            return "TEXT"
+        }
+        return info.column(info.primaryKey[0])?.declaredType ?? "TEXT"
+    }
+
+    fileprivate func differences(from definition: TableSchema) throws -> [String] {
+        guard let info = try TableInfo(self, table: definition.name, schema: "main") else { return [] }
+        if let problem = info.problem(ofWriting: definition.columns.count) {
+            return ["\(definition.place): \(problem)"]
+        }
+        var problems: [String] = []
+        for column in definition.columns {
+            guard let type = column.type, let found = info.column(column.name) else { continue }
+            if found.isGenerated {
+                problems.append(
+                    "\(definition.place): the column '\(column.name)' of table '\(info.name)' is generated by the database; "
+                        + "leave it out of the mapping")
+            } else if column.isDeclared,
+                !(info.isStrict && found.declaredType.uppercased() == "ANY"),
+                !Affinity(declaredType: found.declaredType).holds(type, declaredType: found.declaredType)
+            {
+                problems.append(
+                    "\(definition.place): the mapping gives column '\(column.name)' of table '\(info.name)' the type \(type), "
+                        + "and the store has it as \(found.declaredType); change the mapping's type, or the column's "
+                        + "(create a new table, copy the rows, drop the old one)")
+            }
+        }
+        for name in definition.scope where info.column(name) == nil {
+            problems.append(
+                "\(definition.place): table '\(info.name)' has no column '\(name)', which 'scope' names; run ALTER TABLE "
+                    + "\(info.name.sqlIdentifier) ADD COLUMN \(name.sqlIdentifier), and give the rows that are there their "
+                    + "value, or leave it out of the scope")
+        }
+        if !definition.key.isEmpty, info.collations(ofKey: definition.key) == nil {
+            let wanted = definition.key.joined(separator: ", ")
+            let known = info.primaryKey.isEmpty ? "none" : info.primaryKey.joined(separator: ", ")
+            problems.append(
+                "\(definition.place): the mapping's key of table '\(info.name)' is (\(wanted)), which no unique index covers; "
+                    + "the table's primary key is \(known == "none" ? known : "(\(known))"). Run CREATE UNIQUE INDEX "
+                    + "\(info.name)_key ON \(info.name.sqlIdentifier) (\(definition.key.map(\.sqlIdentifier).joined(separator: ", "))), "
+                    + "or name the key that the table has")
+        }
+        return problems
+    }
+}

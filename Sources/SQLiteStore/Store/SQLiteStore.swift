@@ -1,0 +1,228 @@
+import CSQLite
+import FeedModel
+package import FeedStaging
+package import FeedStores
+import Foundation
+package import GRDB
+
+/// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
+///
+/// SQLite in WAL mode. One writer at a time commits, in this process and in others on the same file. Readers never
+/// wait. Its methods block their thread: none is called from the cooperative pool.
+package final class SQLiteStore: MainStore {
+    /// The file's path, made absolute.
+    package let path: String
+    package var name: String { path }
+    let pool: DatabasePool
+    /// The connection that reads a source's state at the start of each run.
+    let states: DatabaseQueue
+    let memory = StagingMemory()
+    let tableInfos = TableInfoCache()
+    let requestIndex: RequestIndex
+    private let files: StoreFiles
+    private let groupCommit = GroupCommit()
+    private let patience = LockPatience()
+
+    /// A reader for queries and for GRDB observations, which fire at every commit that changes the observed rows.
+    package var reader: any DatabaseReader { pool }
+
+    /// Opens the store, creating it where it does not exist, and brings its schema up to date.
+    ///
+    /// - Parameters:
+    ///   - schema: idempotent SQL, run each time the store is opened.
+    ///   - registerMigrations: adds the program's own migrations after Tributary's.
+    /// - Throws: ``StoreError``.
+    package init(
+        path: String, schema: String? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
+    ) throws {
+        self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        requestIndex = RequestIndex(tableInfos)
+        var configuration = Configuration()
+        configuration.label = "store"
+        configuration.maximumReaderCount = 4
+        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
+        configuration.prepareDatabase { db in
+            try db.execute(
+                sql: """
+                    PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864;
+                    PRAGMA wal_autocheckpoint = 4000
+                    """)
+            if !db.configuration.readonly { try StagingMemory.attach(to: db) }
+        }
+        do {
+            pool = try DatabasePool(path: self.path, configuration: configuration)
+            states = try Self.openStates(self.path, patience)
+            files = StoreFiles(path: self.path, resolved: states.resolvedPath)
+            var migrator = DatabaseMigrator()
+            OwnTables.register(in: &migrator)
+            registerMigrations(&migrator)
+            if try schema != nil || !pool.read(migrator.hasCompletedMigrations) {
+                // Two processes may open a new store at once.
+                let lock = try RunLock(schemaOf: self.path)
+                defer { lock?.unlock() }
+                try migrator.migrate(pool)
+                if let schema { try pool.writeWithoutTransaction { try $0.run(schema: schema) } }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .unavailable,
+                "the store \(self.path) cannot be opened: \(error.message ?? error.description)"
+                    + (error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""))
+        }
+    }
+
+    /// Runs idempotent SQL, all of it or none.
+    ///
+    /// - Throws: ``StoreError`` with SQLite's message.
+    package func execute(schema: String) throws {
+        do {
+            let lock = try RunLock(schemaOf: path)
+            defer { lock?.unlock() }
+            try pool.write { try $0.execute(sql: schema) }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .schema,
+                (error.message ?? error.description) + (error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""))
+        }
+    }
+
+    /// Opens an existing store as it is, for reading.
+    package init(readingAt path: String) throws {
+        self.path = path
+        requestIndex = RequestIndex(tableInfos)
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            pool = try DatabasePool(path: path, configuration: configuration)
+            states = try Self.openStates(path, patience)
+            files = StoreFiles(path: path, resolved: states.resolvedPath)
+        } catch let error as DatabaseError {
+            throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+        }
+    }
+
+    /// Writes after all earlier callers. The caller's thread stays free meanwhile, and one thread does one commit after
+    /// another. With each commit on its caller's thread, the threads would spend more time on waking one another than
+    /// on the commits of small stacks.
+    func onWriter<Value: Sendable>(_ write: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in continuation.resume(with: Result { try write(db) }) }
+        }
+    }
+
+    /// Makes a small write, together with others that wait for the writing connection.
+    func writeInGroup(
+        committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
+    ) async throws {
+        try files.checkStore()
+        do {
+            try await groupCommit.write(to: pool, committed: committed, body)
+        } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: path)
+        }
+    }
+
+    /// Checks that the files with which the store was opened are in their place. Readers do not notice if they are not:
+    /// they go on with the opened files.
+    ///
+    /// - Throws: ``StoreError`` naming the file that is gone, or has been replaced.
+    package func checkPlace() throws { try files.check() }
+
+    /// Does the same as ``checkPlace()`` for the store's own file alone. Each commit calls it.
+    func checkFile() throws { try files.checkStore() }
+
+    /// Moves committed changes from the write-ahead log into the store's file, as far as no reader needs the log. Waits
+    /// only for this process's own commit.
+    package func tidy() throws {
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+    }
+
+    /// Makes waits for another process's lock end within three seconds, because the program is to stop.
+    package func stopWaiting() { patience.end() }
+
+    /// Closes every connection. The store must not be used afterwards.
+    package func close() throws {
+        let closing = Result { try states.close() }
+        try pool.close()
+        try closing.get()
+    }
+
+    private static func openStates(_ path: String, _ patience: LockPatience) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "states"
+        configuration.readonly = true
+        configuration.busyMode = .callback { patience.pause(tries: $0) }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    package func tableInfo(_ name: String) throws -> TableInfo {
+        if let known = tableInfos.known[name] { return known }
+        guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {
+            throw StoreError(
+                .schema,
+                "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration"
+            )
+        }
+        return info
+    }
+
+    /// Returns the names of tables that the store does not have.
+    package func missingTables(among names: Set<String>) throws -> [String] {
+        try pool.read { db in try names.sorted().filter { try !db.tableExists($0) } }
+    }
+
+    // MARK: - Worker contexts
+
+    /// The folder of scratch databases and hand-over files: beside the store, on the same file system.
+    package var workFolder: String { path + "-work" }
+
+    package func claim(_ source: String) throws -> (any SourceClaim)? { try RunLock(store: self, source: source) }
+
+    /// Creates the context in which a source's run stages its rows. Only the holder of the source's ``RunLock`` may
+    /// call it.
+    package func makeWorkerContext(source: String) -> WorkerContext {
+        WorkerContext(store: self, source: source)
+    }
+
+    /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
+    package func renewTableInfos() throws { try states.unsafeRead(tableInfos.renew) }
+
+    /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
+    package func removeAbandonedScratch() throws {
+        guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else {
+            return
+        }
+        for file in files where file.hasSuffix(".scratch") {
+            guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
+                let lock = try RunLock(store: self, source: source)
+            else { continue }
+            ScratchDatabase.removeFile(at: ScratchDatabase.path(of: source, in: workFolder))
+            lock.unlock()
+        }
+    }
+}
+
+extension Database {
+    /// Runs a schema that may contain statements which no transaction allows, such as pragmas.
+    fileprivate func run(schema: String) throws {
+        defer {
+            // It would stay open for the next writer. Its changes are not wanted, or SQLite has rolled them back
+            // already.
+            if isInsideTransaction { try? rollback() }
+        }
+        try execute(sql: schema)
+        guard !isInsideTransaction else {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR, message: "the schema leaves a transaction open; end it with COMMIT")
+        }
+    }
+}
+
+extension DatabaseQueue {
+    /// The file that is open, without symbolic links (c3ref/db_filename.html).
+    fileprivate var resolvedPath: String {
+        unsafeRead { db in
+            sqlite3_db_filename(db.sqliteConnection, "main").map { String(cString: $0) } ?? path
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import FeedModel
+import FeedStaging
+import GRDB
+import Synchronization
+
+/// The properties of the main store's tables, kept as long as its schema is unchanged. Reading them anew for each run
+/// would take longer than many runs.
+final class TableInfoCache: Sendable {
+    private struct State {
+        var version = -1
+        var tables: [String: TableInfo] = [:]
+        /// The requirements that this schema has been found to meet.
+        var suitable: Set<Requirement> = []
+        /// The comparison of columns, by table and column; nil for a column that does not exist.
+        var comparisons: [String: [String: ColumnComparison?]] = [:]
+        /// Names for the columns of each table: the name at each position stands for all columns up to there.
+        var columnMarks: [String: [String]] = [:]
+        /// Tables that have been seen to have rows.
+        var filled: Set<String> = []
+    }
+
+    /// A requirement of a mapping or a parser on the schema.
+    enum Requirement: Hashable {
+        case tables([TableSchema])
+        case references([ReferenceDefinition])
+        case sql(String)
+    }
+
+    private let state = Mutex(State())
+
+    /// The cached tables, by the names that were asked for.
+    var known: [String: TableInfo] { state.withLock { $0.tables } }
+
+    /// Forgets the cache if the schema has changed, perhaps by another process, and returns what is left.
+    @discardableResult
+    private func current(in db: Database) throws -> State {
+        // The version in the file's header (pragma.html, "schema_version").
+        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
+        return state.withLock { state in
+            if state.version != version { state = State(version: version) }
+            return state
+        }
+    }
+
+    /// Forgets the cache if the schema has changed. Each run that uses tables begins with it.
+    func renew(in db: Database) throws { try current(in: db) }
+
+    /// Ensures a requirement once, and again after the schema has changed.
+    ///
+    /// - Parameter body: checks or establishes the requirement. It is called again next time if the schema changed
+    ///   meanwhile.
+    func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
+        if state.withLock({ $0.suitable.contains(requirement) }) { return }
+        let before = try pool.unsafeRead { try current(in: $0).version }
+        try body()
+        let version = try pool.unsafeRead { try current(in: $0).version }
+        guard version == before else { return }
+        state.withLock { if $0.version == version { $0.suitable.insert(requirement) } }
+    }
+
+    /// - Returns: nil where there is no such table.
+    func info(of table: String, in db: Database) throws -> TableInfo? {
+        let current = try current(in: db)
+        if let known = current.tables[table] { return known }
+        let version = current.version
+        let info = try TableInfo(db, table: table, schema: "main")
+        state.withLock { if $0.version == version { $0.tables[table] = info } }
+        return info
+    }
+
+    /// Returns how a table compares the columns of scopes.
+    ///
+    /// - Parameter columns: the names in lower case.
+    func comparison(of table: String, columns: Set<String>, in db: Database) throws -> TableComparison {
+        guard !columns.isEmpty else { return TableComparison() }
+        let name = table.lowercased()
+        let current = try current(in: db)
+        var known = current.comparisons[name] ?? [:]
+        let missing = columns.filter { known[$0] == nil }
+        if !missing.isEmpty {
+            let found = try db.comparisons(of: missing, in: table)
+            for column in missing { known[column] = .some(found[column]) }
+            state.withLock { state in
+                guard state.version == current.version else { return }
+                state.comparisons[name, default: [:]].merge(known) { $1 }
+            }
+        }
+        return TableComparison(columns: known.compactMapValues { $0 }.filter { columns.contains($0.key) })
+    }
+
+    // MARK: - What rows stand in
+
+    /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
+    func mark(of tables: Set<String>, in db: Database) throws -> String {
+        let current = try current(in: db)
+        return try tables.sorted().map { table in
+            let marks = try columnMarks(of: table, current, db)
+            guard let last = marks.last else { return Self.missing }
+            return "\(marks.count)\(try db.hasRows(table) ? "+" : "-")\(last)"
+        }.joined(separator: " ")
+    }
+
+    /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
+    /// columns that it had, perhaps followed by others, and a row if it had any.
+    ///
+    /// - Parameter mark: nil where none was made; then the tables must exist.
+    func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
+        let current = try current(in: db)
+        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, current, db).isEmpty } }
+        let parts = mark.split(separator: " ")
+        guard parts.count == tables.count else { return false }
+        return try zip(tables.sorted(), parts).allSatisfy { table, part in
+            if part == Self.missing { return true }
+            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
+                return false
+            }
+            let marks = try columnMarks(of: table, current, db)
+            guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
+                return false
+            }
+            return try part[end] == "-" || hasHadRows(table, current, db)
+        }
+    }
+
+    private static let missing = "none"
+
+    /// Returns the marks of a table's columns; empty where there is no such table.
+    private func columnMarks(of table: String, _ current: State, _ db: Database) throws -> [String] {
+        if let known = current.columnMarks[table] { return known }
+        var last = ""
+        let marks = try (info(of: table, in: db)?.columns ?? []).map { column in
+            last = Fingerprint.hexadecimal(
+                [last, column.name.lowercased(), column.declaredType.uppercased()].joined(separator: "\u{0}"))
+            return last
+        }
+        state.withLock { if $0.version == current.version { $0.columnMarks[table] = marks } }
+        return marks
+    }
+
+    /// Returns true if a table has a row, or had one since the schema last changed. Dropping a table changes the
+    /// schema.
+    private func hasHadRows(_ table: String, _ current: State, _ db: Database) throws -> Bool {
+        let name = table.lowercased()
+        if current.filled.contains(name) { return true }
+        guard try db.hasRows(table) else { return false }
+        state.withLock { if $0.version == current.version { $0.filled.insert(name) } }
+        return true
+    }
+}
+
+extension Database {
+    func hasRows(_ table: String) throws -> Bool {
+        try Bool.fetchOne(makeStatement(sql: "SELECT EXISTS (SELECT 1 FROM main.\(table.sqlIdentifier))")) == true
+    }
+}
