@@ -217,11 +217,11 @@ extension StagingTable {
     }
 
     /// Returns true if a record's value for a column, if any, is the one that will be merged.
-    func mustHave(_ column: TableInfo.Column) -> Bool {
+    package func mustHave(_ column: TableInfo.Column) -> Bool {
         !ignored.contains(column.name.lowercased()) && !references.contains { $0.column.name == column.name }
     }
 
-    func isKey(_ column: String) -> Bool {
+    package func isKey(_ column: String) -> Bool {
         guard case .key(let key, _) = identity else { return false }
         return key.contains { $0.lowercased() == column.lowercased() }
     }

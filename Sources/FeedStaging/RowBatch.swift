@@ -1,23 +1,23 @@
 import Foundation
-import GRDB
+package import GRDB
 
 /// Rows of one staging table on their way from the parser to SQLite. Their values lie one after another in one block of
 /// memory, so that a row needs no allocation and its texts are bound in place.
 ///
 /// `@unchecked Sendable`: the parser's side fills a batch, hands it over whole, and never touches it again.
-final class RowBatch: @unchecked Sendable {
-    enum Tag: UInt8 {
+package final class RowBatch: @unchecked Sendable {
+    package enum Tag: UInt8 {
         case null, integer, double, text, blob
     }
 
     // `@exclusivity(unchecked)`: one thread at a time holds a batch, and these are accessed for every value of every
     // row.
-    @exclusivity(unchecked) private(set) var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) package private(set) var bytes: UnsafeMutableRawPointer
     @exclusivity(unchecked) private(set) var count = 0
     @exclusivity(unchecked) private(set) var capacity: Int
-    @exclusivity(unchecked) private(set) var rows: [RowStart] = []
+    @exclusivity(unchecked) package private(set) var rows: [RowStart] = []
     /// The rows' numbers, if they are not consecutive.
-    @exclusivity(unchecked) private(set) var numbers: [Int64] = []
+    @exclusivity(unchecked) package private(set) var numbers: [Int64] = []
     private var keyColumn: Int?
     @exclusivity(unchecked) private var column = 0
     /// Bytes of texts and blobs in the row that was begun last.
@@ -27,8 +27,8 @@ final class RowBatch: @unchecked Sendable {
 
     /// The start of a row and of its key, with the first bytes of the key: enough to sort most rows without reading
     /// them.
-    struct RowStart {
-        var offset: Int
+    package struct RowStart {
+        package var offset: Int
         var keyOffset: Int
         var keyPrefix: UInt64
     }
@@ -152,7 +152,7 @@ final class RowBatch: @unchecked Sendable {
     // MARK: - Emptying
 
     /// Calls `body` with each row's value in one column, tag and length included.
-    func forEachValue(ofColumn column: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+    package func forEachValue(ofColumn column: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
         for row in rows {
             var value = UnsafeRawPointer(bytes + row.offset)
             for _ in 0..<column { value += Self.size(at: value) }
@@ -163,7 +163,7 @@ final class RowBatch: @unchecked Sendable {
     static func isNull(_ value: UnsafeRawBufferPointer) -> Bool { value.first == Tag.null.rawValue }
 
     /// Returns a value as it was appended; nil for a text with a NUL, which GRDB binds only up to there.
-    static func value(at value: UnsafeRawPointer) -> DatabaseValue? {
+    package static func value(at value: UnsafeRawPointer) -> DatabaseValue? {
         var content: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value + 5, count: size(at: value) - 5) }
         return switch Tag(rawValue: value.load(as: UInt8.self)) {
         case .integer: (value + 1).loadUnaligned(as: Int64.self).databaseValue

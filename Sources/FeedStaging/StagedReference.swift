@@ -8,7 +8,7 @@ package struct StagedReference: Sendable {
         /// The other table's column with which it is compared; nil for the number of a staged record.
         package var column: String?
         /// The type with which it is staged.
-        var type: String
+        package var type: String
     }
 
     /// True if the column refers to a record of the same run by its number.

@@ -1,6 +1,3 @@
-package import FeedModel
-import Foundation
-
 /// The rows of a main store.
 package protocol StoreRows: AnyObject, Sendable {
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.

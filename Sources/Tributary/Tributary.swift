@@ -6,5 +6,6 @@
 @_exported public import FeedParsing
 @_exported public import FeedStaging
 @_exported public import TributaryEngine
+@_exported public import TributaryStores
 @_exported public import XMLRecords
 @_exported public import XMLStream

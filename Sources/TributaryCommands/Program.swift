@@ -6,6 +6,7 @@ import Foundation
 package import GRDB
 import Logging
 import TributaryEngine
+import TributaryStores
 
 /// The parsers and migrations of a `TributaryApp`, from which commands make configurations and services.
 package struct Program: Sendable {

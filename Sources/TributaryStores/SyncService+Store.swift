@@ -1,4 +1,4 @@
-public import FeedConfiguration
+import FeedConfiguration
 public import FeedDeclarations
 public import FeedParsing
 public import GRDB

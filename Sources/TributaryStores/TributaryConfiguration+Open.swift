@@ -1,9 +1,9 @@
-package import FeedConfiguration
+import FeedConfiguration
 package import FeedDeclarations
 package import FeedStores
 import Foundation
 package import GRDB
-import PostgresStore
+import FeedModel
 import SQLiteStore
 
 extension TributaryConfiguration {
@@ -16,7 +16,7 @@ extension TributaryConfiguration {
     ) throws -> any MainStore {
         switch store {
         case .file(let path): try SQLiteStore(path: path, schema: schema, registerMigrations: registerMigrations)
-        case .server(let url): try PostgresStore(url: url, workFolder: workFolder, schema: schema)
+        case .server(let url): throw StoreError(.unavailable, url)
         }
     }
 
@@ -28,7 +28,7 @@ extension TributaryConfiguration {
         switch store {
         case .file(let path):
             FileManager.default.fileExists(atPath: path) ? try SQLiteStore(readingAt: path) : nil
-        case .server(let url): try PostgresStore(readingAt: url, workFolder: workFolder)
+        case .server(let url): throw StoreError(.unavailable, url)
         }
     }
 }

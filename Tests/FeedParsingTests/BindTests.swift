@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
@@ -56,7 +58,7 @@ import Testing
     }
 
     private func parse(_ content: String) throws -> EverythingParser {
-        let store = try MainStore(
+        let store = try SQLiteStore(
             path: FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path)
         defer {
             for suffix in ["", "-wal", "-shm", "-lock"] {

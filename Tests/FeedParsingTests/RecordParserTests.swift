@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import GRDB
 import TestSupport
 import Testing
@@ -38,7 +40,7 @@ import XMLStream
                 CREATE TABLE dish (id INTEGER PRIMARY KEY, name TEXT);
                 CREATE TABLE drink (id INTEGER PRIMARY KEY, litres REAL);
                 """
-            let store = try MainStore(path: folder.file("store.sqlite"), schema: schema)
+            let store = try SQLiteStore(path: folder.file("store.sqlite"), schema: schema)
             let context = store.makeWorkerContext(source: "s")
             defer { context.remove() }
             context.beginRequest(0, rule: MergeRule())

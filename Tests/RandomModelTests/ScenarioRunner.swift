@@ -7,7 +7,9 @@ import TestSupport
 @testable import FeedDeclarations
 @testable import FeedFetching
 @testable import FeedParsing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 @testable import TributaryEngine
 
 /// Plays a scenario over a real server and a real store, and compares the store with a ``PlainStore`` after each run.
@@ -111,7 +113,7 @@ final class ScenarioRunner {
         let configuration = try configuration()
         var environment = RunEnvironment(
             configuration: configuration,
-            store: try MainStore(path: configuration.storePath, schema: try configuration.schema()),
+            store: try SQLiteStore(path: configuration.localPath, schema: try configuration.schema()),
             registry: ParserRegistry([]), http: HTTPFetcher(now: { [clock] in clock.now() }),
             hosts: HostLimiter(limit: 4), slots: HostLimiter(limit: 4), busyHosts: BusyHosts([:]), clock: clock,
             logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })

@@ -3,7 +3,9 @@ import Foundation
 import GRDB
 import Synchronization
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// What foreign keys change along with the rows of a commit is journalled and counted, and whoever wrote it sends it again.
 @Suite struct CascadeTests {

@@ -2,7 +2,9 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Which values a column holds for equal, beside what SQLite says.
 @Suite struct ColumnComparisonTests {

@@ -1,7 +1,9 @@
 import FeedModel
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Changes of one commit that meet: cascades beside appended rows, unique values and changed row ids.
 @Suite struct CombinedChangesTests {

@@ -1,7 +1,9 @@
 import FeedModel
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Many rows that refer to few others: whatever SQLite does not check row by row, the store refuses and takes the same.
 @Suite struct ForeignKeyTests {

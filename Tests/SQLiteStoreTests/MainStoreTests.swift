@@ -4,7 +4,9 @@ import GRDB
 import Synchronization
 import TestSupport
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 @Suite struct MainStoreTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
@@ -66,7 +68,7 @@ import Testing
             let path = folder.file("s.sqlite")
             let due = Date(timeIntervalSince1970: 1_900_000_000)
             do {
-                let store = try MainStore(path: path, schema: schema)
+                let store = try SQLiteStore(path: path, schema: schema)
                 let request = RequestState(
                     key: "k", validators: Validators(etag: "W/\"é\"", lastModified: nil), fingerprint: "f",
                     tables: ["item"],
@@ -80,7 +82,7 @@ import Testing
                 _ = try await store.commit(commit) { 1.5 }
                 try store.close()
             }
-            let store = try MainStore(path: path, schema: schema)
+            let store = try SQLiteStore(path: path, schema: schema)
             #expect(try store.sourceState("s").nextDue == due)
             #expect(try store.sourceState("s").failures == 3)
             #expect(try store.states(of: "s").requests["k"]?.validators.etag == "W/\"é\"")
@@ -118,8 +120,8 @@ import Testing
     /// Another process commits, too; each store sees at its next commit what the other has written.
     @Test func whoWroteWhatIsKnownAcrossProcesses() async throws {
         try await StoreFixture.with("CREATE TABLE item (id TEXT PRIMARY KEY)") { fixture in
-            let other = try MainStore(path: fixture.store.path)
-            func commit(_ source: String, to store: MainStore, scope: [String: String] = [:]) async throws {
+            let other = try SQLiteStore(path: fixture.store.path)
+            func commit(_ source: String, to store: SQLiteStore, scope: [String: String] = [:]) async throws {
                 var state = RequestState(
                     key: "1", validators: Validators(), fingerprint: "", sync: .upsert, scope: scope)
                 state.tables = ["Item"]
@@ -128,7 +130,7 @@ import Testing
                     state: SourceState(source: source), forgetBefore: .distantPast)
                 _ = try await store.commit(commit, seconds: { 0 })
             }
-            func others(_ store: MainStore, scope: [String: String] = [:]) throws -> [String] {
+            func others(_ store: SQLiteStore, scope: [String: String] = [:]) throws -> [String] {
                 try store.pool.writeWithoutTransaction { db in
                     try store.requestIndex.requests(of: "item", within: scope, db).map(\.source).filter { $0 != "a" }
                 }

@@ -1,7 +1,9 @@
 import FeedModel
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Random feeds of parents and children against a plain model: unique values change places, children change parents, and
 /// parents that go take along whoever is left. The journal accounts for every row.

@@ -1,7 +1,9 @@
 import FeedModel
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Rows of several shapes for one table: what came last overrules, column by column, and a row counts once.
 @Suite struct OverlayTests {

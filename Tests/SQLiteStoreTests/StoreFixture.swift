@@ -3,18 +3,20 @@ import Foundation
 import GRDB
 import TestSupport
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// A store in a temporary folder, and one-request stacks to commit to it.
 ///
 /// Every stack is committed twice: from memory, and by way of a scratch database to a copy of the store. Both must end alike.
 struct StoreFixture {
-    let store: MainStore
+    let store: SQLiteStore
     let folder: TemporaryFolder
 
     static func with(_ schema: String, _ body: (StoreFixture) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
-            let store = try MainStore(path: folder.file("store.sqlite"), schema: schema)
+            let store = try SQLiteStore(path: folder.file("store.sqlite"), schema: schema)
             try await body(StoreFixture(store: store, folder: folder))
             try store.close()
         }
@@ -26,8 +28,8 @@ struct StoreFixture {
         source: String = "source", _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
         mirrors: [MirroredRows] = []
     ) throws -> MergeCounts {
-        try store.copy(to: folder.file("twin.sqlite"))
-        let twin = try MainStore(path: folder.file("twin.sqlite"))
+        try store.copy(nil, to: folder.file("twin.sqlite"))
+        let twin = try SQLiteStore(path: folder.file("twin.sqlite"))
         defer {
             try? twin.close()
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: twin.path + suffix) }
@@ -44,7 +46,7 @@ struct StoreFixture {
     }
 
     func commit(
-        to store: MainStore, usesScratch: Bool, _ source: String,
+        to store: SQLiteStore, usesScratch: Bool, _ source: String,
         _ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)],
         _ mirrors: [MirroredRows] = []
     ) throws -> MergeCounts {
@@ -71,7 +73,7 @@ struct StoreFixture {
     }
 
     /// Every table's rows but those of runs, which hold the time.
-    private func contents(of store: MainStore) throws -> [String: [Row]] {
+    private func contents(of store: SQLiteStore) throws -> [String: [Row]] {
         try store.reader.read { db in
             let tables = try String.fetchAll(
                 db,

@@ -2,7 +2,9 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Tables that are not the plain ones: STRICT, with expression indexes, odd types and names; and what is no table.
 @Suite struct TableKindTests {

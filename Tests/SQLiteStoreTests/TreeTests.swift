@@ -1,7 +1,9 @@
 import FeedModel
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Tables that refer to themselves, by the numbers of records: from memory and from a scratch database alike.
 @Suite struct TreeTests {

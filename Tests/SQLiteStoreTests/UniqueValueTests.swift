@@ -2,7 +2,9 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Values of unique columns that pass from row to row within one commit.
 @Suite struct UniqueValueTests {

@@ -1,7 +1,9 @@
 import FeedModel
 import GRDB
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 /// Tables with nearly as many columns as SQLite allows.
 @Suite struct WideTableTests {

@@ -3,7 +3,9 @@ import Foundation
 import GRDB
 import TestSupport
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 
 @Suite struct WorkerContextTests {
     let schema = "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"

@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
@@ -159,7 +161,8 @@ import Testing
         try await withTemporaryFolder { (folder) async throws in
             let file = try folder.write(text, to: "sources.toml")
             let configuration = TributaryConfiguration(
-                file: file, storePath: "", schemaPath: nil, schemaAfterPath: nil, history: .zero, concurrency: 1,
+                file: file, store: .file(""), workFolder: "", schemaPath: nil, schemaAfterPath: nil, history: .zero,
+                concurrency: 1,
                 perHost: 1, sources: [],
                 encryptionKey: nil, redactor: Redactor())
             #expect(

@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
@@ -206,7 +208,7 @@ import Testing
     }
 
     private func prepare(_ request: RequestDeclaration, in folder: TemporaryFolder, _ number: Int) throws {
-        let store = try MainStore(path: folder.file("\(number)-\(UUID()).sqlite"))
+        let store = try SQLiteStore(path: folder.file("\(number)-\(UUID()).sqlite"))
         defer { try? store.close() }
         do {
             try request.prepare(store, file: "sources.toml", parsers: EngineFixture.registry)

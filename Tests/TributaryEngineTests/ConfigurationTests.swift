@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
@@ -57,7 +59,7 @@ import Testing
     @Test func everyLevelHandsItsOptionsDown() async throws {
         let configuration = try await read(valid)
         #expect(configuration.concurrency == 3 && configuration.perHost == 2)
-        #expect(configuration.storePath.hasSuffix("/data/store.sqlite"))
+        #expect(configuration.localPath.hasSuffix("/data/store.sqlite"))
         let one = try #require(configuration[source: "one"])
         #expect(one.cache == .seconds(86_400))
         #expect(one.requests.map(\.key) == ["1", "second"])

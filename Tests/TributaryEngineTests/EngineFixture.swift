@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import GRDB
 import Logging
@@ -8,6 +10,7 @@ import Testing
 @testable import FeedDeclarations
 @testable import FeedParsing
 @testable import TributaryEngine
+import TributaryStores
 
 /// A server, a store in a temporary folder, and syncs of what a `sources.toml` says, each with a service of its own.
 struct EngineFixture {

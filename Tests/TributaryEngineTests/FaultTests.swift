@@ -1,10 +1,13 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import GRDB
 import TestSupport
 import Testing
 @testable import TributaryEngine
+import TributaryStores
 
 /// Whatever goes wrong, the store's rows are byte for byte what they were, and a run says why.
 @Suite struct FaultTests {
@@ -102,7 +105,7 @@ import Testing
             fixture.server.document("/bulk", "<bulk count='100000'/>")
             let service = try fixture.service(
                 "[[sources.s.requests]]\nurl = \"URL/bulk\"\nparser = \"BulkParser\"\n", clock: SystemClock())
-            let writer = try #require(service.store.reader as? DatabasePool)
+            let writer = try #require(service.reader as? DatabasePool)
             try await writer.writeWithoutTransaction { db in
                 let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
                 try db.execute(sql: "PRAGMA max_page_count = \(pages + 20)")

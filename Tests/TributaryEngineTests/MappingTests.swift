@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
@@ -397,7 +399,8 @@ import Testing
 
     private func export(_ configuration: TributaryConfiguration) throws -> String {
         let request = try #require(configuration[source: "s"]?.requests.first)
-        let exporter = try #require(MappingExporter(request, configuration: configuration))
+        let exporter = try #require(
+            MappingExporter(request, storePath: configuration.localPath, configuration: configuration))
         let bytes = ByteCollector()
         try exporter.export { bytes.append($0) }
         return String(decoding: bytes.bytes, as: UTF8.self)

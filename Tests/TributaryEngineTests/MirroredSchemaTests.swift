@@ -1,6 +1,8 @@
 import FeedDeclarations
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import TestSupport
 import Testing
 @testable import FeedParsing

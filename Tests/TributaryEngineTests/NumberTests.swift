@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import TestSupport
 import Testing
 @testable import TributaryEngine

@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing
@@ -303,7 +305,7 @@ import Testing
             _ = try await sync(fixture, source("/a"))
             fixture.clock.advance(by: -400 * 86_400)
             #expect(try await sync(fixture, source("/a")).outcome == .fresh)
-            let state = try #require(try MainStore(path: fixture.storePath).sourceStates()["s"])
+            let state = try #require(try SQLiteStore(path: fixture.storePath).sourceStates()["s"])
             let configured = try #require(try fixture.configuration(source("/a"))[source: "s"])
             #expect(DueTime.start(configured, state: state, now: fixture.clock.now()) == fixture.clock.now() + 600)
         }

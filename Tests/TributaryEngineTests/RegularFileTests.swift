@@ -1,6 +1,8 @@
 import FeedConfiguration
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import GRDB
 import TestSupport
@@ -338,7 +340,7 @@ import XMLStream
 
     private static func exporter(_ configuration: TributaryConfiguration) throws -> MappingExporter {
         let request = try #require(configuration[source: "s"]?.requests.first)
-        return try #require(MappingExporter(request, configuration: configuration))
+        return try #require(MappingExporter(request, storePath: configuration.localPath, configuration: configuration))
     }
 
     private static func export(_ configuration: TributaryConfiguration, isTried: Bool = true) throws -> String {

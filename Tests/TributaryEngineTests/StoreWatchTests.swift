@@ -1,5 +1,7 @@
 import FeedModel
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import GRDB
 import Logging
@@ -102,9 +104,9 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: fixture.storePath, withDestinationPath: fixture.folder.file("there/store.sqlite"))
             let service = try fixture.service(EngineFixture.request("/a"), clock: SystemClock())
-            try service.store.checkFiles()
+            try service.store.checkPlace()
             #expect(try await service.sync(mode: .force).first?.outcome == .committed)
-            try service.store.checkFiles()
+            try service.store.checkPlace()
             try service.store.close()
         }
     }

@@ -46,7 +46,7 @@ import TributaryParsers
                 parsers: registry,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             let report = try #require(try await service.sync().first)
-            let rows = try await service.store.reader.read { try Int.fetchOne($0, sql: count) ?? 0 }
+            let rows = try await #require(service.reader).read { try Int.fetchOne($0, sql: count) ?? 0 }
             // The same data again changes nothing.
             let again = try SyncService(
                 configuration: TributaryConfiguration(file: config, parsers: registry, environment: [:]),

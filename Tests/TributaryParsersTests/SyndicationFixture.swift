@@ -33,7 +33,7 @@ struct SyndicationFixture {
             configuration: TributaryConfiguration(file: file, parsers: registry, environment: ["TOKEN": "geheim"]),
             parsers: registry, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let reports = try await service.sync(mode: .full)
-        try service.store.close()
+        try service.close()
         return try #require(reports.first)
     }
 

@@ -2,10 +2,10 @@ import FeedConfiguration
 public import FeedDeclarations
 import FeedFetching
 public import FeedModel
-public import FeedParsing
+package import FeedParsing
 package import FeedStores
 import Foundation
-public import Logging
+package import Logging
 public import ServiceLifecycle
 import Synchronization
 
@@ -145,4 +145,9 @@ public final class SyncService: Service {
     /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
     /// start. Sources declared as before are not disturbed.
     public func reload(_ configuration: TributaryConfiguration) { scheduler.reload(configuration) }
+
+    /// Closes the store's connections. The service must not be used afterwards.
+    ///
+    /// - Throws: `StoreError`.
+    public func close() throws { try store.close() }
 }

@@ -1,5 +1,7 @@
 import AsyncHTTPClient
-import FeedStore
+import FeedStaging
+import FeedStores
+import SQLiteStore
 import Foundation
 import NIOHTTP1
 @testable import FeedDeclarations

@@ -2,7 +2,9 @@ import FeedModel
 import Foundation
 import GRDB
 @testable import FeedDeclarations
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 @testable import TributaryEngine
 
 /// Documents through a mapping and into a store, twice: the second commit of the same bytes must change nothing.

@@ -1,6 +1,8 @@
 @testable import FeedDeclarations
 
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 @testable import TributaryEngine
 
 /// Documents through a set of requests, staged and thrown away: once whole and once in pieces, which must not matter.

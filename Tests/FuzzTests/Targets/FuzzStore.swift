@@ -3,7 +3,9 @@ import Foundation
 import Logging
 @testable import FeedDeclarations
 @testable import FeedFetching
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
+@testable import SQLiteStore
 @testable import TributaryEngine
 
 /// A store in a folder of its own, and requests that are answered with the bytes of inputs. Nothing is sent.
@@ -17,7 +19,7 @@ final class FuzzStore {
 
     private let folder: FuzzFolder
     let environment: RunEnvironment
-    var store: MainStore { environment.store }
+    let store: SQLiteStore
 
     /// - Parameter sources: what stands in `sources.toml` besides `[store]`.
     init(_ sources: String) throws {
@@ -25,8 +27,9 @@ final class FuzzStore {
         let key = String(repeating: "5a", count: 32)
         let text = "[store]\npath = \"store.sqlite\"\nencryption_key = \"\(key)\"\n" + sources
         let configuration = try folder.configuration(text.utf8)
+        store = try SQLiteStore(path: configuration.localPath)
         environment = RunEnvironment(
-            configuration: configuration, store: try MainStore(path: configuration.storePath),
+            configuration: configuration, store: store,
             registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostLimiter(limit: 1),
             slots: HostLimiter(limit: 1),
             busyHosts: BusyHosts([:]), clock: SystemClock(),
