@@ -119,7 +119,8 @@ package struct ConfigurationReader {
             path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber })
         {
             store.report(
-                "path", "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
+                "path",
+                "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
         }
         return .file(absolute(path ?? "tributary.sqlite"))
     }

@@ -35,13 +35,15 @@ public struct TributaryConfiguration: Sendable, Equatable {
 
     /// Returns true where another store, or another schema for it, is declared.
     package func differsInStore(from other: TributaryConfiguration) -> Bool {
-        store != other.store || workFolder != other.workFolder || schemaPath != other.schemaPath || schemaAfterPath != other.schemaAfterPath
+        store != other.store || workFolder != other.workFolder || schemaPath != other.schemaPath
+            || schemaAfterPath != other.schemaAfterPath
     }
 
     public subscript(source name: String) -> SourceDeclaration? { sourcesByName[name] }
 
     package init(
-        file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?, history: Duration,
+        file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
+        history: Duration,
         concurrency: Int, perHost: Int,
         sources: [SourceDeclaration], encryptionKey: EncryptionKey?, redactor: Redactor
     ) {

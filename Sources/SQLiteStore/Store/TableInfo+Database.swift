@@ -23,7 +23,9 @@ extension TableInfo {
                 stagedType: Affinity(declaredType: row["type"], isStrict: isStrict).sqlType,
                 isNotNull: (row["notnull"] as Int) != 0, isGenerated: (row["hidden"] as Int) > 1)
         }
-        let primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map { $0["name"] as String }
+        let primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map {
+            $0["name"] as String
+        }
         let indexes = try Row.fetchAll(db, sql: "PRAGMA \(schema).index_list(\(table.sqlIdentifier))")
         let uniqueIndexes =
             try indexes
@@ -37,7 +39,8 @@ extension TableInfo {
                 return keys.map { (name: $0["name"] as String, collation: $0["coll"] as String) }
             }
         let references = try Row.fetchAll(db, sql: "PRAGMA \(schema).foreign_key_list(\(table.sqlIdentifier))")
-        let foreignKeys = Dictionary(grouping: references) { $0["id"] as Int }.sorted { $0.key > $1.key }.map { _, rows in
+        let foreignKeys = Dictionary(grouping: references) { $0["id"] as Int }.sorted { $0.key > $1.key }.map {
+            _, rows in
             ForeignKey(
                 columns: rows.map { $0["from"] }, parent: rows[0]["table"],
                 targets: rows.compactMap { $0["to"] as String? })

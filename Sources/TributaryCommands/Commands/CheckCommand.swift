@@ -79,7 +79,8 @@ struct CheckCommand: ProgramCommand {
             let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
-                return try (isThere ? existing ?? store : store as any MainStore).comparison(of: table, columns: columns)
+                return try (isThere ? existing ?? store : store as any MainStore).comparison(
+                    of: table, columns: columns)
             }
             var notes: Set<String> = []
             for request in configuration.sources.flatMap(\.requests) where problems.isEmpty {
@@ -115,7 +116,8 @@ struct CheckCommand: ProgramCommand {
 
     /// - Parameter existing: the store in use, if there is one.
     private static func problems(
-        _ request: RequestDeclaration, of source: SourceDeclaration, in store: any MainStore, _ existing: (any MainStore)?,
+        _ request: RequestDeclaration, of source: SourceDeclaration, in store: any MainStore,
+        _ existing: (any MainStore)?,
         _ program: Program, _ configuration: TributaryConfiguration
     ) throws -> [String] {
         do {
