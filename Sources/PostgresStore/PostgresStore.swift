@@ -11,6 +11,7 @@ package final class PostgresStore: Sendable {
     /// The connection string, which goes to libpq as it is. It may hold a password: never shown.
     let connectionString: String
     let connections: ConnectionPool
+    let tableDetails = TableDetailsCache()
 
     /// Connects to the database, and brings Tributary's own tables up to date.
     ///

@@ -39,6 +39,29 @@ package struct TableInfo: Sendable {
     var uniqueIndexes: [[(name: String, collation: String)]]
     var foreignKeys: [ForeignKey]
 
+    /// - Parameter hasRowID: true where rows can be told apart without a primary key.
+    init(
+        name: String, kind: String, columns: [Column], primaryKey: [String], generatedKey: String?,
+        uniqueIndexes: [[(name: String, collation: String)]], foreignKeys: [ForeignKey], isStrict: Bool = false,
+        hasConflictClause: Bool = false, hasRowID: Bool = true
+    ) {
+        self.name = name
+        self.kind = kind
+        self.columns = columns
+        positions = Self.positions(of: columns)
+        self.primaryKey = primaryKey
+        self.generatedKey = generatedKey
+        self.uniqueIndexes = uniqueIndexes
+        self.foreignKeys = foreignKeys
+        self.isStrict = isStrict
+        self.hasConflictClause = hasConflictClause
+        self.hasRowID = hasRowID
+    }
+
+    private static func positions(of columns: [Column]) -> [String: Int] {
+        Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
+    }
+
     /// A name of the rowid that no column uses.
     var rowID: String? {
         hasRowID ? ["rowid", "_rowid_", "oid"].first { column($0) == nil } : nil
@@ -112,7 +135,7 @@ extension TableInfo {
                 stagedType: Affinity(declaredType: row["type"], isStrict: isStrict).sqlType,
                 isNotNull: (row["notnull"] as Int) != 0, isGenerated: (row["hidden"] as Int) > 1)
         }
-        positions = Dictionary(columns.enumerated().map { ($1.name.lowercased(), $0) }) { first, _ in first }
+        positions = Self.positions(of: columns)
         primaryKey = rows.filter { ($0["pk"] as Int) > 0 }.sorted { ($0["pk"] as Int) < ($1["pk"] as Int) }.map {
             $0["name"]
         }
