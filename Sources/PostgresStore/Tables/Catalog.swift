@@ -8,10 +8,10 @@ struct Catalog {
 
     /// Returns the table that this name stands for without a schema: the one of exactly this name, or else the only one
     /// whose name differs from it by case. Temporary tables are not seen.
-    func table(_ name: String) throws -> StoreTableDetails? { try tables(named: [name])[name] }
+    func table(_ name: String) throws -> TableDetails? { try tables(named: [name])[name] }
 
     /// Returns those of the tables that exist, by the names that were asked for.
-    func tables(named names: [String]) throws -> [String: StoreTableDetails] {
+    func tables(named names: [String]) throws -> [String: TableDetails] {
         guard !names.isEmpty else { return [:] }
         // The names themselves are of the collation "C", in which only ASCII letters have two cases, as in SQLite.
         let found = try tables(
@@ -19,21 +19,28 @@ struct Catalog {
                 pg_table_is_visible(c.oid) AND lower(c.relname) IN (SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n)
                 """, [.textArray(PostgresTextArray(names))])
         return names.reduce(into: [:]) { tables, name in
-            tables[name] = StoreTableDetails.resolve(name, in: found, name: \.name)
+            tables[name] = TableDetails.resolve(name, in: found, name: \.name)
         }
     }
 
-    /// Returns those of the tables that exist, whether their names can be used without a schema or not.
-    func tables(ids: [UInt32]) throws -> [StoreTableDetails] {
-        guard !ids.isEmpty else { return [] }
-        return try tables(where: "c.oid = ANY ($1::oid[])", [Self.array(ids)])
+    /// Returns every table whose name can be used without a schema, by name, except Tributary's and the parts of
+    /// partitioned tables.
+    func usersTables() throws -> [TableDetails] {
+        try tables(
+            where: """
+                c.relkind IN ('r', 'p') AND NOT c.relispartition AND pg_table_is_visible(c.oid)
+                AND c.relname NOT LIKE 'tributary\\_%' AND c.relname <> 'grdb_migrations'
+                """, [])
     }
 
-    /// Returns every table and view of the users' whose name can be used without a schema, by name.
-    func all() throws -> [StoreTableDetails] { try tables(where: "pg_table_is_visible(c.oid)", []) }
+    /// Returns every view that this role may read and whose name can be used without a schema.
+    func views() throws -> [TableDetails] {
+        try tables(
+            where: "c.relkind = 'v' AND pg_table_is_visible(c.oid) AND has_table_privilege(c.oid, 'SELECT')", [])
+    }
 
     /// Returns the temporary tables of this session.
-    func temporaryTables() throws -> [StoreTableDetails] {
+    func temporaryTables() throws -> [TableDetails] {
         try tables(where: "c.relnamespace = pg_my_temp_schema()", [], persistence: "=")
     }
 
@@ -66,7 +73,7 @@ struct Catalog {
 
     private func tables(
         where condition: String, _ parameters: [PostgresValue?], persistence: String = "<>"
-    ) throws -> [StoreTableDetails] {
+    ) throws -> [TableDetails] {
         let rows = try connection.execute(
             """
             SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition, \(Self.mark)
@@ -82,13 +89,13 @@ struct Catalog {
         let foreignKeys = try foreignKeys(of: ids)
         return try rows.compactMap { row in
             let oid = try id(row, 0)
-            guard let kind = StoreTableDetails.Kind(rawValue: row.string(3) ?? "") else { return nil }
-            let ofTable = indexes[oid] ?? []
-            return StoreTableDetails(
+            guard let kind = TableDetails.Kind(rawValue: row.string(3) ?? "") else { return nil }
+            let indexes = indexes[oid] ?? []
+            return TableDetails(
                 oid: oid, schema: row.string(1) ?? "", name: row.string(2) ?? "", kind: kind,
                 isPartition: try row.bool(4) ?? false, mark: row.string(5) ?? "", columns: columns[oid] ?? [],
-                primaryKey: ofTable.first { $0.index.isPrimary }?.index.columns.map(\.name) ?? [],
-                uniqueIndexes: ofTable.filter(\.isImmediate).map(\.index), foreignKeys: foreignKeys[oid] ?? [])
+                primaryKey: indexes.first(where: \.isPrimary)?.columns ?? [],
+                uniqueIndexes: indexes.filter(\.isImmediate).map(\.columns), foreignKeys: foreignKeys[oid] ?? [])
         }
     }
 

@@ -1,4 +1,4 @@
-package import FeedModel
+import FeedModel
 package import FeedStore
 import PostgresClient
 
@@ -9,7 +9,7 @@ extension PostgresStore {
     /// - Throws: ``StoreError`` in place of `PostgresError`; other errors of the body as they are.
     func read<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         do { return try connections.withConnection(body) } catch let error as PostgresError {
-            throw StoreError(error.isTransient || error.kind == .configuration ? .unavailable : .database, "\(error)")
+            throw StoreError(.database, "the store cannot be read: \(error)")
         }
     }
 
@@ -19,7 +19,7 @@ extension PostgresStore {
     }
 
     /// - Throws: ``StoreError`` where the store has no such table.
-    func details(of name: String, _ connection: PostgresConnection) throws -> StoreTableDetails {
+    func details(of name: String, _ connection: PostgresConnection) throws -> TableDetails {
         guard let details = try tableDetails.details(of: name, in: connection) else {
             throw StoreError(
                 .schema,
@@ -31,37 +31,4 @@ extension PostgresStore {
 
     /// Forgets cached tables that have changed. Each run that uses tables begins with it.
     package func renewTableInfos() throws { try read(tableDetails.renew) }
-
-    /// Returns how a table compares the columns of a scope.
-    package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        guard !columns.isEmpty else { return TableComparison() }
-        return try read { try tableDetails.comparison(of: table, columns: columns, in: $0) }
-    }
-}
-
-extension TableDetailsCache {
-    /// Returns how a table compares the columns of scopes. Columns that do not exist are left out.
-    ///
-    /// - Parameter columns: the names in lower case.
-    func comparison(
-        of table: String, columns: Set<String>, in connection: PostgresConnection
-    ) throws -> TableComparison {
-        let details = try details(of: table, in: connection)
-        return TableComparison(
-            columns: columns.reduce(into: [:]) { comparisons, name in
-                comparisons[name] = details?.column(name)?.comparison
-            })
-    }
-}
-
-extension StoreColumn {
-    /// How values that are given as text compare: as far as it can be told here, what PostgreSQL holds equal is equal.
-    /// Collations of the users' own, and other texts of one date, are not known here and compare byte by byte.
-    var comparison: ColumnComparison {
-        switch typeName {
-        case "int2", "int4", "int8", "numeric", "oid": ColumnComparison(affinity: .numeric)
-        case "float4", "float8": ColumnComparison(affinity: .real)
-        default: ColumnComparison(affinity: .text, collation: stagedCollation)
-        }
-    }
 }

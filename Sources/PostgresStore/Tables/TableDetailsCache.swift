@@ -1,4 +1,5 @@
 import FeedModel
+@testable import FeedStore
 import GRDB
 import PostgresClient
 import Synchronization
@@ -12,7 +13,7 @@ final class TableDetailsCache: Sendable {
     fileprivate struct State {
         /// Grows with each change that has been noticed.
         var version = 0
-        var tables: [UInt32: StoreTableDetails] = [:]
+        var tables: [UInt32: TableDetails] = [:]
         /// The tables by the names that were asked for.
         var names: [String: UInt32] = [:]
         /// The requirements that the known tables have been found to meet.
@@ -33,7 +34,7 @@ final class TableDetailsCache: Sendable {
     private let state = Mutex(State())
 
     /// Returns the table as it was when it was last looked at.
-    func known(_ name: String) -> StoreTableDetails? {
+    func known(_ name: String) -> TableDetails? {
         state.withLock { state in state.names[name].flatMap { state.tables[$0] } }
     }
 
@@ -55,17 +56,19 @@ final class TableDetailsCache: Sendable {
         }
     }
 
-    /// Returns the names of those tables that are no longer as they were when these details were read. Called inside a
-    /// commit, once the tables are locked.
-    func changed(among tables: [StoreTableDetails], in connection: PostgresConnection) throws -> [String] {
-        let marks = try Catalog(connection).marks(of: tables.map(\.oid))
-        let changed = tables.filter { $0.mark != marks[$0.oid]?.mark }
-        guard !changed.isEmpty else { return [] }
-        state.withLock { state in
-            for table in changed { state.forget(table.oid) }
-            state.didChange()
+    /// Checks that tables are still as they were when rows were staged for them. Called inside a commit, once the tables
+    /// are locked.
+    ///
+    /// - Throws: ``StoreError`` naming the tables that have changed.
+    func check(_ tables: [TableInfo], in connection: PostgresConnection) throws {
+        try renew(tables.compactMap { known($0.name)?.oid }, connection)
+        let details = try details(of: Set(tables.map(\.name)), in: connection)
+        let changed = Set(tables.filter { table in details[table.name].map { !$0.info.serves(table) } ?? true }.map(\.name))
+        guard changed.isEmpty else {
+            let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            throw StoreError(
+                .schema, "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
         }
-        return changed.map(\.name)
     }
 
     /// Ensures a requirement once, and again after one of the known tables has changed.
@@ -79,13 +82,13 @@ final class TableDetailsCache: Sendable {
     }
 
     /// - Returns: nil where there is no such table.
-    func details(of name: String, in connection: PostgresConnection) throws -> StoreTableDetails? {
+    func details(of name: String, in connection: PostgresConnection) throws -> TableDetails? {
         try details(of: [name], in: connection)[name]
     }
 
     /// Returns those of the tables that exist, by the names that were asked for.
-    func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: StoreTableDetails] {
-        var found = names.reduce(into: [String: StoreTableDetails]()) { $0[$1] = known($1) }
+    func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
+        var found = names.reduce(into: [String: TableDetails]()) { $0[$1] = known($1) }
         let missing = names.filter { found[$0] == nil }
         guard !missing.isEmpty else { return found }
         let version = state.withLock(\.version)
@@ -101,19 +104,10 @@ final class TableDetailsCache: Sendable {
         return found
     }
 
-    /// Returns those of the tables that exist.
-    func details(ids: Set<UInt32>, in connection: PostgresConnection) throws -> [UInt32: StoreTableDetails] {
-        var found = state.withLock { state in ids.reduce(into: [:]) { $0[$1] = state.tables[$1] } }
-        let missing = ids.filter { found[$0] == nil }
-        guard !missing.isEmpty else { return found }
-        let version = state.withLock(\.version)
-        let read = try Catalog(connection).tables(ids: missing.sorted())
-        state.withLock { state in
-            guard state.version == version else { return }
-            for table in read { state.keep(table) }
-        }
-        for table in read { found[table.oid] = table }
-        return found
+    /// Returns those of the tables that exist, as they are at this moment.
+    func reread(_ names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
+        try renew(names.compactMap { known($0)?.oid }, connection)
+        return try details(of: names, in: connection)
     }
 
     /// Returns a database with empty tables of the store's names and columns, made by the body where there is none.
@@ -125,7 +119,17 @@ final class TableDetailsCache: Sendable {
         return new
     }
 
-    func forgetCompiler() { state.withLock { $0.compiler = nil } }
+    /// Returns how a table compares the columns of scopes. Columns that do not exist are left out.
+    ///
+    /// - Parameter columns: the names in lower case.
+    func comparison(
+        of table: String, columns: Set<String>, in connection: PostgresConnection
+    ) throws -> TableComparison {
+        guard !columns.isEmpty else { return TableComparison() }
+        let details = try details(of: table, in: connection)
+        return TableComparison(
+            columns: columns.reduce(into: [:]) { $0[$1] = details?.column($1)?.comparison })
+    }
 
     // MARK: - What rows stand in
 
@@ -149,7 +153,7 @@ final class TableDetailsCache: Sendable {
         guard let mark else { return tables.allSatisfy { details[$0] != nil } }
         let parts = mark.split(separator: " ")
         guard parts.count == tables.count else { return false }
-        var mustHaveRows: [StoreTableDetails] = []
+        var mustHaveRows: [TableDetails] = []
         for (name, part) in zip(tables.sorted(), parts) where part != Self.missing {
             guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]),
                 let table = details[name]
@@ -169,7 +173,7 @@ final class TableDetailsCache: Sendable {
     private static let missing = "none"
 
     /// Returns which tables have rows at this moment.
-    private func filled(_ tables: [StoreTableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
+    private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
         let questions = tables.map { "EXISTS (SELECT FROM \($0.sql))" }.joined(separator: ", ")
         let row = try connection.execute("SELECT \(questions)")[0]
@@ -184,7 +188,7 @@ final class TableDetailsCache: Sendable {
 }
 
 extension TableDetailsCache.State {
-    fileprivate mutating func keep(_ table: StoreTableDetails) {
+    fileprivate mutating func keep(_ table: TableDetails) {
         if let old = tables[table.oid], old.mark != table.mark {
             forget(table.oid)
             didChange()
@@ -205,7 +209,22 @@ extension TableDetailsCache.State {
     }
 }
 
-extension StoreTableDetails {
+extension TableInfo {
+    /// Returns true if rows can be merged into this table that were staged for the other: its columns and keys are here.
+    fileprivate func serves(_ staged: TableInfo) -> Bool {
+        let keys = Set(uniqueIndexes.map { $0.map(\.name) })
+        return primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
+            && staged.uniqueIndexes.allSatisfy { keys.contains($0.map(\.name)) }
+            && staged.columns.allSatisfy { column in
+                columns.contains {
+                    $0.name == column.name && $0.declaredType == column.declaredType
+                        && $0.isGenerated == column.isGenerated
+                }
+            }
+    }
+}
+
+extension TableDetails {
     /// Names for the columns: the name at each position stands for all columns up to there.
     fileprivate var columnMarks: [String] {
         var last = ""

@@ -3,13 +3,15 @@ import FeedModel
 import PostgresClient
 
 /// A table of the store with all that PostgreSQL's catalog says of it.
-struct StoreTableDetails: Sendable {
+struct TableDetails: Sendable {
     enum Kind: String, Sendable {
         case table = "r"
         case partitioned = "p"
         case view = "v"
         case materializedView = "m"
         case foreign = "f"
+
+        var isTable: Bool { self == .table || self == .partitioned }
 
         var description: String {
             switch self {
@@ -30,11 +32,7 @@ struct StoreTableDetails: Sendable {
     var isPartition: Bool
     /// A text that changes with every change of the definition, and with TRUNCATE.
     var mark: String
-    let columns: [StoreColumn]
-    /// Also where the constraint is deferrable.
-    var primaryKey: [String]
-    var uniqueIndexes: [StoreUniqueIndex]
-    var foreignKeys: [StoreForeignKey]
+    let columns: [ColumnDetails]
     /// What staging knows of the table.
     let info: TableInfo
 
@@ -42,15 +40,7 @@ struct StoreTableDetails: Sendable {
     var sql: String { "\(schema.postgresIdentifier).\(name.postgresIdentifier)" }
 
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
-    func column(_ name: String) -> StoreColumn? { Self.resolve(name, in: columns, name: \.name) }
-
-    /// Returns the unique index over exactly these columns; the primary key's, where several are.
-    func uniqueIndex(over key: [String]) -> StoreUniqueIndex? {
-        let names = key.compactMap { column($0)?.name }
-        guard names.count == key.count else { return nil }
-        let matching = uniqueIndexes.filter { Set($0.columns.map(\.name)) == Set(names) }
-        return matching.first(where: \.isPrimary) ?? matching.first
-    }
+    func column(_ name: String) -> ColumnDetails? { Self.resolve(name, in: columns, name: \.name) }
 
     /// Returns the value with exactly this name, or else the only one whose name differs from it by case.
     static func resolve<Value>(_ wanted: String, in values: [Value], name: (Value) -> String) -> Value? {
@@ -65,7 +55,7 @@ struct StoreTableDetails: Sendable {
 
     /// Returns the reason for which rows with this many columns cannot be written to the table; nil where they can.
     func problem(ofWriting count: Int) -> String? {
-        if kind != .table && kind != .partitioned {
+        if !kind.isTable {
             return
                 "'\(name)' is a \(kind.description), and rows are merged into tables only; write to a table, and let a "
                 + "trigger on it fill '\(name)'"
@@ -84,10 +74,12 @@ struct StoreTableDetails: Sendable {
     }
 }
 
-extension StoreTableDetails {
+extension TableDetails {
+    /// - Parameters:
+    ///   - uniqueIndexes: the columns of those unique indexes that hold at every moment for every row.
     init(
-        oid: UInt32, schema: String, name: String, kind: Kind, isPartition: Bool, mark: String,
-        columns: [StoreColumn], primaryKey: [String], uniqueIndexes: [StoreUniqueIndex], foreignKeys: [StoreForeignKey]
+        oid: UInt32, schema: String, name: String, kind: Kind, isPartition: Bool, mark: String, columns: [ColumnDetails],
+        primaryKey: [String], uniqueIndexes: [[String]], foreignKeys: [TableInfo.ForeignKey]
     ) {
         self.oid = oid
         self.schema = schema
@@ -96,9 +88,6 @@ extension StoreTableDetails {
         self.isPartition = isPartition
         self.mark = mark
         self.columns = columns
-        self.primaryKey = primaryKey
-        self.uniqueIndexes = uniqueIndexes
-        self.foreignKeys = foreignKeys
         info = TableInfo(
             name: name, kind: kind == .partitioned ? Kind.table.description : kind.description,
             columns: columns.map {
@@ -109,10 +98,7 @@ extension StoreTableDetails {
             primaryKey: primaryKey,
             generatedKey: primaryKey.count == 1
                 ? columns.first { $0.name == primaryKey[0] && $0.makesNumbers }?.name : nil,
-            // The scratch database finds the rows that are equal by their bytes; the rest is PostgreSQL's.
-            uniqueIndexes: uniqueIndexes.map { $0.columns.map { (name: $0.name, collation: "BINARY") } },
-            foreignKeys: foreignKeys.map {
-                TableInfo.ForeignKey(columns: $0.columns, parent: $0.parent, targets: $0.targets)
-            })
+            // The scratch database finds the rows that are equal by their bytes; the others are PostgreSQL's to find.
+            uniqueIndexes: uniqueIndexes.map { $0.map { (name: $0, collation: "BINARY") } }, foreignKeys: foreignKeys)
     }
 }

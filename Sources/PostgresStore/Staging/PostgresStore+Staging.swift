@@ -1,0 +1,107 @@
+import FeedModel
+package import FeedStore
+package import GRDB
+import PostgresClient
+
+/// Stored rows beside those that a run stages.
+extension PostgresStore: StagingStore {
+    package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord {
+        try read { connection in
+            let compiler = try compiler(connection)
+            let stored = try compiler.read { try StoredRequest(request, $0) }
+            let result: PostgresResult
+            do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
+                where error.kind == .statement
+            {
+                throw StoreError(.schema, "PostgreSQL does not take the request \"\(stored.sql)\": \(error.message)")
+            }
+            guard let row = result.first else { return nil }
+            let types = result.columnTypes
+            // GRDB makes records of rows of SQLite's; their names and places decide, not where they come from.
+            let selection = result.columnNames.map { "? AS \($0.sqlIdentifier)" }.joined(separator: ", ")
+            let values = try types.indices.map { try row.databaseValue($0, type: types[$0]) }
+            return try compiler.read { db in
+                try Request.RowDecoder.fetchOne(
+                    db, sql: "SELECT \(selection)", arguments: StatementArguments(values), adapter: stored.adapter)
+            }
+        }
+    }
+
+    /// Returns a database with the store's tables, without rows, in which requests are compiled.
+    private func compiler(_ connection: PostgresConnection) throws -> DatabaseQueue {
+        try tableDetails.compiler {
+            let queue = try DatabaseQueue()
+            let tables = try Catalog(connection).usersTables()
+            try queue.write { try StoredCopy.create(tables, in: "main", $0) }
+            return queue
+        }
+    }
+
+    package func attachStoredTables(to scratch: Database) throws {
+        let tables = try read { try Catalog($0).usersTables() }
+        try StoredCopy(db: scratch).attach(tables)
+    }
+
+    package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
+        let copy = StoredCopy(db: scratch)
+        try read { connection in
+            switch request {
+            case .matching(let name, let values):
+                let table = try details(of: name, connection)
+                let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
+                guard try !copy.isWhole(table) else { return }
+                // Without a primary key, rows that were copied twice could not be told apart.
+                guard wanted.count == values.count, !wanted.isEmpty, !table.info.primaryKey.isEmpty else {
+                    return try copy.copy(table, from: connection)
+                }
+                try copy.copy(table, matching: wanted, from: connection)
+            case .tables(let isWanted):
+                for name in try copy.tableNames() where try isWanted(name) {
+                    let table = try details(of: name, connection)
+                    if try !copy.isWhole(table) { try copy.copy(table, from: connection) }
+                }
+            }
+        }
+    }
+
+    package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
+        try read { connection in
+            let stagedQuery = try StagedQuery(query, catalog: Catalog(connection))
+            do {
+                return try connection.inDiscardedTransaction {
+                    try stagedQuery.rows(limit: limit, staged: staged.database, connection)
+                }
+            } catch let error as PostgresError where !error.isTransient {
+                if stagedQuery.isWriting || error.refusesWriting {
+                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
+                }
+                throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message)")
+            }
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Runs a body in a transaction that is rolled back.
+    func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+        struct Discarded: Error {}
+        var value: Value?
+        do {
+            try inTransaction {
+                value = try body()
+                throw Discarded()
+            }
+        } catch is Discarded where value != nil {
+            // Set before the error was thrown.
+            return value!
+        }
+    }
+}
+
+extension PostgresError {
+    /// True where a statement that is to read would write.
+    fileprivate var refusesWriting: Bool {
+        state == .readOnlyTransaction || (state == .featureNotSupported && message.contains("data-modifying"))
+    }
+}
