@@ -3,6 +3,8 @@ import Foundation
 import Testing
 @testable import FeedStore
 @testable import PostgresStore
+@testable import class PostgresStore.ClaimWatch
+@testable import struct PostgresStore.Merge
 
 /// Rows that leave the scopes of requests, or never were in them.
 @Suite struct ClaimTests {
@@ -134,13 +136,14 @@ import Testing
             _ = try commit([request(["region": "a"], [("1", nil)])], to: fixture)
             let watch = ClaimWatch(Claims(regions: []))
             try fixture.merge([request(["region": "b"], [("1", nil)])], claims: watch) { _ in }
-            var state = RequestState(key: "k")
-            state.tables = ["place"]
-            state.scope = ["region": "a"]
-            var other = state
-            other.scope = ["region": "b"]
+            func state(_ region: String) -> RequestState {
+                RequestState(
+                    key: region, validators: Validators(), fingerprint: "", tables: ["place"], sync: .mirror,
+                    scope: ["region": region])
+            }
             var commit = Commit(
-                report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [state, other],
+                report: RunReport(source: "s", outcome: .committed, startedAt: Date()),
+                requests: [state("a"), state("b")],
                 state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
             #expect(try watch.widen(&commit, strays: []).isEmpty)
             #expect(commit.requests.map(\.scope) == [[:], ["region": "b"]])

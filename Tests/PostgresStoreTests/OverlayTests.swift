@@ -156,7 +156,8 @@ import Testing
             }
             let first = try sync()
             #expect(first.inserted == model.count && first.updated == 0)
-            let stored = try fixture.rows("SELECT id, \(columns.joined(separator: ", ")) FROM wide ORDER BY id COLLATE \"C\"")
+            let stored = try fixture.rows(
+                "SELECT id, \(columns.joined(separator: ", ")) FROM wide ORDER BY id COLLATE \"C\"")
             let expected = model.sorted { $0.key < $1.key }.map { id, values in
                 ([id] + columns.map { values[$0].map(String.init) ?? "NULL" }).joined(separator: "|")
             }
@@ -195,7 +196,9 @@ import Testing
     @Test func wideShapes() async throws {
         let columns = (0..<700).map { "c\($0)" }
         let definitions = columns.map { $0 + " bigint" }.joined(separator: ", ")
-        try await MergeFixture.with("CREATE TABLE wide (id bigint PRIMARY KEY, x bigint, y bigint, z bigint, \(definitions))") {
+        try await MergeFixture.with(
+            "CREATE TABLE wide (id bigint PRIMARY KEY, x bigint, y bigint, z bigint, \(definitions))"
+        ) {
             (fixture) async throws in
             let rule = MergeRule()
             func sync(_ offset: Int64) throws -> MergeCounts {

@@ -121,7 +121,9 @@ import Testing
                     try context.stage(
                         .of("shop", ["id", "code"]), MergeRule(sync: .mirror), [[1, .text(code)]])
                     try context.stage(
-                        .of("shelf", ["n"], [.init(column: "shop", table: "shop", lookups: ["code"], missing: .discard)]),
+                        .of(
+                            "shelf", ["n"], [.init(column: "shop", table: "shop", lookups: ["code"], missing: .discard)]
+                        ),
                         MergeRule(sync: .mirror, keys: ["shelf": ["shop", "n"]]), [[7, .text(code)]])
                     try context.stage(.of("label", ["id", "shelf"]), MergeRule(sync: .mirror), [["l", 1]])
                 }
@@ -195,7 +197,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func childrenAreMirroredWithinTheParentsThatWereSent(isGenerated: Bool) async throws {
+    @Test(arguments: [false, true]) func childrenAreMirroredWithinTheParentsThatWereSent(isGenerated: Bool) async throws
+    {
         let key = isGenerated ? Self.id : "id bigint PRIMARY KEY"
         let schema = """
             CREATE TABLE parent (\(key), name text UNIQUE);
@@ -263,10 +266,14 @@ import Testing
             func commit(_ teams: [[StagedValue]], _ members: [[StagedValue]]) throws -> MergeCounts {
                 try fixture.commit(rule) { context in
                     try context.stage(
-                        .of("team", ["name"], [.init(column: "head", table: "member", lookups: ["name"], missing: .discard)]),
+                        .of(
+                            "team", ["name"],
+                            [.init(column: "head", table: "member", lookups: ["name"], missing: .discard)]),
                         rule, teams)
                     try context.stage(
-                        .of("member", ["name"], [.init(column: "team", table: "team", lookups: ["name"], missing: .discard)]),
+                        .of(
+                            "member", ["name"],
+                            [.init(column: "team", table: "team", lookups: ["name"], missing: .discard)]),
                         rule, members)
                 }
             }
@@ -286,8 +293,10 @@ import Testing
         try await MergeFixture.with(schema) { (fixture) async throws in
             let error = #expect(throws: StoreError.self) {
                 try fixture.commit { context in
-                    try context.stage(.of("a", ["n"], [Self.parent("b", "b")], numbered: true), MergeRule(), [["x", 2, 1]])
-                    try context.stage(.of("b", ["n"], [Self.parent("a", "a")], numbered: true), MergeRule(), [["y", 1, 2]])
+                    try context.stage(
+                        .of("a", ["n"], [Self.parent("b", "b")], numbered: true), MergeRule(), [["x", 2, 1]])
+                    try context.stage(
+                        .of("b", ["n"], [Self.parent("a", "a")], numbered: true), MergeRule(), [["y", 1, 2]])
                 }
             }
             #expect(error?.code == .schema && error?.message.contains("refer to each other") == true)
@@ -305,7 +314,9 @@ import Testing
             #expect(merged == counts(inserted: 20000))
             #expect(clock.now - start < .seconds(10))
             #expect(
-                try fixture.rows("SELECT count(*) FROM person p JOIN firm f ON f.id = p.firm_id WHERE 'p' || substr(f.name, 2)::int - 1 = p.id")
+                try fixture.rows(
+                    "SELECT count(*) FROM person p JOIN firm f ON f.id = p.firm_id WHERE 'p' || substr(f.name, 2)::int - 1 = p.id"
+                )
                     == ["20000"])
         }
     }

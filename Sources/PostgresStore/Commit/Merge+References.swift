@@ -82,7 +82,8 @@ extension Merge {
         }.joined(separator: " AND ")
         guard !reference.findsOneRow else {
             try connection.execute(
-                "UPDATE \(part.table.staged) AS s SET \(column) = t.\(key) FROM \(target) t WHERE \(open) AND \(isFound)")
+                "UPDATE \(part.table.staged) AS s SET \(column) = t.\(key) FROM \(target) t WHERE \(open) AND \(isFound)"
+            )
             return
         }
         try connection.execute(
@@ -112,7 +113,8 @@ extension Merge {
                     "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
                 }
             }
-            return "SELECT \(record) AS record, m.\(key) AS id FROM \(try stagedAndStored(table))\(twins)\(open.whereClause)"
+            return
+                "SELECT \(record) AS record, m.\(key) AS id FROM \(try stagedAndStored(table))\(twins)\(open.whereClause)"
         }
         guard !sources.isEmpty else { return }
         let column = reference.column.name.sqlIdentifier

@@ -14,14 +14,16 @@ extension Merge {
         let table = part.table
         try forgetMissingParents(of: table)
         let parent = table.ownReferences[0].lookups[0].staged.sqlIdentifier
-        let edges = try workTable("edge_\(table.name)", "parent bigint, row bigint, record bigint, PRIMARY KEY (parent, row)")
+        let edges = try workTable(
+            "edge_\(table.name)", "parent bigint, row bigint, record bigint, PRIMARY KEY (parent, row)")
         try connection.execute(
             """
             INSERT INTO \(edges) SELECT coalesce(p.\(StagingTable.record), 0), s.\(StagingTable.row), s.\(StagingTable.record)
             FROM \(table.staged) s LEFT JOIN \(table.staged) p ON p.\(StagingTable.record) = s.\(parent)
             """)
         try connection.execute("ANALYZE \(edges)")
-        let levels = try workTable("level_\(table.name)", "level integer, row bigint, record bigint, PRIMARY KEY (level, row)")
+        let levels = try workTable(
+            "level_\(table.name)", "level integer, row bigint, record bigint, PRIMARY KEY (level, row)")
         try connection.execute(
             """
             WITH RECURSIVE tree (level, row, record) AS (
