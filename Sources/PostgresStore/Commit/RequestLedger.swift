@@ -26,21 +26,21 @@ struct RequestLedger {
         }
         let claim = new.allSatisfy(isClaimKept) ? 0 : try nextClaim()
         let rows = new.map { request in
-            StoredRequest(state: request, claim: isClaimKept(request) ? stored[request.key]?.claim ?? claim : claim)
+            RequestRecord(state: request, claim: isClaimKept(request) ? stored[request.key]?.claim ?? claim : claim)
         }
-        let names = StoredRequest.columns.map(\.0)
+        let names = RequestRecord.columns.map(\.0)
         try connection.execute(
             """
             INSERT INTO tributary_request (source, \(names.joined(separator: ", ")))
             SELECT $1, \(names.map { "x." + $0 }.joined(separator: ", "))
-            FROM jsonb_to_recordset($2::jsonb) AS x (\(StoredRequest.columns.map { "\($0) \($1)" }.joined(separator: ", ")))
+            FROM jsonb_to_recordset($2::jsonb) AS x (\(RequestRecord.columns.map { "\($0) \($1)" }.joined(separator: ", ")))
             ON CONFLICT (source, key) DO UPDATE
             SET \(names.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", "))
-            """, [.text(source), .text(try StoredRequest.json(rows))])
+            """, [.text(source), .text(try RequestRecord.json(rows))])
     }
 
     /// Returns a request's state after the commit.
-    private func present(_ request: RequestState, in commit: Commit, _ stored: [String: StoredRequest]) -> RequestState
+    private func present(_ request: RequestState, in commit: Commit, _ stored: [String: RequestRecord]) -> RequestState
     {
         var request = request
         if let asked = commit.revalidated[request.key] {
@@ -54,7 +54,7 @@ struct RequestLedger {
         return request
     }
 
-    private func stored(_ requests: [RequestState], locks: Bool) throws -> [String: StoredRequest] {
+    private func stored(_ requests: [RequestState], locks: Bool) throws -> [String: RequestRecord] {
         try connection.execute(
             """
             SELECT \(RequestState.postgresColumns(of: "r")), claim FROM tributary_request r
@@ -62,7 +62,7 @@ struct RequestLedger {
             """, [.text(source), .textArray(try PostgresTextArray(requests.map(\.key)))]
         ).reduce(into: [:]) { stored, row in
             let state = try RequestState(row, from: 0)
-            stored[state.key] = StoredRequest(
+            stored[state.key] = RequestRecord(
                 state: state, claim: try row.int64(RequestState.postgresColumnCount) ?? 0)
         }
     }

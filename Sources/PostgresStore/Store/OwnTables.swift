@@ -89,13 +89,12 @@ enum OwnTables {
         )
     ]
 
-    /// The advisory lock of those who change the schema: "Tributar" in ASCII.
-    private static let lock: Int64 = 0x5472_6962_7574_6172
-
     /// Runs a body in a transaction, after all others that change the schema.
     static func whileLocked(_ connection: PostgresConnection, _ body: () throws -> Void) throws {
         try connection.inTransaction {
-            try connection.execute("SELECT pg_advisory_xact_lock($1)", [.integer(lock)])
+            try SchemaLock.take(connection)
+            // A script may wait for a commit that is under way, as CREATE INDEX IF NOT EXISTS does.
+            try connection.execute("SET LOCAL lock_timeout = '120s'")
             try body()
         }
     }

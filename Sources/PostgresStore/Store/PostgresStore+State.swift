@@ -147,8 +147,10 @@ extension PostgresStore {
         do {
             return try connections.withConnectionTwice { connection in
                 try connection.inTransaction(isReadOnly: true) {
-                    try connection.execute("SELECT \(expression) FROM \(info.name.postgresIdentifier)\(filter)")
-                        .first?.string(0)
+                    let row = try connection.execute(
+                        "SELECT \(expression) FROM \(info.name.postgresIdentifier)\(filter)"
+                    ).first
+                    return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
                 }
             }
         } catch let error as PostgresError {

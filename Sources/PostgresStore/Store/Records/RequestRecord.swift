@@ -3,7 +3,7 @@ import Foundation
 
 /// A row of `tributary_request` as it is handed over, many in one parameter: an array of JSON objects whose names are
 /// the columns'.
-struct StoredRequest: Encodable {
+struct RequestRecord: Encodable {
     var state: RequestState
     /// The version of the claims when the request's tables or scope last changed.
     var claim: Int64
@@ -38,7 +38,7 @@ struct StoredRequest: Encodable {
         try container.encode(claim, forKey: .claim)
     }
 
-    static func json(_ requests: [StoredRequest]) throws -> String {
+    static func json(_ requests: [RequestRecord]) throws -> String {
         String(decoding: try JSONEncoder().encode(requests), as: UTF8.self)
     }
 }
