@@ -69,7 +69,8 @@ struct StagedQuery {
         let names = columns.map(\.sql).joined(separator: ", ")
         let temporary = "pg_temp.\(table.name.sqlIdentifier)"
         try connection.execute(
-            "CREATE TEMP TABLE \(table.name.sqlIdentifier) ON COMMIT DROP AS SELECT \(names) FROM \(table.sql) WITH NO DATA")
+            "CREATE TEMP TABLE \(table.name.sqlIdentifier) ON COMMIT DROP AS SELECT \(names) FROM \(table.sql) WITH NO DATA"
+        )
         let rows = try Row.fetchCursor(db, sql: "SELECT \(names) FROM main.\(table.name.sqlIdentifier)")
         try connection.copyIn("COPY \(temporary) (\(names)) FROM STDIN") { send in
             try withoutActuallyEscaping(send) { send in

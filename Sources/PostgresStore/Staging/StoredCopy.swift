@@ -40,7 +40,9 @@ struct StoredCopy {
     func tableNames() throws -> [String] {
         try String.fetchAll(
             db,
-            sql: "SELECT name FROM \(Self.schema).sqlite_schema WHERE type = 'table' AND name <> 'tributary_copied' ORDER BY name")
+            sql:
+                "SELECT name FROM \(Self.schema).sqlite_schema WHERE type = 'table' AND name <> 'tributary_copied' ORDER BY name"
+        )
     }
 
     func isWhole(_ table: TableDetails) throws -> Bool {
@@ -71,7 +73,8 @@ struct StoredCopy {
         let stored = values.map { "\($0.column.sql) IS ?" }.joined(separator: " AND ")
         try inTransaction {
             try db.execute(
-                sql: "DELETE FROM \(name(of: table)) WHERE \(stored)", arguments: StatementArguments(values.map(\.value)))
+                sql: "DELETE FROM \(name(of: table)) WHERE \(stored)",
+                arguments: StatementArguments(values.map(\.value)))
             try insert(table, from: connection, where: " WHERE " + conditions.joined(separator: " AND "), parameters)
         }
     }

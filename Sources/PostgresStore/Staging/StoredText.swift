@@ -7,7 +7,9 @@ enum StoredText {
     /// - Parameter text: a `timestamptz` of a session in UTC: `2026-11-21 08:30:00.5+00`.
     static func grdbDate(_ text: String) -> String {
         guard let parts = parts(of: text) else { return text }
-        let digits = parts.fraction.count <= 3 ? parts.fraction + String(repeating: "0", count: 3 - parts.fraction.count) : parts.fraction
+        let digits =
+            parts.fraction.count <= 3
+            ? parts.fraction + String(repeating: "0", count: 3 - parts.fraction.count) : parts.fraction
         return "\(parts.day) \(parts.time).\(digits)"
     }
 

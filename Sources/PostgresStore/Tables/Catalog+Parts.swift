@@ -17,7 +17,8 @@ extension Catalog {
                     name: row.string(1) ?? "", type: row.string(2) ?? "", typeName: row.string(3) ?? "",
                     category: row.string(4)?.first ?? "U", isNotNull: try row.bool(5) ?? false,
                     isComputed: row.string(6) == "s",
-                    identity: ColumnDetails.Identity(rawValue: row.string(7) ?? ""), isSerial: try row.bool(8) ?? false))
+                    identity: ColumnDetails.Identity(rawValue: row.string(7) ?? ""), isSerial: try row.bool(8) ?? false)
+            )
         }
     }
 
@@ -26,7 +27,8 @@ extension Catalog {
         try connection.execute(Self.indexesSQL, [tables]).reduce(into: [:]) { indexes, row in
             indexes[try id(row, 0), default: []].append(
                 UniqueIndex(
-                    columns: try names(row, 3), isPrimary: try row.bool(1) ?? false, isImmediate: try row.bool(2) ?? false))
+                    columns: try names(row, 3), isPrimary: try row.bool(1) ?? false,
+                    isImmediate: try row.bool(2) ?? false))
         }
     }
 

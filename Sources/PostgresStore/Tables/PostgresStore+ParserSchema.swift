@@ -72,7 +72,8 @@ extension PostgresStore {
             // Its temporary tables may have stayed.
             connection.close()
             throw StoreError(
-                .schema, "the tables of the parser cannot be created: its schema begins or ends a transaction; leave that out")
+                .schema,
+                "the tables of the parser cannot be created: its schema begins or ends a transaction; leave that out")
         }
         let existing = try Catalog(connection).tables(named: tables)
         return tables.flatMap { name in

@@ -34,7 +34,9 @@ struct TableCreation {
     private func checkNames(of definition: TableSchema) throws {
         for name in [definition.name] + definition.columns.map(\.name) + definition.scope where name.utf8.count > 63 {
             throw StoreError(
-                .schema, "\(definition.place): the name '\(name)' has \(name.utf8.count) bytes, and PostgreSQL takes 63; shorten it")
+                .schema,
+                "\(definition.place): the name '\(name)' has \(name.utf8.count) bytes, and PostgreSQL takes 63; shorten it"
+            )
         }
     }
 
@@ -78,7 +80,8 @@ struct TableCreation {
                     + "which does not exist; map it, or create it in the schema")
         }
         try connection.execute(
-            "ALTER TABLE \(table.sql) ADD FOREIGN KEY (\(column.name.sqlIdentifier)) REFERENCES \(other.sql) DEFERRABLE")
+            "ALTER TABLE \(table.sql) ADD FOREIGN KEY (\(column.name.sqlIdentifier)) REFERENCES \(other.sql) DEFERRABLE"
+        )
     }
 
     private func type(of column: TableSchema.Column) throws -> String {

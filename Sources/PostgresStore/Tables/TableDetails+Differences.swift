@@ -18,7 +18,8 @@ extension TableDetails {
         }
         let type = ColumnType(word: word)
         guard column.isDeclared, !type.fits(found) else { return nil }
-        return "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type \(type.sql), "
+        return
+            "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type \(type.sql), "
             + "and the store has it as \(found.type); change the mapping's type, or the column's (ALTER TABLE \(info.name.sqlIdentifier) "
             + "ALTER COLUMN \(found.sql) TYPE \(type.sql) USING …)"
     }
@@ -50,7 +51,8 @@ extension TableDetails {
             return "\(reference.place): table '\(name)' has no column '\(column)'; it has \(known)"
         }
         if info.primaryKey.count != 1 {
-            return "\(reference.place): the primary key of table '\(name)' is not one column, and cannot be stored in one"
+            return
+                "\(reference.place): the primary key of table '\(name)' is not one column, and cannot be stored in one"
         }
         if reference.needsUniqueColumn, info.collations(ofKey: [reference.column]) == nil {
             let column = column(reference.column)?.sql ?? reference.column.sqlIdentifier

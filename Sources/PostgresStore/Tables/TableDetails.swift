@@ -78,7 +78,8 @@ extension TableDetails {
     /// - Parameters:
     ///   - uniqueIndexes: the columns of those unique indexes that hold at every moment for every row.
     init(
-        oid: UInt32, schema: String, name: String, kind: Kind, isPartition: Bool, mark: String, columns: [ColumnDetails],
+        oid: UInt32, schema: String, name: String, kind: Kind, isPartition: Bool, mark: String,
+        columns: [ColumnDetails],
         primaryKey: [String], uniqueIndexes: [[String]], foreignKeys: [TableInfo.ForeignKey]
     ) {
         self.oid = oid

@@ -63,11 +63,13 @@ final class TableDetailsCache: Sendable {
     func check(_ tables: [TableInfo], in connection: PostgresConnection) throws {
         try renew(tables.compactMap { known($0.name)?.oid }, connection)
         let details = try details(of: Set(tables.map(\.name)), in: connection)
-        let changed = Set(tables.filter { table in details[table.name].map { !$0.info.serves(table) } ?? true }.map(\.name))
+        let changed = Set(
+            tables.filter { table in details[table.name].map { !$0.info.serves(table) } ?? true }.map(\.name))
         guard changed.isEmpty else {
             let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
             throw StoreError(
-                .schema, "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
+                .schema,
+                "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
         }
     }
 
