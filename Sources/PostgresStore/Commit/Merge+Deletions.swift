@@ -42,14 +42,13 @@ extension Merge {
         }
         var ordered: [(mirror: Mirror, table: StoreRelation)] = []
         var visited: Set<String> = []
-        func visit(_ table: String) throws {
-            guard visited.insert(table).inserted else { return }
-            for parent in try relations.parents(of: table) where found.contains(where: { $0.table.sql == parent }) {
-                try visit(parent)
-            }
-            ordered += found.filter { $0.table.sql == table }
+        func visit(_ table: StoreRelation) throws {
+            guard visited.insert(table.sql).inserted else { return }
+            let parents = try relations.parents(of: table)
+            for parent in found where parents.contains(parent.table.details.oid) { try visit(parent.table) }
+            ordered += found.filter { $0.table.sql == table.sql }
         }
-        for entry in found { try visit(entry.table.sql) }
+        for entry in found { try visit(entry.table) }
         return ordered
     }
 

@@ -8,17 +8,19 @@ extension Merge {
     /// have left, and takes none of them along.
     func hasStagedChildren(_ table: StoreRelation) throws -> Bool {
         var visited: Set<String> = []
-        var open = [table.sql]
+        var open = [table]
         while let parent = open.popLast() {
-            guard visited.insert(parent).inserted else { continue }
+            guard visited.insert(parent.sql).inserted else { continue }
             for reference in try relations.references(to: parent) where reference.holdsParents {
                 let isStaged = try stack.parts.contains { part in
                     try part.counts.rows > 0 && part.table.identity != .none
-                        && relation(part.table.table.name).sql == reference.child
+                        && relation(part.table.table.name).details.oid == reference.child
                         && reference.columns.allSatisfy(part.table.supplies)
                 }
                 if isStaged { return true }
-                if reference.onDelete == .cascade { open.append(reference.child) }
+                if reference.onDelete == .cascade, let child = try relations.relation(id: reference.child) {
+                    open.append(child)
+                }
             }
         }
         return false
@@ -83,9 +85,10 @@ extension Merge {
     }
 
     private func hasPostponedChildren(_ table: String) throws -> Bool {
-        let parent = try relation(table).sql
+        let parent = try relation(table)
         return try relations.references(to: parent).contains { reference in
-            reference.child != parent && progress.postponed.values.contains { $0.table.sql == reference.child }
+            reference.child != parent.details.oid
+                && progress.postponed.values.contains { $0.table.details.oid == reference.child }
         }
     }
 }

@@ -28,7 +28,7 @@ extension Merge {
             counts.unchanged += difference.part.counts.rows - difference.new - difference.updated
         }
         // A known row may come to refer to a new one of its own table, which then has to be there.
-        if let table = parts.first?.table.table.name, try relations.refersToItself(relation(table).sql) {
+        if let table = parts.first?.table.table.name, try relations.refersToItself(relation(table)) {
             try insert(differences, remaining: differences[...], &counts)
             try update(differences, &counts)
         } else {
@@ -98,7 +98,7 @@ extension Merge {
         var differs = [isNew]
         if table.sync == .upsert || table.sync == .mirror {
             let relation = try relation(table.table.name)
-            differs += try table.valueColumns.map { try relation.column($0).differs("s", "m") }
+            differs += try table.valueColumns.map { try relation.column($0).differs("s", from: "m") }
         }
         return """
             SELECT \(id), \(row), \(isNew) FROM \(table.staged) s
@@ -120,7 +120,7 @@ extension Merge {
         let values = names.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
         try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
         let overriding =
-            try names.contains { try relation.column($0).isAlwaysGenerated } ? " OVERRIDING SYSTEM VALUE" : ""
+            try names.contains { try relation.column($0).identity == .always } ? " OVERRIDING SYSTEM VALUE" : ""
         let insertion = """
             INSERT INTO \(relation.sql) AS m (\(names.map(\.sqlIdentifier).joined(separator: ", ")))\(overriding)
             SELECT \(values) FROM \(rows) RETURNING \(journalKey(of: table, relation, "m")) AS key

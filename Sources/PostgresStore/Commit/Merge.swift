@@ -35,7 +35,7 @@ struct Merge {
         self.mirrors = mirrors
         self.claims = claims
         self.onChange = onChange
-        relations = StoreRelations(connection)
+        relations = StoreRelations(connection, store.tableDetails)
     }
 
     // MARK: - Before the merge
@@ -58,13 +58,13 @@ struct Merge {
     /// wait.
     func lock() throws {
         try relations.loadReferences()
-        var tables = Set(try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
-            try relation(part.table.table.name).sql
-        })
-        tables.formUnion(try mirrors.compactMap { try relations.relation($0.table)?.sql })
-        tables.formUnion(try relations.children(of: tables))
+        let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
+            try relation(part.table.table.name)
+        }
+        let mirrored = try mirrors.compactMap { try relations.relation($0.table) }
+        let tables = Set(try relations.withChildren(staged + mirrored).map(\.sql)).sorted()
         guard !tables.isEmpty else { return }
-        try connection.execute("LOCK TABLE \(tables.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
+        try connection.execute("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
     }
 
     // MARK: - The merge
@@ -118,10 +118,9 @@ struct Merge {
         var visited: Set<String> = []
         func visit(_ part: StagedStack.Part) throws {
             guard visited.insert(part.table.name).inserted else { return }
-            let own = try relation(part.table.table.name)
-            let parents = Set(try relations.parents(of: own.sql))
+            let parents = try relations.parents(of: relation(part.table.table.name))
             for other in parts {
-                let isParent = try parents.contains(relation(other.table.table.name).sql)
+                let isParent = try parents.contains(relation(other.table.table.name).details.oid)
                 if isParent || part.table.references.contains(where: { $0.target.name == other.table.table.name }) {
                     try visit(other)
                 }

@@ -1,14 +1,12 @@
 import FeedModel
 @testable import FeedStore
 
-/// A table of the store as the server describes it, for the merge's statements.
+/// A table of the store, for the merge's statements.
 struct StoreRelation: Sendable {
-    struct Index: Sendable {
-        /// The key columns.
+    /// What lets values be there only once.
+    struct Uniqueness: Sendable {
+        /// The columns, with those that expressions and a condition mention.
         var columns: [String]
-        /// The columns that its expressions and its condition mention, too.
-        var mentioned: [String]
-        var isPrimary: Bool
         /// True if it has neither expressions nor a condition, and is no exclusion constraint's.
         var isPlain: Bool
     }
@@ -19,24 +17,24 @@ struct StoreRelation: Sendable {
         var definition: String
     }
 
-    /// The name without a schema.
-    var name: String
-    /// The table as SQL names it.
-    var sql: String
-    var columns: [StoreColumn]
-    /// The indexes that let values be there only once.
-    var uniqueIndexes: [Index]
+    var details: StoreTableDetails
+    var uniquenesses: [Uniqueness]
 
-    var primaryKey: [String] { uniqueIndexes.first(where: \.isPrimary)?.columns ?? [] }
+    /// The name without a schema.
+    var name: String { details.name }
+    /// The table as SQL names it.
+    var sql: String { details.sql }
+    var columns: [StoreColumn] { details.columns }
+    var primaryKey: [String] { details.primaryKey }
 
     /// The columns that tell a row from all others of the table: those of a unique index, or else its place, which
     /// lasts until the row is changed.
     var locator: [Locator] {
-        let indexes = uniqueIndexes.filter(\.isPrimary) + uniqueIndexes
-        for index in indexes where index.isPlain {
-            let columns = index.columns.compactMap { name in self.columns.first { $0.name == name } }
-            guard columns.count == index.columns.count, columns.allSatisfy(\.isNotNull) else { continue }
-            return columns.map { Locator(sql: $0.name.sqlIdentifier, definition: $0.definition) }
+        let keys = [primaryKey] + details.uniqueIndexes.map { $0.columns.map(\.name) }
+        for key in keys where !key.isEmpty {
+            let columns = key.compactMap(details.column)
+            guard columns.count == key.count, columns.allSatisfy(\.isNotNull) else { continue }
+            return columns.map { Locator(sql: $0.sql, definition: $0.definition) }
         }
         return [Locator(sql: "tableoid", definition: "oid"), Locator(sql: "ctid", definition: "tid")]
     }
@@ -46,8 +44,7 @@ struct StoreRelation: Sendable {
 
     /// Returns a column by its name, or by the only name that differs in case.
     func column(_ name: String) throws -> StoreColumn {
-        if let column = columns.first(where: { $0.name == name }) { return column }
-        guard let column = columns.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+        guard let column = details.column(name) else {
             throw StoreError(.schema, "table '\(self.name)' no longer has the column '\(name)'")
         }
         return column
@@ -55,7 +52,7 @@ struct StoreRelation: Sendable {
 
     /// The columns, in lower case, that take part in what must be unique.
     var uniqueColumns: Set<String> {
-        var names = Set(uniqueIndexes.flatMap { $0.columns + $0.mentioned }.map { $0.lowercased() })
+        var names = Set(uniquenesses.flatMap(\.columns).map { $0.lowercased() })
         if columns.contains(where: { $0.isComputed && names.contains($0.name.lowercased()) }) {
             // Its value comes from other columns, perhaps any of them.
             names.formUnion(columns.map { $0.name.lowercased() })
@@ -66,7 +63,7 @@ struct StoreRelation: Sendable {
     /// Returns the key of a row in the form that the journal stores: the value of the only column, or a JSON array of
     /// several; without a key, the row's place.
     func journalKey(_ key: [String], _ alias: String) -> String {
-        let columns = key.compactMap { try? column($0) }
+        let columns = key.compactMap(details.column)
         switch columns.count {
         case 0: return "\(alias).ctid::text"
         case 1: return columns[0].journalText(alias)

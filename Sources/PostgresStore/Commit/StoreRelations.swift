@@ -2,95 +2,69 @@ import FeedModel
 import PostgresClient
 @testable import FeedStore
 
-/// The tables that a merge meets, and the foreign keys among all tables, as the server describes them within the merge's
-/// transaction.
+/// The tables that a merge meets, and the foreign keys among all tables, within the merge's transaction.
 ///
 /// A class because the merge's steps share it; one merge uses it, on the thread of its connection.
 final class StoreRelations {
     private let connection: PostgresConnection
-    /// By the name as SQL has it, which a caller may have written in another way; nil where there is no such table.
-    private var known: [String: StoreRelation?] = [:]
+    private let cache: TableDetailsCache
+    /// By object id.
+    private var known: [UInt32: StoreRelation] = [:]
+    /// By the names that were asked for; zero where there is no such table.
+    private var names: [String: UInt32] = [:]
     private var references: [StoreReference]?
 
-    init(_ connection: PostgresConnection) { self.connection = connection }
+    init(_ connection: PostgresConnection, _ cache: TableDetailsCache) {
+        self.connection = connection
+        self.cache = cache
+    }
 
     // MARK: - Tables
 
     /// Reads several tables at once, by their names.
-    func load(_ names: [String]) throws { try loadSQL(names.map(\.sqlIdentifier)) }
-
-    func relation(_ name: String) throws -> StoreRelation? { try relation(sql: name.sqlIdentifier) }
-
-    func relation(sql name: String) throws -> StoreRelation? {
-        if let known = known[name] { return known }
-        try loadSQL([name])
-        return known[name] ?? nil
-    }
-
-    private func loadSQL(_ names: [String]) throws {
-        let new = Set(names).filter { known[$0] == nil }
+    func load(_ wanted: [String]) throws {
+        let new = Set(wanted).filter { names[$0] == nil }
         guard !new.isEmpty else { return }
-        let parameter = PostgresValue.textArray(try PostgresTextArray(new.sorted()))
-        var relations: [String: StoreRelation] = [:]
-        for row in try connection.execute(Self.columnsSQL, [parameter]) {
-            guard let name = row.string(0) else { continue }
-            let column = StoreColumn(
-                name: row.string(3) ?? "", type: row.string(4) ?? "", typeName: row.string(5) ?? "",
-                collation: row.string(6), isDeterministic: try row.bool(7) ?? true,
-                isNotNull: try row.bool(8) ?? false, isComputed: row.string(9) != "",
-                isAlwaysGenerated: row.string(10) == "a", comparesAsText: try row.bool(11) ?? true)
-            relations[
-                name,
-                default: StoreRelation(
-                    name: row.string(1) ?? "", sql: row.string(2) ?? "", columns: [], uniqueIndexes: [])
-            ].columns.append(column)
-        }
-        for row in try connection.execute(Self.indexesSQL, [parameter]) {
-            relations[row.string(0) ?? ""]?.uniqueIndexes.append(
-                StoreRelation.Index(
-                    columns: try row.stringArray(1)?.compactMap { $0 } ?? [],
-                    mentioned: try row.stringArray(2)?.compactMap { $0 } ?? [],
-                    isPrimary: try row.bool(3) ?? false, isPlain: try row.bool(4) ?? false))
-        }
-        for name in new { known[name] = .some(relations[name]) }
-        for relation in relations.values { known[relation.sql] = relation }
+        let found = try cache.details(of: new, in: connection)
+        for name in new { names[name] = found[name]?.oid ?? 0 }
+        try keep(Array(found.values))
     }
 
-    /// A domain's values are those of the type below it. Types without a B-tree's order have no equality, or one that
-    /// holds different values equal (geometric types); so has `citext`.
-    private static let columnsSQL = """
-        WITH RECURSIVE wanted AS (SELECT name, to_regclass(name) AS oid FROM unnest($1::text[]) name),
-        base (relid, attnum, typid, typmod) AS (
-            SELECT a.attrelid, a.attnum, a.atttypid, a.atttypmod FROM wanted w JOIN pg_attribute a ON a.attrelid = w.oid
-            WHERE a.attnum > 0 AND NOT a.attisdropped
-            UNION ALL
-            SELECT b.relid, b.attnum, t.typbasetype, t.typtypmod FROM base b JOIN pg_type t ON t.oid = b.typid
-            WHERE t.typtype = 'd')
-        SELECT w.name, c.relname, c.oid::regclass::text, a.attname, format_type(b.typid, b.typmod), t.typname,
-            quote_ident(n.nspname) || '.' || quote_ident(o.collname), coalesce(o.collisdeterministic, true),
-            a.attnotnull, a.attgenerated, a.attidentity,
-            NOT (e.typname <> 'citext' AND (e.typtype IN ('e', 'r', 'm') OR e.typcategory = 'S' OR EXISTS (
-                SELECT 1 FROM pg_opclass p JOIN pg_am m ON m.oid = p.opcmethod
-                WHERE m.amname = 'btree' AND p.opcdefault AND p.opcintype = e.oid)))
-        FROM wanted w JOIN pg_class c ON c.oid = w.oid
-        JOIN base b ON b.relid = c.oid JOIN pg_attribute a ON a.attrelid = b.relid AND a.attnum = b.attnum
-        JOIN pg_type t ON t.oid = b.typid AND t.typtype <> 'd'
-        JOIN pg_type e ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
-        LEFT JOIN pg_collation o ON o.oid = a.attcollation LEFT JOIN pg_namespace n ON n.oid = o.collnamespace
-        ORDER BY w.name, a.attnum
-        """
+    /// Returns nil where there is no such table.
+    func relation(_ name: String) throws -> StoreRelation? {
+        try load([name])
+        return names[name].flatMap { known[$0] }
+    }
 
-    private static let indexesSQL = """
-        SELECT w.name,
-            ARRAY(SELECT a.attname::text FROM generate_series(0, i.indnkeyatts - 1) p
-                JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[p] ORDER BY p),
-            ARRAY(SELECT a.attname::text FROM pg_depend d
-                JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
-                WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
-                    AND d.refclassid = 'pg_class'::regclass AND d.refobjid = i.indrelid AND d.refobjsubid > 0),
-            i.indisprimary, i.indisunique AND i.indexprs IS NULL AND i.indpred IS NULL
-        FROM unnest($1::text[]) w(name) JOIN pg_index i ON i.indrelid = to_regclass(w.name)
-        WHERE (i.indisunique OR i.indisexclusion) AND i.indislive ORDER BY w.name, i.indexrelid
+    func relation(id: UInt32) throws -> StoreRelation? {
+        if let known = known[id] { return known }
+        try keep(Array(cache.details(ids: [id], in: connection).values))
+        return known[id]
+    }
+
+    private func keep(_ tables: [StoreTableDetails]) throws {
+        let new = tables.filter { known[$0.oid] == nil }
+        guard !new.isEmpty else { return }
+        for table in new { known[table.oid] = StoreRelation(details: table, uniquenesses: []) }
+        let ids = "{\(new.map { String($0.oid) }.joined(separator: ","))}"
+        for row in try connection.execute(Self.uniquenessSQL, [.text(ids)]) {
+            known[UInt32(try row.int64(0) ?? 0)]?.uniquenesses.append(
+                StoreRelation.Uniqueness(
+                    columns: try row.stringArray(1)?.compactMap(\.self) ?? [], isPlain: try row.bool(2) ?? false))
+        }
+    }
+
+    private static let uniquenessSQL = """
+        SELECT i.indrelid,
+            ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum > 0
+                AND (a.attnum = ANY (i.indkey) OR EXISTS (
+                    SELECT FROM pg_catalog.pg_depend d
+                    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = i.indexrelid
+                        AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = i.indrelid
+                        AND d.refobjsubid = a.attnum))),
+            i.indisunique AND i.indexprs IS NULL AND i.indpred IS NULL
+        FROM pg_catalog.pg_index i
+        WHERE i.indrelid = ANY ($1::oid[]) AND (i.indisunique OR i.indisexclusion) AND i.indislive
         """
 
     // MARK: - Foreign keys
@@ -104,33 +78,33 @@ final class StoreRelations {
         return found
     }
 
-    /// Returns the foreign keys that refer to a table, as SQL names it.
-    func references(to table: String) throws -> [StoreReference] {
-        try loadReferences().filter { $0.parent == table }
+    /// Returns the foreign keys that refer to a table.
+    func references(to table: StoreRelation) throws -> [StoreReference] {
+        try loadReferences().filter { $0.parent == table.details.oid }
     }
 
-    /// Returns the tables to which a table's foreign keys refer.
-    func parents(of table: String) throws -> [String] {
-        try loadReferences().filter { $0.child == table && $0.parent != table }.map(\.parent)
+    /// Returns the other tables to which a table's foreign keys refer.
+    func parents(of table: StoreRelation) throws -> Set<UInt32> {
+        let id = table.details.oid
+        return Set(try loadReferences().filter { $0.child == id && $0.parent != id }.map(\.parent))
     }
 
     /// Returns true if rows of a table refer to others of it, by a key that is checked with each statement.
-    func refersToItself(_ table: String) throws -> Bool {
-        try loadReferences().contains { $0.child == table && $0.parent == table && !$0.isDeferrable }
+    func refersToItself(_ table: StoreRelation) throws -> Bool {
+        let id = table.details.oid
+        return try loadReferences().contains { $0.child == id && $0.parent == id && !$0.isDeferrable }
     }
 
-    /// Returns the tables whose rows change along with those of the given tables, and with theirs.
-    func children(of tables: Set<String>) throws -> Set<String> {
-        var all: Set<String> = []
-        var open = Array(tables)
+    /// Returns the given tables, and those whose rows change along with theirs.
+    func withChildren(_ tables: [StoreRelation]) throws -> [StoreRelation] {
+        var all: Set<UInt32> = []
+        var open = tables.map(\.details.oid)
         while let parent = open.popLast() {
-            for reference in try references(to: parent)
-            where reference.onDelete.changesChildren || reference.onUpdate.changesChildren {
-                if !tables.contains(reference.child), all.insert(reference.child).inserted {
-                    open.append(reference.child)
-                }
-            }
+            guard all.insert(parent).inserted else { continue }
+            open += try loadReferences().filter {
+                $0.parent == parent && ($0.onDelete.changesChildren || $0.onUpdate.changesChildren)
+            }.map(\.child)
         }
-        return all
+        return try all.sorted().compactMap(relation(id:))
     }
 }

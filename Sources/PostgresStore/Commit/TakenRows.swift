@@ -55,10 +55,10 @@ struct TakenRows {
                 let last =
                     try merge.connection.execute("SELECT coalesce(max(id), 0) FROM \(rows.name)")[0].int64(0) ?? 0
                 followed[rows.name] = last
-                for reference in try merge.relations.references(to: rows.table.sql) {
+                for reference in try merge.relations.references(to: rows.table) {
                     let action = reference.action(on: rows.change)
                     guard action.changesChildren, rows.change == .delete || rows.updatesOne(of: reference.targets),
-                        let child = try merge.relations.relation(sql: reference.child)
+                        let child = try merge.relations.relation(id: reference.child)
                     else { continue }
                     let isDeletion = rows.change == .delete && action == .cascade
                     let children = try self.rows(

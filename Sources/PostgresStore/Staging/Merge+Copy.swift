@@ -33,28 +33,23 @@ extension Merge {
         if count >= Self.manyRows { try connection.execute("ANALYZE \(table.staged)") }
     }
 
-    /// The columns of a temporary table into which values are copied: their names there, and the store's columns that
-    /// they are like.
-    private func boundColumns(of table: StagingTable, _ relation: StoreRelation) throws -> [StoreColumn] {
-        var bound = try table.columns.map { try relation.column($0.name) }
+    /// The columns of a temporary table into which values are copied.
+    private func boundColumns(of table: StagingTable, _ relation: StoreRelation) throws -> [BoundColumn] {
+        var bound = try table.columns.map { BoundColumn(try relation.column($0.name), name: $0.name) }
         for reference in table.references {
             let target = try self.relation(reference.target.name)
             for lookup in reference.lookups {
-                var column = try lookup.column.map { try target.column($0) } ?? .number
-                column.name = lookup.staged
-                bound.append(column)
+                bound.append(
+                    try lookup.column.map { BoundColumn(try target.column($0), name: lookup.staged) }
+                        ?? BoundColumn(number: lookup.staged))
             }
         }
-        if table.numbersRecords {
-            var column = StoreColumn.number
-            column.name = StagingTable.record
-            bound.append(column)
-        }
+        if table.numbersRecords { bound.append(BoundColumn(number: StagingTable.record)) }
         return bound
     }
 
     /// The columns have the types and collations of the store's, so that values compare as the stored ones do.
-    private func creationSQL(of table: StagingTable, _ relation: StoreRelation, _ bound: [StoreColumn]) throws -> String
+    private func creationSQL(of table: StagingTable, _ relation: StoreRelation, _ bound: [BoundColumn]) throws -> String
     {
         let supplied = Set(table.columns.map(\.name))
         var definitions = ["\(StagingTable.row) bigint NOT NULL"]
@@ -120,9 +115,23 @@ extension Merge {
     }
 }
 
-extension StoreColumn {
-    /// The number of a record.
-    fileprivate static let number = StoreColumn(
-        name: "", type: "bigint", typeName: "int8", collation: nil, isDeterministic: true, isNotNull: false,
-        isComputed: false, isAlwaysGenerated: false, comparesAsText: false)
+/// A column of a temporary table into which values are copied.
+private struct BoundColumn {
+    var name: String
+    var typeName: String
+    var definition: String
+
+    /// - Parameter column: the store's column that it is like.
+    init(_ column: StoreColumn, name: String) {
+        self.name = name
+        typeName = column.typeName
+        definition = column.definition
+    }
+
+    /// A column for numbers of records.
+    init(number name: String) {
+        self.name = name
+        typeName = "int8"
+        definition = "bigint"
+    }
 }
