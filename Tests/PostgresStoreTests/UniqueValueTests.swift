@@ -20,7 +20,7 @@ import Testing
             id text PRIMARY KEY, slot text, low text GENERATED ALWAYS AS (lower(slot)) STORED UNIQUE)
         """,
         "CREATE TABLE t (slot text PRIMARY KEY, id text UNIQUE)",
-        "CREATE TABLE t (id text PRIMARY KEY, slot text NOT NULL UNIQUE CHECK (slot ~ '^[a-z0-9]$') DEFERRABLE)",
+        "CREATE TABLE t (id text PRIMARY KEY, slot text NOT NULL UNIQUE DEFERRABLE CHECK (slot ~ '^[a-z0-9]$'))",
         "CREATE TABLE t (id text PRIMARY KEY, slot smallint NOT NULL UNIQUE)",
         "CREATE TABLE t (id text PRIMARY KEY, slot numeric(6, 2) NOT NULL UNIQUE)",
         "CREATE TABLE t (id text PRIMARY KEY, slot text, EXCLUDE (slot WITH =))",

@@ -64,10 +64,11 @@ extension Merge {
         if case .key = table.identity { return table.matches(left, right) }
         let relation = try relation(table.table.name)
         let columns = try table.identityColumns.map { try relation.column($0) }
-        // Records compare by their columns, and can be hashed.
-        func record(_ alias: String) -> String {
-            "ROW(\(columns.map { $0.exact(alias) }.joined(separator: ", ")))::record"
-        }
-        return "\(record(left)) = \(record(right))"
+        func record(_ alias: String) -> String { "ROW(\(columns.map { $0.exact(alias) }.joined(separator: ", ")))" }
+        // By their hashes, the rows that may be the same are found at once.
+        return """
+            \(try rowHash(table, left)) = \(try rowHash(table, right))
+            AND record_eq(\(record(left)), \(record(right)))
+            """
     }
 }

@@ -148,7 +148,8 @@ struct Merge {
     /// Names the table in what PostgreSQL says of its rows.
     func refusing<Value>(in table: String?, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as PostgresError where error.isAboutRows {
-            throw StoreError(refused: error, in: table)
+            let isCircle = error.breaksForeignKey && relations.isInCircle(error.schema, error.table)
+            throw StoreError(refused: error, in: table, isCircle: isCircle)
         }
     }
 }

@@ -17,17 +17,16 @@ extension PostgresError {
 extension StoreError {
     /// Creates the error for the server's refusal of rows.
     ///
-    /// - Parameter table: nil where the server alone knows it.
-    init(refused error: PostgresError, in table: String?) {
+    /// - Parameters:
+    ///   - table: nil where the server alone knows it.
+    ///   - isCircle: true for a foreign key around a circle of tables, which no order of statements satisfies.
+    init(refused error: PostgresError, in table: String?, isCircle: Bool = false) {
         var message = error.message
         if let detail = error.detail { message += "; " + detail }
-        if error.breaksForeignKey, let constraint = error.constraint {
+        if isCircle, let constraint = error.constraint {
             message +=
-                "; where rows refer to each other, declare the foreign key '\(constraint)' DEFERRABLE, so that it is "
-                + "checked at the end"
-        } else if error.breaksUniqueness, let constraint = error.constraint {
-            message +=
-                "; where values pass from row to row, declare the constraint '\(constraint)' DEFERRABLE"
+                "; its rows and those that they refer to refer to each other: declare the foreign key '\(constraint)' "
+                + "DEFERRABLE, so that it is checked at the end of the commit"
         }
         self.init(.constraint, (table ?? error.table).map { "table '\($0)': \(message)" } ?? message)
     }

@@ -95,6 +95,22 @@ final class StoreRelations {
         return try loadReferences().contains { $0.child == id && $0.parent == id && !$0.isDeferrable }
     }
 
+    /// Returns true if a table refers to itself, directly or by others, by keys that are checked with each statement.
+    /// Asks nothing of the server, whose transaction has failed.
+    func isInCircle(_ schema: String?, _ table: String?) -> Bool {
+        guard let own = known.values.first(where: { $0.details.schema == schema && $0.name == table })?.details.oid
+        else { return false }
+        var visited: Set<UInt32> = []
+        var open = [own]
+        while let child = open.popLast() {
+            for parent in (references ?? []).filter({ $0.child == child && !$0.isDeferrable }).map(\.parent) {
+                if parent == own { return true }
+                if visited.insert(parent).inserted { open.append(parent) }
+            }
+        }
+        return false
+    }
+
     /// Returns the given tables, and those whose rows change along with theirs.
     func withChildren(_ tables: [StoreRelation]) throws -> [StoreRelation] {
         var all: Set<UInt32> = []

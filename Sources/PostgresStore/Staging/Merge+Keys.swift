@@ -64,14 +64,17 @@ extension Merge {
 
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
     private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
-        let names = table.columns.map(\.name)
+        let columns = table.columns
         let found = try connection.execute(
             """
-            SELECT \(names.map(\.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
+            SELECT \(columns.map(\.name.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
             WHERE \(column.sqlIdentifier) IS NULL ORDER BY \(StagingTable.row) LIMIT 1
             """)
         guard let row = found.first else { return }
-        let text = names.enumerated().map { "\($1) = \(row.string($0) ?? "NULL")" }.joined(separator: ", ")
+        let text = columns.enumerated().map { index, column in
+            let value = row.string(index).map { column.stagedType == "TEXT" ? String(reflecting: $0) : $0 }
+            return "\(column.name) = \(value ?? "NULL")"
+        }.joined(separator: ", ")
         let what =
             isKey
             ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"

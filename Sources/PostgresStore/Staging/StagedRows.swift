@@ -145,13 +145,17 @@ struct StagedRows {
 }
 
 extension RowBatch {
-    /// Returns a value for an error's text. One that SQL cannot bind is shown as NULL.
+    /// Returns a value for an error's text, up to a NUL.
     fileprivate func value(ofRow row: Int, column: Int) -> DatabaseValue {
         var current = 0
         var found = DatabaseValue.null
         // Only the columns of all rows can be visited; this is for errors.
         forEachValue(ofColumn: column) { value in
-            if current == row, let start = value.baseAddress { found = RowBatch.value(at: start) ?? .null }
+            if current == row, let start = value.baseAddress {
+                found =
+                    RowBatch.value(at: start)
+                    ?? String(decoding: value.dropFirst(5).prefix { $0 != 0 }, as: UTF8.self).databaseValue
+            }
             current += 1
         }
         return found
