@@ -4,7 +4,6 @@ import Testing
 @testable import FeedStore
 @testable import PostgresStore
 @testable import class PostgresStore.ClaimWatch
-@testable import struct PostgresStore.Merge
 
 /// Rows that leave the scopes of requests, or never were in them.
 @Suite struct ClaimTests {
@@ -48,8 +47,7 @@ import Testing
         _ requests: [Request], to fixture: MergeFixture, claims: Claims = Claims(regions: [])
     ) throws -> (strays: [String], widened: [String]) {
         let watch = ClaimWatch(claims)
-        var strays: Set<MirroredRows> = []
-        try fixture.merge(requests, claims: watch) { merge in strays = try merge.strays() }
+        let strays = try fixture.commit(requests, claims: watch)
         var commit = Commit(
             report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [],
             state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
@@ -135,7 +133,7 @@ import Testing
         try await MergeFixture.with(schema) { (fixture) async throws in
             _ = try commit([request(["region": "a"], [("1", nil)])], to: fixture)
             let watch = ClaimWatch(Claims(regions: []))
-            try fixture.merge([request(["region": "b"], [("1", nil)])], claims: watch) { _ in }
+            _ = try fixture.commit([request(["region": "b"], [("1", nil)])], claims: watch)
             func state(_ region: String) -> RequestState {
                 RequestState(
                     key: region, validators: Validators(), fingerprint: "", tables: ["place"], sync: .mirror,

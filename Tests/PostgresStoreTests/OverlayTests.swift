@@ -9,10 +9,10 @@ import Testing
     private let schema =
         "CREATE TABLE item (id text PRIMARY KEY, name text, size bigint, kind text DEFAULT 'plain')"
 
-    @Test(arguments: [false, true]) func documentOrderDecides(usesScratch: Bool) async throws {
+    @Test func documentOrderDecides() async throws {
         try await MergeFixture.with(schema) { (fixture) async throws in
             func sync() throws -> MergeCounts {
-                try fixture.commit(usesScratch: usesScratch) { context in
+                try fixture.commit { context in
                     try context.insert(into: "item", ["id": "a", "name": "first"])
                     try context.insert(into: "item", ["id": "a", "name": "second", "size": 2])
                     try context.insert(into: "item", ["id": "b", "name": "B", "size": 1])

@@ -24,12 +24,12 @@ import Testing
     }
 
     private func plan(
-        _ fixture: MergeFixture, _ rule: MergeRule = MergeRule(sync: .mirror), mirrors: [MirroredRows] = [],
+        _ fixture: MergeFixture, _ rule: MergeRule = MergeRule(sync: .mirror),
         _ stage: (WorkerContext) throws -> Void
     ) throws -> [String] {
         let told = Told()
         try withoutActuallyEscaping(stage) { stage in
-            _ = try fixture.merge([(rule, stage)], mirrors: mirrors, isPlan: true, onChange: told.tell) { _ in }
+            _ = try fixture.plan([(rule, stage)], onChange: told.tell)
         }
         return told.changes.sorted()
     }
@@ -137,7 +137,7 @@ import Testing
                 try context.stage(.of("item", ["id"]), MergeRule(), rows)
             }
             #expect(throws: Stop.self) {
-                try fixture.merge([(MergeRule(), stage)], isPlan: true, onChange: tell) { _ in }
+                try fixture.plan([(MergeRule(), stage)], onChange: tell)
             }
             #expect(told == 3)
             #expect(try fixture.rows("SELECT count(*) FROM item") == ["0"])

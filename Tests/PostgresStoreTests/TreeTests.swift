@@ -11,12 +11,12 @@ import Testing
         var parent: Int64 = 0
     }
 
-    private func commit(_ nodes: [Node], to fixture: MergeFixture, usesScratch: Bool = false) throws -> MergeCounts {
+    private func commit(_ nodes: [Node], to fixture: MergeFixture) throws -> MergeCounts {
         let shape = RowShape.of(
             "category", ["name"], [.init(column: "parent_id", table: "category", lookups: [], missing: .null)],
             numbered: true)
         let rule = MergeRule(sync: .mirror)
-        return try fixture.commit(rule, usesScratch: usesScratch) { context in
+        return try fixture.commit(rule) { context in
             // From the last to the first, as elements end.
             try context.stage(
                 shape, rule,
@@ -38,22 +38,22 @@ import Testing
         SELECT path FROM place ORDER BY path COLLATE "C"
         """
 
-    @Test(arguments: [false, true]) func aTreeIsMergedLevelByLevel(usesScratch: Bool) async throws {
+    @Test func aTreeIsMergedLevelByLevel() async throws {
         try await MergeFixture.with(schema) { (fixture) async throws in
             let nodes = [
                 Node(name: "a"), Node(name: "x", parent: 1), Node(name: "y", parent: 2), Node(name: "b"),
                 Node(name: "x", parent: 4), Node(name: "y", parent: 5), Node(name: "x", parent: 4),
             ]
-            let first = try commit(nodes, to: fixture, usesScratch: usesScratch)
+            let first = try commit(nodes, to: fixture)
             #expect(first == counts(inserted: 6, replaced: 1))
             #expect(try fixture.rows(Self.places) == ["a", "a/x", "a/x/y", "b", "b/x", "b/x/y"])
-            let again = try commit(nodes, to: fixture, usesScratch: usesScratch)
+            let again = try commit(nodes, to: fixture)
             #expect(again == counts(unchanged: 6, replaced: 1))
             // `a` goes with all that is in it, and one of the same name comes below `b`.
             let others = [
                 Node(name: "b"), Node(name: "x", parent: 1), Node(name: "y", parent: 2), Node(name: "a", parent: 1),
             ]
-            let moved = try commit(others, to: fixture, usesScratch: usesScratch)
+            let moved = try commit(others, to: fixture)
             #expect(moved == counts(inserted: 1, deleted: 3, unchanged: 3))
             #expect(try fixture.rows(Self.places) == ["b", "b/a", "b/x", "b/x/y"])
             let journal = try fixture.rows(
