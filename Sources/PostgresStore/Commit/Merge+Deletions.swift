@@ -70,7 +70,7 @@ extension Merge {
         }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
         conditions += kept
-        if let within { conditions.append(isChildOfStagedParent(within)) }
+        if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(
             "missing_\(progress.number())", ChangedRows.definition(table, isUnique: false))

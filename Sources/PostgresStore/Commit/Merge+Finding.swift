@@ -12,6 +12,10 @@ extension Merge {
         "\(StagingTable.temporarySchema).\("tributary_\(name)".sqlIdentifier)"
     }
 
+    func hasWorkTable(_ table: String) throws -> Bool {
+        try !connection.execute("SELECT to_regclass($1)", [.text(table)])[0].isNull(0)
+    }
+
     /// Returns an expression for a hash that a staged and a stored row have in common where they are the same row as a
     /// whole. Rows with one hash need not be the same.
     ///

@@ -100,9 +100,12 @@ extension Merge {
         let key = reference.targetKey.sqlIdentifier
         let sources = try stack.parts.filter {
             $0.table.table.name == reference.target.name && $0.table.numbersRecords && $0.counts.rows > 0
-        }.map { other -> String in
+        }.compactMap { other -> String? in
             let table = other.table
-            if isTree(other) { return "SELECT record, id FROM \(tree(table))" }
+            if isTree(other) {
+                // Around a circle, a tree may have to wait for what refers to it.
+                return try hasWorkTable(tree(table)) ? "SELECT record, id FROM \(tree(table))" : nil
+            }
             let hasTwins = other.counts.hasTwins
             let record = hasTwins ? "t.record" : "s.\(StagingTable.record)"
             let twins = hasTwins ? " JOIN \(table.stagedTwins) t ON t.row = s.\(StagingTable.row)" : ""

@@ -30,7 +30,7 @@ struct StackTransaction {
         // If a table has no rows at all, the rows that its requests stand for are gone.
         let bereft = try claims.bereft(by: merge.stack)
         commit.report.counts = try merge.execute()
-        let widened = try watch.widen(&commit, strays: merge.strays(watch))
+        let widened = try watch.widen(&commit, strays: merge.strays())
         commit.report.seconds = seconds()
         // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another, send
         // them again.
