@@ -82,7 +82,10 @@ extension Merge {
         }.joined(separator: " AND ")
         guard !reference.findsOneRow else {
             try connection.execute(
-                "UPDATE \(part.table.staged) AS s SET \(column) = t.\(key) FROM \(target) t WHERE \(open) AND \(isFound)"
+                """
+                UPDATE \(part.table.staged) AS s SET \(column) = t.\(key) FROM \(target) t
+                WHERE \(open) AND \(isFound)
+                """
             )
             return
         }
@@ -117,7 +120,9 @@ extension Merge {
                 }
             }
             return
-                "SELECT \(record) AS record, m.\(key) AS id FROM \(try stagedAndStored(table))\(twins)\(open.whereClause)"
+                """
+                SELECT \(record) AS record, m.\(key) AS id FROM \(try stagedAndStored(table))\(twins)\(open.whereClause)
+                """
         }
         guard !sources.isEmpty else { return }
         let column = reference.column.name.sqlIdentifier
@@ -199,8 +204,8 @@ extension StoreError {
     fileprivate static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
         StoreError(
             .schema,
-            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
-                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
-                + "has, or one of the columns a value of its own")
+            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without "
+                + "the column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that "
+                + "the feed has, or one of the columns a value of its own")
     }
 }

@@ -18,7 +18,8 @@ extension Merge {
             "edge_\(table.name)", "parent bigint, row bigint, record bigint, PRIMARY KEY (parent, row)")
         try connection.execute(
             """
-            INSERT INTO \(edges) SELECT coalesce(p.\(StagingTable.record), 0), s.\(StagingTable.row), s.\(StagingTable.record)
+            INSERT INTO \(edges)
+            SELECT coalesce(p.\(StagingTable.record), 0), s.\(StagingTable.row), s.\(StagingTable.record)
             FROM \(table.staged) s LEFT JOIN \(table.staged) p ON p.\(StagingTable.record) = s.\(parent)
             """)
         try connection.execute("ANALYZE \(edges)")
@@ -91,8 +92,8 @@ extension Merge {
         }
     }
 
-    /// Returns a table of the store's rows, by their hashes and with an index of these, so that a level's rows are found
-    /// without reading all of the store's once more.
+    /// Returns a table of the store's rows, by their hashes and with an index of these, so that a level's rows are
+    /// found without reading all of the store's once more.
     private func noteStoredRows(of table: StagingTable) throws -> String {
         let stored = try workTable(
             "stored_\(table.name)", "hash bigint, id \(keyDefinition(of: table)), PRIMARY KEY (hash, id)")
