@@ -215,7 +215,7 @@ import Testing
             #expect(try columns(fixture, "feed") == ["id text NOT NULL", "title text", "size bigint"])
             #expect(try fixture.rows("SELECT count(*) FROM pg_indexes WHERE indexname = 'feed_size'") == ["1"])
             #expect(try fixture.rows("SELECT * FROM feed") == ["a|b|NULL"])
-            let temporary = try store.read {
+            let temporary = try store.ask {
                 try $0.execute("SELECT count(*) FROM pg_class WHERE relpersistence = 't'")[0].int(0)
             }
             #expect(temporary == 0)

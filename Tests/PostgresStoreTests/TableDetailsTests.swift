@@ -126,7 +126,7 @@ import Testing
             #expect(details.column("d")?.isNotNull == true)
             #expect(details.info.uniqueIndexes.map { $0.map(\.name) } == [["a"]])
             let columns: Set<String> = ["a", "b", "n", "k", "f", "x"]
-            let comparison = try fixture.store.read {
+            let comparison = try fixture.store.ask {
                 try fixture.store.tableDetails.comparison(of: "T", columns: columns, in: $0)
             }
             #expect(Set(comparison.columns.keys) == ["a", "b", "n", "k", "f"])
@@ -168,7 +168,7 @@ import Testing
         {
             (fixture) async throws in
             let staged = try [fixture.store.tableInfo("a"), fixture.store.tableInfo("b")]
-            func check() throws { try fixture.store.read { try fixture.store.tableDetails.check(staged, in: $0) } }
+            func check() throws { try fixture.store.ask { try fixture.store.tableDetails.check(staged, in: $0) } }
             try check()
             try fixture.execute("ALTER TABLE a ADD COLUMN more text; CREATE INDEX ON a (name); TRUNCATE b")
             try check()
@@ -186,10 +186,10 @@ import Testing
             (fixture) async throws in
             let cache = fixture.store.tableDetails
             func mark(_ tables: Set<String>) throws -> String {
-                try fixture.store.read { try cache.mark(of: tables, in: $0) }
+                try fixture.store.ask { try cache.mark(of: tables, in: $0) }
             }
             func stands(_ mark: String?, _ tables: Set<String>) throws -> Bool {
-                try fixture.store.read { try cache.stands(mark, of: tables, in: $0) }
+                try fixture.store.ask { try cache.stands(mark, of: tables, in: $0) }
             }
             let empty = try mark(["a", "b", "none"])
             #expect(try stands(empty, ["a", "b", "none"]))

@@ -31,6 +31,6 @@ struct TablesFixture {
     }
 
     func details(_ name: String) throws -> TableDetails {
-        try store.read { try store.details(of: name, $0) }
+        try store.ask { try store.details(of: name, $0) }
     }
 }

@@ -1,5 +1,5 @@
 import FeedModel
-package import FeedStore
+@testable package import FeedStore
 package import GRDB
 import PostgresClient
 
@@ -7,9 +7,8 @@ import PostgresClient
 extension PostgresStore: StagingStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
-        try read { connection in
-            let compiler = try compiler(connection)
-            let stored = try compiler.read { try StoredRequest(request, $0) }
+        try ask { connection in
+            let (stored, compiler) = try compile(request, connection)
             let result: PostgresResult
             do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
                 where error.kind == .statement
@@ -28,29 +27,40 @@ extension PostgresStore: StagingStore {
         }
     }
 
-    /// Returns a database with the store's tables, without rows, in which requests are compiled.
-    private func compiler(_ connection: PostgresConnection) throws -> DatabaseQueue {
-        try tableDetails.compiler {
-            let queue = try DatabaseQueue()
-            let tables = try Catalog(connection).usersTables()
-            try queue.write { try StoredCopy.create(tables, in: "main", $0) }
-            return queue
+    /// - Returns: the request, and the database with the store's tables, without rows, in which it was compiled.
+    private func compile(
+        _ request: some FetchRequest, _ connection: PostgresConnection
+    ) throws -> (StoredRequest, DatabaseQueue) {
+        func compile() throws -> (StoredRequest, DatabaseQueue) {
+            let compiler = try tableDetails.compiler {
+                let queue = try DatabaseQueue()
+                let tables = try Catalog(connection).usersTables()
+                try queue.write { try StoredCopy.create(tables, in: "main", $0) }
+                return queue
+            }
+            return (try compiler.read { try StoredRequest(request, $0) }, compiler)
+        }
+        do { return try compile() } catch is DatabaseError {
+            // It may name a table or a column that is new.
+            tableDetails.forgetCompiler()
+            return try compile()
         }
     }
 
     package func attachStoredTables(to scratch: Database) throws {
-        let tables = try read { try Catalog($0).usersTables() }
+        let tables = try ask { try Catalog($0).usersTables() }
         try StoredCopy(db: scratch).attach(tables)
     }
 
     package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
         let copy = StoredCopy(db: scratch)
-        try read { connection in
+        try ask { connection in
             switch request {
             case .matching(let name, let values):
                 let table = try details(of: name, connection)
-                let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
+                try copy.renew(table)
                 guard try !copy.isWhole(table) else { return }
+                let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
                 // Without a primary key, rows that were copied twice could not be told apart.
                 guard wanted.count == values.count, !wanted.isEmpty, !table.info.primaryKey.isEmpty else {
                     return try copy.copy(table, from: connection)
@@ -59,6 +69,7 @@ extension PostgresStore: StagingStore {
             case .tables(let isWanted):
                 for name in try copy.tableNames() where try isWanted(name) {
                     let table = try details(of: name, connection)
+                    try copy.renew(table)
                     if try !copy.isWhole(table) { try copy.copy(table, from: connection) }
                 }
             }
@@ -66,42 +77,28 @@ extension PostgresStore: StagingStore {
     }
 
     package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
-        try read { connection in
+        try ask { connection in
             let stagedQuery = try StagedQuery(query, catalog: Catalog(connection))
             do {
                 return try connection.inDiscardedTransaction {
                     try stagedQuery.rows(limit: limit, staged: staged.database, connection)
                 }
-            } catch let error as PostgresError where !error.isTransient {
-                if stagedQuery.isWriting || error.refusesWriting {
+            } catch let error as PostgresError where !error.isTransient || error.state == .readOnlyTransaction {
+                if stagedQuery.isWriting || error.state == .readOnlyTransaction {
                     throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
                 }
-                throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message)")
+                let place = error.context.map { " (\($0))" } ?? ""
+                throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message)\(place)")
             }
         }
     }
 }
 
 extension PostgresConnection {
-    /// Runs a body in a transaction that is rolled back.
+    /// Runs a body in a transaction that is rolled back. A connection on which that fails is in no state to be used again.
     func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
-        struct Discarded: Error {}
-        var value: Value?
-        do {
-            try inTransaction {
-                value = try body()
-                throw Discarded()
-            }
-        } catch is Discarded where value != nil {
-            // Set before the error was thrown.
-            return value!
-        }
-    }
-}
-
-extension PostgresError {
-    /// True where a statement that is to read would write.
-    fileprivate var refusesWriting: Bool {
-        state == .readOnlyTransaction || (state == .featureNotSupported && message.contains("data-modifying"))
+        try executeScript("BEGIN; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
+        defer { _ = try? execute("ROLLBACK") }
+        return try body()
     }
 }

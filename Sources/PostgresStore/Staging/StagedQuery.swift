@@ -1,4 +1,5 @@
 import FeedModel
+import Foundation
 import GRDB
 import PostgresClient
 @testable import FeedStore
@@ -12,14 +13,17 @@ struct StagedQuery {
     private let sql: String
     /// The tables of the schema `staged` that the query names.
     private let staged: [TableDetails]
-    /// True where the query is neither SELECT nor anything else that gives rows and may be read.
+    /// True where the query, or a part of it, is by its words no SELECT.
     let isWriting: Bool
 
     init(_ query: String, catalog: Catalog) throws {
         var rewritten = RewrittenSQL(query)
         let tokens = rewritten.tokens
         let first = tokens.first { $0.text != "(" }
-        isWriting = !["select", "with", "values", "table"].contains(first?.text.lowercased() ?? "select")
+        let writes = zip(tokens, tokens.dropFirst()).contains { opening, word in
+            opening.text == "(" && ["insert", "update", "delete", "merge"].contains(word.text.lowercased())
+        }
+        isWriting = writes || !["select", "with", "values", "table"].contains(first?.text.lowercased() ?? "select")
         var places: [(schema: RewrittenSQL.Token, table: RewrittenSQL.Token)] = []
         for index in tokens.indices.dropLast(2) where tokens[index + 1].text == "." {
             guard index == 0 || tokens[index - 1].text != "." else { continue }

@@ -18,7 +18,7 @@ struct StoredCopy {
         try db.execute(sql: "ATTACH DATABASE '' AS \(Self.schema)")
         try db.execute(
             sql: """
-                PRAGMA \(Self.schema).journal_mode = OFF; PRAGMA \(Self.schema).synchronous = OFF;
+                PRAGMA \(Self.schema).journal_mode = MEMORY; PRAGMA \(Self.schema).synchronous = OFF;
                 CREATE TABLE \(Self.copied) (name TEXT PRIMARY KEY)
                 """)
         try Self.create(tables, in: Self.schema, db)
@@ -34,6 +34,16 @@ struct StoredCopy {
             try db.execute(
                 sql: "CREATE TABLE \(schema).\(table.name.sqlIdentifier) (\(parts.joined(separator: ", ")))")
         }
+    }
+
+    /// Makes a table anew where it is missing, or has other columns than the store's has by now.
+    func renew(_ table: TableDetails) throws {
+        let columns = try String.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_info(?, '\(Self.schema)')", arguments: [table.name])
+        guard columns != table.columns.map(\.name) else { return }
+        try db.execute(sql: "DROP TABLE IF EXISTS \(name(of: table))")
+        try db.execute(sql: "DELETE FROM \(Self.copied) WHERE name = ?", arguments: [table.name])
+        try Self.create([table], in: Self.schema, db)
     }
 
     /// Returns the names of the tables that are here.

@@ -30,17 +30,9 @@ extension PostgresStore {
         schema: String, tables: [String]
     ) throws -> [(table: TableDetails, column: ColumnDetails)] {
         guard !tables.isEmpty else { return [] }
-        struct Undone: Error {}
-        var found: [(table: TableDetails, column: ColumnDetails)] = []
-        do {
-            try read { connection in
-                try connection.inTransaction {
-                    found = try newColumns(schema: schema, tables: tables, connection)
-                    throw Undone()
-                }
-            }
-        } catch is Undone {}
-        return found
+        return try ask { connection in
+            try connection.inDiscardedTransaction { try newColumns(schema: schema, tables: tables, connection) }
+        }
     }
 
     /// Returns the columns that a parser's schema gives to its tables, and that the existing tables lack. The schema is

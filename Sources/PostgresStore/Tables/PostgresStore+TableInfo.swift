@@ -1,21 +1,12 @@
 import FeedModel
-package import FeedStore
+@testable package import FeedStore
 import PostgresClient
 
 /// What staging and merging know of tables.
 extension PostgresStore {
-    /// Runs a body with a connection.
-    ///
-    /// - Throws: ``StoreError`` in place of `PostgresError`; other errors of the body as they are.
-    func read<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        do { return try connections.withConnection(body) } catch let error as PostgresError {
-            throw StoreError(.database, "the store cannot be read: \(error)")
-        }
-    }
-
     package func tableInfo(_ name: String) throws -> TableInfo {
         if let known = tableDetails.known(name) { return known.info }
-        return try read { try details(of: name, $0).info }
+        return try ask { try details(of: name, $0).info }
     }
 
     /// - Throws: ``StoreError`` where the store has no such table.
@@ -30,5 +21,5 @@ extension PostgresStore {
     }
 
     /// Forgets cached tables that have changed. Each run that uses tables begins with it.
-    package func renewTableInfos() throws { try read(tableDetails.renew) }
+    package func renewTableInfos() throws { try ask(tableDetails.renew) }
 }

@@ -27,7 +27,7 @@ extension PostgresStore {
 
     /// Returns true if every table exists, with every column.
     package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
-        let tables = try read { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
         return definitions.allSatisfy { definition in
             guard let table = tables[definition.name] else { return false }
             return definition.columns.allSatisfy { table.column($0.name) != nil }
@@ -39,20 +39,18 @@ extension PostgresStore {
     /// - Parameter problem: what the error says first.
     func changeSchema(_ problem: String, _ body: (PostgresConnection) throws -> Void) throws {
         do {
-            try connections.withConnection { connection in
-                try connection.inTransaction {
-                    try SchemaLock.take(connection)
-                    try body(connection)
-                }
+            try transaction { connection in
+                try SchemaLock.take(connection)
+                try body(connection)
             }
         } catch let error as PostgresError {
-            throw StoreError(error.isTransient ? .database : .schema, "\(problem): \(error)")
+            throw StoreError(error.isTransient ? .database : .schema, "\(problem): \(error.text)")
         }
     }
 
     /// Returns every table except Tributary's, the parts of partitioned tables, and PostgreSQL's own.
     package func tables() throws -> [StoreTable] {
-        try read { try Catalog($0).usersTables() }.map { table in
+        try ask { try Catalog($0).usersTables() }.map { table in
             let info = table.info
             return StoreTable(
                 name: table.name, columns: table.columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) },
@@ -65,7 +63,7 @@ extension PostgresStore {
 
     /// Returns the names of tables that the store does not have.
     package func missingTables(among names: Set<String>) throws -> [String] {
-        let found = try read { try tableDetails.reread(names, in: $0) }
+        let found = try ask { try tableDetails.reread(names, in: $0) }
         return names.sorted().filter { found[$0].map { !$0.kind.isTable } ?? true }
     }
 
@@ -81,7 +79,7 @@ extension PostgresStore {
 
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     package func checkViews() throws {
-        try read { connection in
+        try ask { connection in
             for view in try Catalog(connection).views() {
                 do { try connection.execute("SELECT * FROM \(view.sql) LIMIT 0") } catch let error as PostgresError
                     where error.kind == .statement
@@ -99,7 +97,7 @@ extension PostgresStore {
 
     /// Returns messages about existing tables that are not as declared.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
-        let tables = try read { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
         return definitions.flatMap { tables[$0.name]?.differences(from: $0) ?? [] }
     }
 
@@ -107,7 +105,7 @@ extension PostgresStore {
     package func checkReferences(_ references: [ReferenceDefinition]) throws {
         guard !references.isEmpty else { return }
         try tableDetails.ensure(.references(references)) {
-            let tables = try read { try tableDetails.reread(Set(references.map(\.table)), in: $0) }
+            let tables = try ask { try tableDetails.reread(Set(references.map(\.table)), in: $0) }
             let problems = references.compactMap { reference in
                 guard let table = tables[reference.table] else {
                     return
@@ -121,6 +119,6 @@ extension PostgresStore {
 
     /// Reads a table as it is at this moment; nil where there is none.
     func reread(_ table: String) throws -> TableDetails? {
-        try read { try tableDetails.reread([table], in: $0)[table] }
+        try ask { try tableDetails.reread([table], in: $0)[table] }
     }
 }

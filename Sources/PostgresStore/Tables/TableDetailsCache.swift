@@ -61,8 +61,7 @@ final class TableDetailsCache: Sendable {
     ///
     /// - Throws: ``StoreError`` naming the tables that have changed.
     func check(_ tables: [TableInfo], in connection: PostgresConnection) throws {
-        try renew(tables.compactMap { known($0.name)?.oid }, connection)
-        let details = try details(of: Set(tables.map(\.name)), in: connection)
+        let details = try reread(Set(tables.map(\.name)), in: connection)
         let changed = Set(
             tables.filter { table in details[table.name].map { !$0.info.serves(table) } ?? true }.map(\.name))
         guard changed.isEmpty else {
@@ -121,6 +120,8 @@ final class TableDetailsCache: Sendable {
         return new
     }
 
+    func forgetCompiler() { state.withLock { $0.compiler = nil } }
+
     /// Returns how a table compares the columns of scopes. Columns that do not exist are left out.
     ///
     /// - Parameter columns: the names in lower case.
@@ -137,7 +138,7 @@ final class TableDetailsCache: Sendable {
 
     /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
     func mark(of tables: Set<String>, in connection: PostgresConnection) throws -> String {
-        let details = try details(of: tables, in: connection)
+        let details = try reread(tables, in: connection)
         let filled = try filled(Array(details.values), in: connection)
         return tables.sorted().map { table in
             guard let table = details[table], let last = table.columnMarks.last else { return Self.missing }
@@ -150,8 +151,7 @@ final class TableDetailsCache: Sendable {
     ///
     /// - Parameter mark: nil where none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in connection: PostgresConnection) throws -> Bool {
-        try renew(tables.compactMap { known($0)?.oid }, connection)
-        let details = try details(of: tables, in: connection)
+        let details = try reread(tables, in: connection)
         guard let mark else { return tables.allSatisfy { details[$0] != nil } }
         let parts = mark.split(separator: " ")
         guard parts.count == tables.count else { return false }
