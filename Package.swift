@@ -109,7 +109,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The main store in PostgreSQL.
         .target(
-            name: "PostgresStore", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "PostgresClient", grdb],
+            name: "PostgresStore",
+            dependencies: [
+                "FeedModel", "FeedStaging", "FeedStores", "PostgresClient", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         // A request to a response.
         .target(

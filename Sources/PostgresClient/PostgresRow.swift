@@ -7,6 +7,9 @@ package struct PostgresRow {
 
     package var columnCount: Int { result.columnCount }
 
+    /// As those of ``PostgresResult/columnTypes``.
+    package var columnTypes: [UInt32] { result.columnTypes }
+
     package func isNull(_ column: Int) -> Bool { bytes(of: column) == nil }
 
     /// The text form of any type.

@@ -1,6 +1,6 @@
 /// SQL's tokens, as far as the ends of statements depend on them ("Lexical Structure").
-struct SQLScanner {
-    enum Token {
+package struct SQLScanner {
+    package enum Token {
         case word(Substring)
         case symbol(Character)
         /// A string, a quoted name or a string between dollar quotes.
@@ -12,12 +12,18 @@ struct SQLScanner {
     private var line = 1
     /// The line on which the last token begins.
     private(set) var tokenLine = 1
+    /// The UTF-8 offset at which the last token begins.
+    private var tokenStart = 0
 
-    init(_ sql: String) { self.sql = Array(sql.utf8) }
+    package init(_ sql: String) { self.sql = Array(sql.utf8) }
 
-    mutating func next() -> Token? {
+    /// The last token's place in the UTF-8 of the text.
+    package var tokenRange: Range<Int> { tokenStart..<index }
+
+    package mutating func next() -> Token? {
         while index < sql.count {
             tokenLine = line
+            tokenStart = index
             let byte = sql[index]
             switch byte {
             case UInt8(ascii: "\n"), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), 0x0B, 0x0C: advance()

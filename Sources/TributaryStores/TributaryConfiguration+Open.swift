@@ -3,7 +3,7 @@ package import FeedDeclarations
 package import FeedStores
 import Foundation
 package import GRDB
-import FeedModel
+import PostgresStore
 import SQLiteStore
 
 extension TributaryConfiguration {
@@ -16,19 +16,28 @@ extension TributaryConfiguration {
     ) throws -> any MainStore {
         switch store {
         case .file(let path): try SQLiteStore(path: path, schema: schema, registerMigrations: registerMigrations)
-        case .server(let url): throw StoreError(.unavailable, url)
+        case .server(let url): try PostgresStore(url: url, workFolder: localPath + "-work", schema: schema)
         }
     }
 
-    /// Opens the main store for reading, as it is.
+    /// Opens the main store, where there is one.
     ///
+    /// - Parameter isWritten: false where it is opened as it is, for reading.
     /// - Returns: nil where there is none yet.
     /// - Throws: `StoreError`.
-    package func openExistingStore() throws -> (any MainStore)? {
+    package func openExistingStore(isWritten: Bool = false) throws -> (any MainStore)? {
         switch store {
         case .file(let path):
-            FileManager.default.fileExists(atPath: path) ? try SQLiteStore(readingAt: path) : nil
-        case .server(let url): throw StoreError(.unavailable, url)
+            if !FileManager.default.fileExists(atPath: path) {
+                nil
+            } else if isWritten {
+                try SQLiteStore(path: path)
+            } else {
+                try SQLiteStore(readingAt: path)
+            }
+        case .server(let url): try isWritten
+                ? PostgresStore(url: url, workFolder: localPath + "-work")
+                : PostgresStore(readingAt: url, workFolder: localPath + "-work")
         }
     }
 }

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 import Foundation
 import GRDB
 

@@ -1,5 +1,6 @@
 package import FeedModel
 import FeedStaging
+import FeedStores
 package import Foundation
 import GRDB
 

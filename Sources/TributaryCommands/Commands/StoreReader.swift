@@ -18,6 +18,6 @@ struct StoreReader {
 
     /// - Returns: the names of those sources that were held.
     func release(_ sources: [String]) throws -> [String] {
-        try configuration.openExistingStore()?.release(sources) ?? []
+        try configuration.openExistingStore(isWritten: true)?.release(sources) ?? []
     }
 }

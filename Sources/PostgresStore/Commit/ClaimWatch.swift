@@ -1,0 +1,52 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+
+/// Watches a commit for rows that leave the scopes by which requests lay claim to them. The request that wrote such a
+/// row still stands for it, and must be sent again when the row is deleted as another request's.
+final class ClaimWatch {
+    private let index: any ClaimIndex
+    private var moved: Set<MovedRow> = []
+
+    init(_ index: any ClaimIndex) { self.index = index }
+
+    /// Returns the sets of columns by which rows of a table are told apart.
+    func columns(of table: String) throws -> [Set<String>] { try index.scopeColumns(of: table) }
+
+    func comparison(of table: String, _ columns: some Sequence<String>) throws -> TableComparison {
+        try index.comparison(of: table, Set(columns.map { $0.lowercased() }))
+    }
+
+    /// Notes the former values of a row's columns, as PostgreSQL shows them.
+    func note(_ columns: [String], _ values: [String?], of table: String, comparedBy comparison: TableComparison) {
+        var row = MovedRow(table: table, values: [:])
+        for (column, value) in zip(columns, values) {
+            // A NULL is in no scope.
+            guard let value else { return }
+            row.values[column] = (comparison.columns[column] ?? .exact).value(value)
+        }
+        moved.insert(row)
+    }
+
+    /// Widens the claims of requests whose rows have left their scopes, or never were in them. Such requests then claim
+    /// everything in their tables.
+    ///
+    /// - Parameter commit: the states of its own requests are changed.
+    /// - Returns: the affected requests that are not part of the commit; their states are in the store.
+    func widen(_ commit: inout Commit, strays: Set<MirroredRows>) throws -> Set<RequestID> {
+        commit.widenScopes(of: strays)
+        guard !moved.isEmpty else { return [] }
+        for position in commit.requests.indices where !commit.requests[position].scope.isEmpty {
+            let request = commit.requests[position]
+            let hasLost = try request.tables.contains { table in
+                let comparison = try comparison(of: table, request.scope.keys)
+                return moved.contains(MovedRow(table: table, values: comparison.values(of: request.scope)))
+            }
+            if hasLost { commit.requests[position].scope = [:] }
+        }
+        let own = Set(commit.requests.map { RequestID(source: commit.report.source, key: $0.key) })
+        var others: Set<RequestID> = []
+        for row in moved { others.formUnion(try index.requests(losing: row)) }
+        return others.subtracting(own)
+    }
+}

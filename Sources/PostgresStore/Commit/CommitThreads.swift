@@ -1,0 +1,45 @@
+import Foundation
+import Synchronization
+
+/// The threads on which stacks are committed, some at a time. Each holds a connection. Their callers' threads stay free
+/// meanwhile.
+final class CommitThreads: Sendable {
+    private static let maximum = 8
+
+    private struct State {
+        var running = 0
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let work: @Sendable () -> Void = { continuation.resume(with: Result { try body() }) }
+            let mayStart = state.withLock { state in
+                guard state.running < Self.maximum else {
+                    state.waiting.append(work)
+                    return false
+                }
+                state.running += 1
+                return true
+            }
+            if mayStart { Thread.detachNewThread { self.work(work) } }
+        }
+    }
+
+    /// Does one piece of work after another, until none waits.
+    private func work(_ first: @escaping @Sendable () -> Void) {
+        var next: (@Sendable () -> Void)? = first
+        while let work = next {
+            work()
+            next = state.withLock { state in
+                guard !state.waiting.isEmpty else {
+                    state.running -= 1
+                    return nil
+                }
+                return state.waiting.removeFirst()
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import FeedModel
+import PostgresClient
+import FeedStaging
+import FeedStores
+
+/// Rows that the feed no longer has.
+extension Merge {
+    private struct Mirror: Hashable {
+        var rows: MirroredRows
+        var within: RowShape.Within?
+    }
+
+    func deleteMissingRows() throws -> MergeCounts {
+        // Children go before their parents.
+        try mirrored().reversed().reduce(into: MergeCounts()) { counts, entry in
+            try refusing(in: entry.table.name) {
+                guard
+                    let missing = try missingRows(of: entry.table, entry.mirror.rows, within: entry.mirror.within)
+                else { return }
+                if try hasStagedChildren(entry.table) {
+                    try postpone(missing)
+                } else {
+                    counts += try delete(missing)
+                }
+            }
+        }
+    }
+
+    /// Returns what is mirrored, with the tables first to which others refer.
+    private func mirrored() throws -> [(mirror: Mirror, table: StoreRelation)] {
+        var found: [(mirror: Mirror, table: StoreRelation)] = []
+        var seen: Set<Mirror> = []
+        for part in stack.parts where part.table.sync == .mirror {
+            let rows = MirroredRows(
+                table: part.table.table.name, scope: part.table.scope, window: part.table.window)
+            let mirror = Mirror(rows: rows, within: part.table.within)
+            if seen.insert(mirror).inserted { found.append((mirror, try relation(part.table.table.name))) }
+        }
+        for empty in mirrors {
+            guard let table = try relations.relation(empty.table) else { continue }
+            let mirror = Mirror(rows: MirroredRows(table: table.name, scope: empty.scope, window: empty.window))
+            if seen.insert(mirror).inserted { found.append((mirror, table)) }
+        }
+        var ordered: [(mirror: Mirror, table: StoreRelation)] = []
+        var visited: Set<String> = []
+        func visit(_ table: StoreRelation) throws {
+            guard visited.insert(table.sql).inserted else { return }
+            let parents = try relations.parents(of: table)
+            for parent in found where parents.contains(parent.table.oid) { try visit(parent.table) }
+            ordered += found.filter { $0.table.sql == table.sql }
+        }
+        for entry in found { try visit(entry.table) }
+        return ordered
+    }
+
+    /// Returns the rows that the feed lacks; nil where there are none.
+    private func missingRows(
+        of table: StoreRelation, _ mirrored: MirroredRows, within: RowShape.Within?
+    ) throws -> ChangedRows? {
+        // A row staged for the table is kept, whichever request it came with.
+        let kept = try stack.parts.filter {
+            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
+        }.map { part in
+            let isSame =
+                try isSameRow(part.table, "s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            return "NOT EXISTS (SELECT 1 FROM \(part.table.staged) s WHERE \(isSame))"
+        }
+        let scope = mirrored.scope.sorted { $0.key < $1.key }
+        var conditions = try scope.enumerated().map { index, entry in
+            "m.\(try table.column(entry.key).name.sqlIdentifier) = $\(index + 1)"
+        }
+        if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
+        conditions += kept
+        if let within { conditions.append(try isChildOfStagedParent(within)) }
+        let located = ChangedRows.located(table)
+        let missing = try workTable(
+            "missing_\(progress.number())", ChangedRows.definition(table, isUnique: false))
+        let found = try connection.execute(
+            """
+            INSERT INTO \(missing) (\(located.joined(separator: ", ")), key)
+            SELECT \(table.locator.map { "m." + $0.sql }.joined(separator: ", ")), \(journalKey(of: table, "m"))
+            FROM \(table.sql) m\(conditions.whereClause)
+            """, scope.map { .text($0.value) }
+        ).affectedRows
+        return found > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
+    }
+
+    /// Returns a condition that a row's value is at least the smallest of the feed. False where either has none.
+    private func isInWindow(_ window: MirrorWindow, _ mirrored: MirroredRows) throws -> String {
+        let table = window.parents.last?.table ?? mirrored.table
+        let name = window.column.lowercased()
+        let row = window.parents.isEmpty ? "m" : "p\(window.parents.count)"
+        let isInFeed = try stack.parts.filter {
+            $0.table.sync == .mirror && $0.counts.rows > 0
+                && $0.table.table.name.lowercased() == table.lowercased()
+                && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
+                && $0.table.window?.parents.isEmpty ?? false
+        }.map { part in
+            let column = try relation(part.table.table.name).column(window.column).name.sqlIdentifier
+            return "\(row).\(column) >= (SELECT min(s.\(column)) FROM \(part.table.staged) s)"
+        }
+        guard !isInFeed.isEmpty else { return "false" }
+        var condition = "(\(isInFeed.joined(separator: " OR ")))"
+        var child = mirrored.table
+        var columns: [String] = []
+        for parent in window.parents {
+            guard let table = try relations.relation(child) else { return "false" }
+            columns.append(try table.column(parent.column).name.sqlIdentifier)
+            child = parent.table
+        }
+        for (index, parent) in window.parents.enumerated().reversed() {
+            guard let info = try relations.relation(parent.table), info.primaryKey.count == 1 else { return "false" }
+            let alias = "p\(index + 1)"
+            condition = """
+                \(index == 0 ? "m" : "p\(index)").\(columns[index]) IN (
+                    SELECT \(alias).\(info.primaryKey[0].sqlIdentifier) FROM \(info.sql) \(alias) WHERE \(condition))
+                """
+        }
+        return condition
+    }
+
+    /// Deletes rows, and journals the rows deleted along with them.
+    ///
+    /// - Parameter told: the rows that have been reported already.
+    func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
+        let taken = try rowsTakenAlong(with: missing)
+        let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken, besides: told)
+        let deletion = "DELETE FROM \(missing.table.sql) m USING \(missing.name) g WHERE \(missing.isRow("m", "g"))"
+        guard taken.isEmpty else {
+            try connection.execute(deletion)
+            try tellUpdated()
+            return try note(taken, besides: try count(missing.name))
+        }
+        var counts = MergeCounts()
+        counts.deleted = try journaled(deletion + " RETURNING g.key, g.id", missing.table.name, "delete", order: "id")
+        return counts
+    }
+}

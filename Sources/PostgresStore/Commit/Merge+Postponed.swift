@@ -1,0 +1,95 @@
+import FeedModel
+import PostgresClient
+import FeedStaging
+import FeedStores
+
+/// Deletions that wait until other rows have left the parents that are to be deleted.
+extension Merge {
+    /// Returns true if rows of this stack may leave a parent that the stack deletes. The parent then stays until they
+    /// have left, and takes none of them along.
+    func hasStagedChildren(_ table: StoreRelation) throws -> Bool {
+        var visited: Set<String> = []
+        var open = [table]
+        while let parent = open.popLast() {
+            guard visited.insert(parent.sql).inserted else { continue }
+            for reference in try relations.references(to: parent) where reference.holdsParents {
+                let isStaged = try stack.parts.contains { part in
+                    try part.counts.rows > 0 && part.table.identity != .none
+                        && relation(part.table.table.name).oid == reference.child
+                        && reference.columns.allSatisfy(part.table.supplies)
+                }
+                if isStaged { return true }
+                if reference.onDelete == .cascade, let child = try relations.relation(id: reference.child) {
+                    open.append(child)
+                }
+            }
+        }
+        return false
+    }
+
+    func postpone(_ missing: ChangedRows) throws {
+        _ = try tellTaken([missing])
+        let located = missing.located.joined(separator: ", ")
+        var postponed = missing
+        if let known = progress.postponed[missing.table.name] {
+            postponed = known
+        } else {
+            postponed.name = try workTable(
+                "postponed_\(progress.number())", ChangedRows.definition(missing.table, isUnique: true))
+            progress.postponed[missing.table.name] = postponed
+        }
+        try connection.execute(
+            """
+            INSERT INTO \(postponed.name) (\(located), key) SELECT \(located), key FROM \(missing.name) ORDER BY id
+            ON CONFLICT DO NOTHING
+            """)
+    }
+
+    /// Deletes the rows of a table whose deletion was postponed.
+    ///
+    /// - Returns: true if there were any.
+    func deletePostponedRows(of table: String) throws -> Bool {
+        guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
+        try keepRowsThatAreStaged(missing)
+        let before = progress.tablesTakenFrom
+        progress.tablesTakenFrom = []
+        progress.counts += try delete(missing, told: missing)
+        progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
+        progress.tablesTakenFrom.formUnion(before)
+        return true
+    }
+
+    /// Keeps rows that turn out to be in the feed. A row may refer to another by a value that has changed. Such a row
+    /// can be recognized only once the other row has been merged.
+    private func keepRowsThatAreStaged(_ missing: ChangedRows) throws {
+        for part in stack.parts
+        where part.table.table.name == missing.table.name && part.counts.rows > 0 && part.table.identity != .none
+            && part.table.isIdentifiedByReference
+        {
+            let isSame =
+                try isSameRow(part.table, "s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            try connection.execute(
+                """
+                DELETE FROM \(missing.name) g USING \(missing.table.sql) m, \(part.table.staged) s
+                WHERE \(missing.isRow("m", "g")) AND \(isSame)
+                """)
+        }
+    }
+
+    /// Deletes all rows whose deletion was postponed, children before their parents.
+    func deletePostponedRows() throws {
+        while let table = try progress.postponed.keys.sorted().first(where: { try !hasPostponedChildren($0) })
+            ?? progress.postponed.keys.min()
+        {
+            try refusing(in: table) { _ = try deletePostponedRows(of: table) }
+        }
+    }
+
+    private func hasPostponedChildren(_ table: String) throws -> Bool {
+        let parent = try relation(table)
+        return try relations.references(to: parent).contains { reference in
+            reference.child != parent.oid
+                && progress.postponed.values.contains { $0.table.oid == reference.child }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
+///
+/// They are looked up in the main store twice. The first time is before anything is written, so that rows compare with
+/// the stored ones. The second is after the rows of the other table in the same stack have been merged.
+extension Merge {
+    /// Looks up the rows that the store already has.
+    func prepareReferences(_ part: StagedStack.Part) throws {
+        for reference in part.table.references where !isWithinTree(reference, part) { try lookUp(reference, of: part) }
+        if isTree(part) { try prepareTree(part) }
+    }
+
+    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
+    /// level.
+    private func isWithinTree(_ reference: StagedReference, _ part: StagedStack.Part) -> Bool {
+        isTree(part) && part.table.ownReferences.contains { $0.column.name == reference.column.name }
+    }
+
+    /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
+    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+        guard !part.table.references.isEmpty else { return }
+        for reference in part.table.references where !isWithinTree(reference, part) {
+            try lookUp(reference, of: part)
+            if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
+        }
+        if part.table.isIdentifiedByReference, !isTree(part) { try indexKey(of: part) }
+    }
+
+    /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
+    /// circle of tables.
+    func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+        for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
+            if isWithinTree(reference, part) {
+                try checkMissing(reference, of: part)
+                continue
+            }
+            try lookUp(reference, of: part)
+            try checkMissing(reference, of: part)
+            guard case .key = part.table.identity else {
+                // A row without an identity cannot be found again.
+                try checkFound(reference, of: part)
+                continue
+            }
+            let column = reference.column.name.sqlIdentifier
+            // Rows that this run has written without the reference; the journal names them already.
+            try connection.execute(
+                """
+                UPDATE \(part.table.stored) AS m SET \(column) = s.\(column) FROM \(part.table.staged) s
+                WHERE \(part.table.matches("m", "s")) AND m.\(column) IS NULL AND s.\(column) IS NOT NULL
+                """)
+        }
+    }
+
+    /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
+    func isChildOfStagedParent(_ within: RowShape.Within) throws -> String {
+        let keys = try stack.parts.filter { $0.table.table.name == within.parent && $0.counts.rows > 0 }.compactMap {
+            part -> String? in
+            guard let name = part.table.table.primaryKey.first else { return nil }
+            let key = name.sqlIdentifier
+            if part.table.supplies(name) { return "SELECT s.\(key) FROM \(part.table.staged) s" }
+            return "SELECT m.\(key) FROM \(try stagedAndStored(part.table))"
+        }
+        let child = stack.parts.first { $0.table.within == within }?.table.table
+        let column = child?.column(within.column)?.name ?? within.column
+        guard !keys.isEmpty else { return "false" }
+        return "m.\(column.sqlIdentifier) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
+    }
+
+    /// Sets a reference where it has no value yet, and where the other table has such a row: of several, that with the
+    /// lowest primary key.
+    private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        if reference.isByRecord { return try link(reference, of: part) }
+        let column = reference.column.name.sqlIdentifier
+        let key = reference.targetKey.sqlIdentifier
+        let target = reference.target.stored
+        let open = "s.\(column) IS NULL"
+        let isFound = reference.lookups.compactMap { lookup in
+            lookup.column.map { "t.\($0.sqlIdentifier) = s.\(lookup.staged.sqlIdentifier)" }
+        }.joined(separator: " AND ")
+        guard !reference.findsOneRow else {
+            try connection.execute(
+                """
+                UPDATE \(part.table.staged) AS s SET \(column) = t.\(key) FROM \(target) t
+                WHERE \(open) AND \(isFound)
+                """
+            )
+            return
+        }
+        try connection.execute(
+            """
+            UPDATE \(part.table.staged) AS r SET \(column) = f.id FROM (
+                SELECT DISTINCT ON (row) s.\(StagingTable.row) AS row, t.\(key) AS id
+                FROM \(part.table.staged) s JOIN \(target) t ON \(isFound) WHERE \(open) ORDER BY row, id) f
+            WHERE r.\(StagingTable.row) = f.row
+            """)
+    }
+
+    /// Sets the references to records of the same run to the primary keys of those records in the store.
+    private func link(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        let key = reference.targetKey.sqlIdentifier
+        let sources = try stack.parts.filter {
+            $0.table.table.name == reference.target.name && $0.table.numbersRecords && $0.counts.rows > 0
+        }.compactMap { other -> String? in
+            let table = other.table
+            if isTree(other) {
+                // Around a circle, a tree may have to wait for what refers to it.
+                return try hasWorkTable(tree(table)) ? "SELECT record, id FROM \(tree(table))" : nil
+            }
+            let hasTwins = other.counts.hasTwins
+            let record = hasTwins ? "t.record" : "s.\(StagingTable.record)"
+            let twins = hasTwins ? " JOIN \(table.stagedTwins) t ON t.row = s.\(StagingTable.row)" : ""
+            // A record that is identified by its own reference is not in the store yet while that reference is
+            // unresolved.
+            let open = table.identifyingReferences.flatMap { own in
+                own.lookups.map {
+                    "(s.\(own.column.name.sqlIdentifier) IS NOT NULL OR s.\($0.staged.sqlIdentifier) IS NULL)"
+                }
+            }
+            return
+                """
+                SELECT \(record) AS record, m.\(key) AS id FROM \(try stagedAndStored(table))\(twins)\(open.whereClause)
+                """
+        }
+        guard !sources.isEmpty else { return }
+        let column = reference.column.name.sqlIdentifier
+        try connection.execute(
+            """
+            UPDATE \(part.table.staged) AS s SET \(column) = l.id FROM (
+                SELECT DISTINCT ON (record) record, id FROM (\(sources.joined(separator: " UNION ALL "))) a
+                ORDER BY record, id) l
+            WHERE s.\(column) IS NULL AND s.\(reference.lookups[0].staged.sqlIdentifier) = l.record
+            """)
+    }
+
+    private func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        guard reference.missing != .null else { return }
+        let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
+        let missing = try connection.execute(
+            """
+            SELECT \(staged.joined(separator: ", ")) FROM \(part.table.staged) s
+            WHERE s.\(reference.column.name.sqlIdentifier) IS NULL AND \(staged[0]) IS NOT NULL
+            ORDER BY s.\(StagingTable.row) LIMIT 1
+            """)
+        guard let row = missing.first else { return }
+        let values = reference.lookups.enumerated().map { index, lookup in
+            let value = row.string(index) ?? "NULL"
+            let isNumber = lookup.type == "INTEGER" || lookup.type == "REAL" || row.isNull(index)
+            return "\(lookup.column ?? "number") = \(isNumber ? value : String(reflecting: value))"
+        }
+        throw StoreError(
+            .constraint,
+            "table '\(part.table.table.name)': the column '\(reference.column.name)' refers to a row of table "
+                + "'\(reference.target.name)' with \(values.joined(separator: ", ")), and there is none; "
+                + "missing = \"create\" makes one, missing = \"null\" leaves the column empty")
+    }
+
+    /// - Throws: ``StoreError`` where rows have been inserted without what they refer to.
+    private func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
+        guard try hasRows(part, where: reference.column.name) else { return }
+        throw StoreError.circle(part.table.table.name, reference)
+    }
+
+    /// Refuses rows that only a reference tells apart, if the rows referred to refer back to them: they could not be
+    /// told apart.
+    func checkCircles(_ parts: [StagedStack.Part]) throws {
+        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !isTree(part) {
+            for reference in part.table.identifyingReferences
+            where parts[(index + 1)...].contains(where: {
+                $0.table.table.name == reference.target.name && $0.counts.rows > 0
+            }) {
+                guard try hasRows(part, where: reference.lookups[0].staged) else { continue }
+                throw StoreError.circle(part.table.table.name, reference)
+            }
+        }
+    }
+
+    /// Returns true if a part has rows with a value in a column.
+    private func hasRows(_ part: StagedStack.Part, where column: String) throws -> Bool {
+        let isThere = "SELECT EXISTS (SELECT 1 FROM \(part.table.staged) WHERE \(column.sqlIdentifier) IS NOT NULL)"
+        return try connection.execute(isThere)[0].bool(0) == true
+    }
+
+    /// Returns true if the rows referred to may be merged only after those that refer to them.
+    private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
+        -> Bool
+    {
+        guard let own = parts.firstIndex(where: { $0.table.name == part.table.name }) else { return false }
+        return parts[own...].contains { $0.table.table.name == reference.target.name }
+    }
+}
+
+extension StagedReference {
+    /// True if a unique index of the other table lets the values that are looked up find one row at most.
+    fileprivate var findsOneRow: Bool {
+        let columns = Set(lookups.compactMap { $0.column?.lowercased() })
+        return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.name.lowercased()) } }
+    }
+}
+
+extension StoreError {
+    fileprivate static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
+        StoreError(
+            .schema,
+            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without "
+                + "the column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that "
+                + "the feed has, or one of the columns a value of its own")
+    }
+}

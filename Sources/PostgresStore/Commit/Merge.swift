@@ -1,0 +1,174 @@
+import FeedModel
+import PostgresClient
+import FeedStaging
+import FeedStores
+
+/// Merges the staged rows of a run into the store's tables, with a few set-wise statements per table, inside the
+/// caller's transaction. The rows are in temporary tables, which ``prepare()`` fills before any table is locked.
+///
+/// Deletions come first, from the last table to the first, so that a row which makes room for another does so in time.
+/// Then new and different rows are written, from the first table to the last: parents before their children, as
+/// PostgreSQL checks most foreign keys with each statement. One pass per table finds these rows and keeps them in the
+/// table `difference`. From there they are written to the store's table and to the journal.
+struct Merge {
+    let connection: PostgresConnection
+    let run: Int64
+    /// The stack, with tables of the merge's own and counts of the merge's own: a commit may be repeated.
+    let stack: StagedStack
+    let store: PostgresStore
+    /// The rows that requests mirror, even where they staged none of them this time.
+    let mirrors: [MirroredRows]
+    /// Notified of rows that leave the scopes of requests.
+    let claims: ClaimWatch?
+    /// Called with each change before it is made.
+    let onChange: ((PlannedChange) throws -> Void)?
+    let progress = MergeProgress()
+    let relations: StoreRelations
+
+    init(
+        connection: PostgresConnection, run: Int64, stack: StagedStack, store: PostgresStore,
+        mirrors: [MirroredRows], claims: ClaimWatch? = nil, onChange: ((PlannedChange) throws -> Void)? = nil
+    ) {
+        self.connection = connection
+        self.run = run
+        self.stack = stack.prepared
+        self.store = store
+        self.mirrors = mirrors
+        self.claims = claims
+        self.onChange = onChange
+        relations = StoreRelations(connection, store.tableDetails)
+    }
+
+    // MARK: - Before the merge
+
+    /// Copies the staged rows into temporary tables, and keeps the last of several rows with one key. No table of the
+    /// store is locked.
+    ///
+    /// - Throws: ``StoreError`` where a row cannot be stored, `PostgresError` for all else.
+    func prepare() throws {
+        let targets = stack.parts.flatMap { $0.table.references.map(\.target.name) }
+        try relations.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))
+        for part in stack.parts where part.counts.rows > 0 || !part.batches.isEmpty {
+            try copy(part)
+            if part.table.isIdentifiedByReference { continue }
+            try indexKey(of: part)
+        }
+    }
+
+    /// Locks every table that the merge may write against other writers, in the order of their names. Readers do not
+    /// wait.
+    func lock() throws {
+        try relations.loadReferences()
+        let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
+            try relation(part.table.table.name)
+        }
+        let mirrored = try mirrors.compactMap { try relations.relation($0.table) }
+        let tables = Set(try relations.withChildren(staged + mirrored).map(\.sql)).sorted()
+        guard !tables.isEmpty else { return }
+        try connection.execute("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
+    }
+
+    // MARK: - The merge
+
+    /// Merges the stack, and checks what the constraints have deferred.
+    ///
+    /// - Throws: ``StoreError`` for rows that the store refuses, `PostgresError` for all else.
+    func execute() throws -> MergeCounts {
+        var counts = MergeCounts()
+        try connection.execute("SET CONSTRAINTS ALL DEFERRED")
+        let parts = try orderedParts()
+        try checkCircles(parts)
+        for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
+            try prepareReferences(part)
+        }
+        counts += try deleteMissingRows()
+        let groups = parts.filter { $0.counts.rows > 0 }.groupedByKeys
+        for group in groups {
+            try refusing(in: group[0].table.table.name) {
+                for part in group { try resolveReferences(part, among: parts) }
+                counts += try group.count == 1 && isTree(group[0]) ? mergeTree(group[0]) : merge(group)
+            }
+            counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
+        }
+        for part in parts where part.counts.rows > 0 {
+            try refusing(in: part.table.table.name) { try resolveCycles(part, among: parts) }
+        }
+        try deletePostponedRows()
+        counts += progress.counts
+        // Rows that the feed has, but that were deleted or changed along with another: they are inserted again, or
+        // PostgreSQL says why they cannot be. Appended rows are in the store already, and must not be appended again.
+        for group in groups
+        where group[0].table.identity != .none
+            && progress.tablesTakenFromLate.contains(group[0].table.table.name)
+        {
+            try refusing(in: group[0].table.table.name) {
+                let again = try merge(group)
+                counts.inserted += again.inserted
+                counts.updated += again.updated
+                counts.unchanged = max(0, counts.unchanged - again.inserted - again.updated)
+            }
+        }
+        _ = try refusing(in: nil) { try connection.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+        return counts
+    }
+
+    /// Returns the parts, with those first whose rows others refer to: by the mapping, or by foreign keys of the store.
+    private func orderedParts() throws -> [StagedStack.Part] {
+        let parts = stack.partsByReference
+        var ordered: [StagedStack.Part] = []
+        var visited: Set<String> = []
+        func visit(_ part: StagedStack.Part) throws {
+            guard visited.insert(part.table.name).inserted else { return }
+            let parents = try relations.parents(of: relation(part.table.table.name))
+            for other in parts {
+                let isParent = try parents.contains(relation(other.table.table.name).oid)
+                if isParent || part.table.references.contains(where: { $0.target.name == other.table.table.name }) {
+                    try visit(other)
+                }
+            }
+            ordered.append(part)
+        }
+        for part in parts { try visit(part) }
+        // Rows that need others for their identity come after these, whatever the foreign keys say.
+        let isInOrder = ordered.indices.allSatisfy { index in
+            ordered[index].table.identifyingReferences.allSatisfy { reference in
+                !ordered[(index + 1)...].contains { $0.table.table.name == reference.target.name }
+            }
+        }
+        return isInOrder ? ordered : parts
+    }
+
+    /// Returns a table that the stack is known to have.
+    func relation(_ name: String) throws -> StoreRelation {
+        guard let relation = try relations.relation(name) else {
+            throw StoreError(.schema, "the store no longer has the table '\(name)'")
+        }
+        return relation
+    }
+
+    /// Names the table in what PostgreSQL says of its rows.
+    func refusing<Value>(in table: String?, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as PostgresError where error.isAboutRows {
+            let isCircle = error.breaksForeignKey && relations.isInCircle(error.schema, error.table)
+            throw StoreError(refused: error, in: table, isCircle: isCircle)
+        }
+    }
+}
+
+extension StagedStack {
+    /// The stack as one merge uses it: its tables are temporary ones, whose names no table of the store has.
+    fileprivate var prepared: StagedStack {
+        var stack = self
+        for index in parts.indices {
+            stack.parts[index].table.schema = StagingTable.temporarySchema
+            stack.parts[index].table.name = StagingTable.temporaryPrefix + parts[index].table.name
+            let counts = StagedCounts()
+            counts.rows = parts[index].counts.rows
+            counts.replaced = parts[index].counts.replaced
+            counts.hasTwins = parts[index].counts.hasTwins
+            counts.nulls = parts[index].counts.nulls
+            stack.parts[index].counts = counts
+        }
+        return stack
+    }
+}

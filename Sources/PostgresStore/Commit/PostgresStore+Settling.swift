@@ -1,0 +1,56 @@
+import FeedModel
+import Foundation
+import PostgresClient
+
+/// Transactions whose COMMIT nobody answered.
+extension PostgresStore {
+    /// The time in which a server that went away during a COMMIT is expected back.
+    private static let settlingTime = Duration.seconds(30)
+
+    /// Returns whether a run is in the store, once its transaction has ended.
+    ///
+    /// - Throws: ``StoreError`` where nobody can tell.
+    func isRecorded(_ run: RecordedRun) throws -> Bool {
+        connections.forgetIdle()
+        let deadline = ContinuousClock.now + Self.settlingTime
+        var pause = 0.05
+        while true {
+            var reason = "its transaction has not ended"
+            do {
+                let isRecorded = try connections.withConnection { connection -> Bool? in
+                    // The server may not have noticed yet that its client is gone, and still be about to commit. Looking
+                    // for the run comes second, so that it cannot be recorded between the two looks.
+                    guard try Self.hasEnded(run.transaction, connection) else { return nil }
+                    return try connection.execute(
+                        "SELECT EXISTS (SELECT 1 FROM tributary_run WHERE id = $1 AND source = $2 AND started_at = $3)",
+                        [.integer(run.id), .text(run.source), PostgresDate.value(run.startedAt)])[0].bool(0)
+                }
+                if let isRecorded { return isRecorded }
+            } catch let error as PostgresError where error.isTransient {
+                reason = error.text
+            }
+            guard ContinuousClock.now < deadline else {
+                throw StoreError(
+                    .database,
+                    "the store \(description) was lost while it committed run \(run.id) of '\(run.source)', and whether "
+                        + "that run was recorded cannot be found out: \(reason)")
+            }
+            Thread.sleep(forTimeInterval: pause)
+            pause = min(1, pause * 2)
+        }
+    }
+
+    private static func hasEnded(_ transaction: String, _ connection: PostgresConnection) throws -> Bool {
+        do {
+            let status = try connection.execute("SELECT pg_xact_status($1::xid8)", [.text(transaction)])[0].string(0)
+            return status != "in progress"
+        } catch let error as PostgresError where error.state == .invalidParameterValue {
+            // Another server has taken over, which does not know the transaction.
+            return true
+        }
+    }
+}
+
+extension SQLState {
+    fileprivate static let invalidParameterValue = SQLState(rawValue: "22023")
+}

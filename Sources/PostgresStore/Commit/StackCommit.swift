@@ -1,0 +1,62 @@
+import FeedModel
+import Foundation
+import PostgresClient
+
+import FeedStaging
+import FeedStores
+
+/// The commit of a run's staged rows: one transaction, which is repeated where that may help.
+struct StackCommit {
+    let store: PostgresStore
+    let commit: Commit
+    let stack: StagedStack
+    let interruption: CommitInterruption
+    let seconds: () -> Double
+
+    /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
+    /// restarts.
+    private static let pauses = [0.05, 0.25, 1, 2, 4]
+
+    /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged.
+    func run() throws -> RunReport {
+        var pauses = Self.pauses[...]
+        while true {
+            do {
+                return try attempt()
+            } catch let error as PostgresError {
+                // Its own cancellation may have reached the COMMIT, which then did not take place.
+                if interruption.isRequested { throw CancellationError() }
+                // A server that is away cannot be connected to at first, which need not be the end.
+                let mayHelp = error.isRepeatable || error.kind == .connecting && error.isTransient
+                guard mayHelp, let pause = pauses.popFirst() else {
+                    throw StoreError(commit: error, store: store.description)
+                }
+                if error.isConnectionLost { store.connections.forgetIdle() }
+                // Two that were in each other's way are not to meet again.
+                try interruption.pause(pause * .random(in: 0.5...1))
+            }
+        }
+    }
+
+    private func attempt() throws -> RunReport {
+        var recorded: (run: RecordedRun, report: RunReport)?
+        do {
+            return try store.connections.withConnection { connection in
+                // A cancellation may still be on its way to the server.
+                defer { if interruption.isRequested { connection.close() } }
+                return try connection.inTransaction {
+                    let written = try interruption.whileInterruptible(connection) {
+                        try StackTransaction(store: store, connection: connection)
+                            .record(commit, merging: stack, seconds: seconds)
+                    }
+                    recorded = written
+                    return written.report
+                }
+            }
+        } catch var error as PostgresError where error.isCommitUnknown {
+            if let recorded, try store.isRecorded(recorded.run) { return recorded.report }
+            error.isCommitUnknown = false
+            throw error
+        }
+    }
+}

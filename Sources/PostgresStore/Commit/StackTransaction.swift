@@ -1,0 +1,75 @@
+import FeedModel
+import PostgresClient
+
+import FeedStaging
+import FeedStores
+
+/// The transaction in which staged rows are merged: what is done around the merge, and in which order.
+struct StackTransaction {
+    let store: PostgresStore
+    let connection: PostgresConnection
+
+    private var ledger: Ledger { Ledger(connection: connection, leases: store.leases) }
+    private var claims: CommitClaims { CommitClaims(store, connection) }
+
+    /// Merges the rows, and records the run.
+    func record(
+        _ commit: Commit, merging stack: StagedStack, seconds: () -> Double
+    ) throws -> (run: RecordedRun, report: RunReport) {
+        var commit = commit
+        let requests = RequestLedger(connection: connection, source: commit.report.source)
+        try store.lockWaits.limit(connection)
+        try store.lockWaits.whileWaiting(connection) { try ledger.checkLease(of: commit.report.source) }
+        let run = try ledger.drawRun(of: commit.report)
+        let watch = ClaimWatch(claims)
+        let merge = Merge(
+            connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)
+        try lock(merge)
+        var rivals = try claims.rivals(
+            of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
+        rivals.subtract(commit.changedRequests)
+        // If a table has no rows at all, the rows that its requests stand for are gone.
+        let bereft = try claims.bereft(by: merge.stack)
+        commit.report.counts = try merge.execute()
+        let widened = try watch.widen(&commit, strays: merge.strays())
+        commit.report.seconds = seconds()
+        // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another, send
+        // them again.
+        let taken = try merge.progress.tablesTakenFrom.reduce(into: bereft) { taken, table in
+            taken.formUnion(try claims.requests(of: table, within: [:]))
+        }
+        try requests.forgetValidators(of: taken)
+        for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
+            commit.requests[index].schema = try store.tableDetails.mark(
+                of: commit.requests[index].tables, in: connection)
+        }
+        try ledger.write(commit, run: run)
+        try requests.widenScopes(of: widened)
+        if commit.report.counts.deleted > 0 { try requests.forgetValidators(of: rivals) }
+        try ledger.notify(commit.report, run: run)
+        return (run, commit.report)
+    }
+
+    /// Merges the rows, without the record of a run.
+    ///
+    /// - Parameter source: the source whose claims are checked against those of others; nil if none are.
+    func merge(
+        _ stack: StagedStack, mirrors: [MirroredRows], of source: String?, check: Commit.MirrorCheck?,
+        onChange: ((PlannedChange) throws -> Void)?
+    ) throws -> MergeCounts {
+        try store.lockWaits.limit(connection)
+        let merge = Merge(
+            connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
+        try lock(merge)
+        if let source { _ = try claims.rivals(of: source, stack.mirrored(and: mirrors), check: check) }
+        return try merge.execute()
+    }
+
+    /// Copies the rows to the server, which takes the longest, and then locks the tables. What other commits have left is
+    /// read afterwards: no other commit changes it until this one ends.
+    private func lock(_ merge: Merge) throws {
+        try merge.prepare()
+        try store.lockWaits.whileWaiting(connection) { try merge.lock() }
+        try store.requestIndex.renew(connection)
+    }
+}

@@ -1,0 +1,33 @@
+import FeedModel
+import PostgresClient
+
+extension PostgresError {
+    /// True if a value exists already that must be unique.
+    var breaksUniqueness: Bool { state == .uniqueViolation || state == .exclusionViolation }
+
+    var breaksForeignKey: Bool { state == .foreignKeyViolation }
+
+    /// True if the server refused rows for what they hold: their values, constraints, or a trigger's objection.
+    var isAboutRows: Bool {
+        guard kind == .statement, let state else { return kind == .value }
+        return ["22", "23", "44"].contains(state.classCode) || state.rawValue == "P0001"
+    }
+}
+
+extension StoreError {
+    /// Creates the error for the server's refusal of rows.
+    ///
+    /// - Parameters:
+    ///   - table: nil where the server alone knows it.
+    ///   - isCircle: true for a foreign key around a circle of tables, which no order of statements satisfies.
+    init(refused error: PostgresError, in table: String?, isCircle: Bool = false) {
+        var message = error.message
+        if let detail = error.detail { message += "; " + detail }
+        if isCircle, let constraint = error.constraint {
+            message +=
+                "; its rows and those that they refer to refer to each other: declare the foreign key '\(constraint)' "
+                + "DEFERRABLE, so that it is checked at the end of the commit"
+        }
+        self.init(.constraint, (table ?? error.table).map { "table '\($0)': \(message)" } ?? message)
+    }
+}

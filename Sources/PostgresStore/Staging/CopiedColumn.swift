@@ -1,0 +1,74 @@
+import FeedModel
+import Foundation
+import FeedStaging
+import FeedStores
+
+/// A column of a temporary table that staged values are copied into, each in the form that its type reads.
+struct CopiedColumn {
+    private enum Form {
+        case integer, bytes, uuid, other
+    }
+
+    var name: String
+    private let form: Form
+
+    /// - Parameter typeName: as PostgreSQL's catalog has it.
+    init(name: String, typeName: String) {
+        self.name = name
+        form =
+            switch typeName {
+            case "int2", "int4", "int8": .integer
+            case "bytea": .bytes
+            case "uuid": .uuid
+            default: .other
+            }
+    }
+
+    @inline(__always)
+    func write(_ integer: Int64, to copy: CopyText) throws {
+        guard form == .bytes else { return copy.append(integer) }
+        try write(text: Array(integer.description.utf8), to: copy)
+    }
+
+    func write(_ double: Double, to copy: CopyText) throws {
+        if form == .integer, let integer = Int64(exactly: double) { return copy.append(integer) }
+        guard form == .bytes else { return copy.append(double) }
+        try write(text: Array(double.description.utf8), to: copy)
+    }
+
+    private func write(text: [UInt8], to copy: CopyText) throws {
+        try text.withUnsafeBytes { try write(text: $0, to: copy) }
+    }
+
+    /// - Throws: ``ValueProblem``.
+    @inline(__always)
+    func write(text: UnsafeRawBufferPointer, to copy: CopyText) throws {
+        if form == .bytes { return copy.append(hex: text, isBytea: true) }
+        guard copy.append(text: text) else { throw ValueProblem(column: name, reason: .holdsNUL) }
+    }
+
+    /// - Throws: ``ValueProblem`` where the type holds no bytes.
+    func write(blob: UnsafeRawBufferPointer, to copy: CopyText) throws {
+        guard form == .bytes || (form == .uuid && blob.count == 16) else {
+            throw ValueProblem(column: name, reason: .isBlob)
+        }
+        copy.append(hex: blob, isBytea: form == .bytes)
+    }
+
+    /// A staged value that PostgreSQL cannot hold.
+    struct ValueProblem: Error {
+        enum Reason {
+            case holdsNUL, isBlob
+        }
+
+        var column: String
+        var reason: Reason
+
+        var description: String {
+            switch reason {
+            case .holdsNUL: "the value of column '\(column)' holds U+0000, which no text of PostgreSQL's can hold"
+            case .isBlob: "the value of column '\(column)' is bytes, and the column's type is not bytea"
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import FeedModel
+import PostgresClient
+import FeedStaging
+import FeedStores
+
+/// The keys of staged rows.
+extension Merge {
+    /// Refuses rows that lack a value the store requires, and keeps only the last of several rows with one key. For a
+    /// key with references in it, this is done once they have been resolved.
+    ///
+    /// Of rows from a scratch database, only those are left to be found that differ in their bytes and not in the store.
+    func indexKey(of part: StagedStack.Part) throws {
+        let table = part.table
+        for (index, column) in table.columns.enumerated()
+        where part.counts.nulls[index] > 0 && table.mustHave(column) {
+            let isKey = table.isKey(column.name)
+            if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
+                try checkMissingValue(of: column.name, isKey: isKey, in: table)
+            }
+        }
+        // A NULL cannot identify a row.
+        for reference in table.references where table.isKey(reference.column.name) {
+            try checkMissingValue(of: reference.column.name, isKey: true, in: table)
+        }
+        let relation = try relation(table.table.name)
+        let identity = try table.identityColumns.map { try relation.column($0) }
+        guard !identity.isEmpty, part.counts.rows > 1 else { return }
+        if stack.path != nil, !table.isIdentifiedByReference, identity.allSatisfy(\.bytesDecide) { return }
+        try removeReplacedRows(of: part, identity)
+    }
+
+    private func removeReplacedRows(of part: StagedStack.Part, _ identity: [StoreColumn]) throws {
+        let table = part.table
+        let key = identity.map { column in
+            if case .key = table.identity { "s.\(column.name.sqlIdentifier)" } else { column.exact("s") }
+        }.joined(separator: ", ")
+        let row = "s.\(StagingTable.row)"
+        let record = table.numbersRecords ? ", s.\(StagingTable.record) AS record" : ""
+        // References to a record that was replaced lead to its replacement.
+        let last = """
+            SELECT \(row) AS row\(record), max(\(row)) OVER (PARTITION BY \(key)) AS last FROM \(table.staged) s
+            """
+        if table.numbersRecords {
+            guard try connection.execute("SELECT EXISTS (SELECT 1 FROM (\(last)) l WHERE row <> last)")[0].bool(0) == true
+            else { return }
+            if part.counts.hasTwins {
+                try connection.execute(
+                    "UPDATE \(table.stagedTwins) AS t SET row = l.last FROM (\(last)) l WHERE t.row = l.row")
+            } else {
+                try makeTwins(of: table)
+                try connection.execute(
+                    "INSERT INTO \(table.stagedTwins) (number, record, row) SELECT row, record, last FROM (\(last)) l")
+            }
+        }
+        let removed = try connection.execute(
+            """
+            DELETE FROM \(table.staged) AS d USING (\(last)) l
+            WHERE d.\(StagingTable.row) = l.row AND l.row <> l.last
+            """
+        ).affectedRows
+        part.counts.rows -= removed
+        part.counts.replaced += removed
+        part.counts.hasTwins = part.counts.hasTwins || (table.numbersRecords && removed > 0)
+    }
+
+    /// Checks the rows themselves, as a row without a value may have been forgotten again.
+    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
+        let columns = table.columns
+        let found = try connection.execute(
+            """
+            SELECT \(columns.map(\.name.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
+            WHERE \(column.sqlIdentifier) IS NULL ORDER BY \(StagingTable.row) LIMIT 1
+            """)
+        guard let row = found.first else { return }
+        let text = columns.enumerated().map { index, column in
+            let value = row.string(index).map { column.stagedType == "TEXT" ? String(reflecting: $0) : $0 }
+            return "\(column.name) = \(value ?? "NULL")"
+        }.joined(separator: ", ")
+        let what =
+            isKey
+            ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
+        throw StoreError(
+            .constraint,
+            "table '\(table.table.name)': \(what), in the row "
+                + "(\(text.count > 300 ? text.prefix(300) + "…" : text))")
+    }
+}

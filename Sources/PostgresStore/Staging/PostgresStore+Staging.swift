@@ -1,0 +1,105 @@
+import FeedModel
+package import FeedStaging
+import FeedStores
+package import GRDB
+import PostgresClient
+
+/// Stored rows beside those that a run stages.
+extension PostgresStore: StagingStore {
+    package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord {
+        try ask { connection in
+            let (stored, compiler) = try compile(request, connection)
+            let result: PostgresResult
+            do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
+                where error.kind == .statement
+            {
+                throw StoreError(.schema, "PostgreSQL does not take the request \"\(stored.sql)\": \(error.message)")
+            }
+            guard let row = result.first else { return nil }
+            let types = result.columnTypes
+            // GRDB makes records of rows of SQLite's; their names and places decide, not where they come from.
+            let selection = result.columnNames.map { "? AS \($0.sqlIdentifier)" }.joined(separator: ", ")
+            let values = try types.indices.map { try row.databaseValue($0, type: types[$0]) }
+            return try compiler.read { db in
+                try Request.RowDecoder.fetchOne(
+                    db, sql: "SELECT \(selection)", arguments: StatementArguments(values), adapter: stored.adapter)
+            }
+        }
+    }
+
+    /// - Returns: the request, and the database with the store's tables, without rows, in which it was compiled.
+    private func compile(
+        _ request: some FetchRequest, _ connection: PostgresConnection
+    ) throws -> (StoredRequest, DatabaseQueue) {
+        func compile() throws -> (StoredRequest, DatabaseQueue) {
+            let compiler = try tableDetails.compiler {
+                let queue = try DatabaseQueue()
+                let tables = try Catalog(connection).usersTables()
+                try queue.write { try StoredCopy.create(tables, in: "main", $0) }
+                return queue
+            }
+            return (try compiler.read { try StoredRequest(request, $0) }, compiler)
+        }
+        do { return try compile() } catch is DatabaseError {
+            // It may name a table or a column that is new.
+            tableDetails.forgetCompiler()
+            return try compile()
+        }
+    }
+
+    package func attachStoredTables(to scratch: Database) throws {
+        let tables = try ask { try Catalog($0).usersTables() }
+        try StoredCopy(db: scratch).attach(tables)
+    }
+
+    package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
+        let copy = StoredCopy(db: scratch)
+        try ask { connection in
+            switch request {
+            case .matching(let name, let values):
+                let table = try details(of: name, connection)
+                try copy.renew(table)
+                guard try !copy.isWhole(table) else { return }
+                let wanted = values.compactMap { entry in table.column(entry.column).map { ($0, entry.value) } }
+                // Without a primary key, rows that were copied twice could not be told apart.
+                guard wanted.count == values.count, !wanted.isEmpty, !table.info.primaryKey.isEmpty else {
+                    return try copy.copy(table, from: connection)
+                }
+                try copy.copy(table, matching: wanted, from: connection)
+            case .tables(let isWanted):
+                for name in try copy.tableNames() where try isWanted(name) {
+                    let table = try details(of: name, connection)
+                    try copy.renew(table)
+                    if try !copy.isWhole(table) { try copy.copy(table, from: connection) }
+                }
+            }
+        }
+    }
+
+    package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
+        try ask { connection in
+            let stagedQuery = try StagedQuery(query, catalog: Catalog(connection))
+            do {
+                return try connection.inDiscardedTransaction {
+                    try stagedQuery.rows(limit: limit, staged: staged.database, connection)
+                }
+            } catch let error as PostgresError where !error.isTransient || error.state == .readOnlyTransaction {
+                if stagedQuery.isWriting || error.state == .readOnlyTransaction {
+                    throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
+                }
+                let place = error.context.map { " (\($0))" } ?? ""
+                throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message)\(place)")
+            }
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Runs a body in a transaction that is rolled back. A connection on which that fails is in no state to be used again.
+    func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+        try executeScript("BEGIN; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
+        defer { _ = try? execute("ROLLBACK") }
+        return try body()
+    }
+}

@@ -1,0 +1,129 @@
+import FeedModel
+import GRDB
+import PostgresClient
+import FeedStaging
+import FeedStores
+
+/// The store's tables in a database that is attached to a run's scratch database, and those of their rows that the run
+/// has asked for.
+struct StoredCopy {
+    /// The scratch database.
+    let db: Database
+
+    static let schema = "store"
+    /// Holds the names of those tables whose rows are all there.
+    private static let copied = "\(schema).tributary_copied"
+
+    /// Attaches the database, with empty tables.
+    ///
+    /// - Parameter file: the path of a new file that is kept; without, SQLite removes the file.
+    func attach(_ tables: [TableDetails], file: String = "") throws {
+        try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [file])
+        try db.execute(
+            sql: """
+                PRAGMA \(Self.schema).journal_mode = MEMORY; PRAGMA \(Self.schema).synchronous = OFF;
+                CREATE TABLE \(Self.copied) (name TEXT PRIMARY KEY)
+                """)
+        try Self.create(tables, in: Self.schema, db)
+    }
+
+    /// Detaches the database, which holds nothing but the store's tables then.
+    func detach() throws {
+        try db.execute(sql: "DROP TABLE \(Self.copied)")
+        db.releaseMemory()
+        try db.execute(sql: "DETACH DATABASE \(Self.schema)")
+    }
+
+    /// Creates empty tables with the columns of the store's. Where two names differ by case only, the first counts.
+    static func create(_ tables: [TableDetails], in schema: String, _ db: Database) throws {
+        var names: Set<String> = []
+        for table in tables where names.insert(table.name.lowercased()).inserted && table.problem(ofWriting: 0) == nil {
+            guard !table.columns.isEmpty else { continue }
+            var parts = table.columns.map { "\($0.name.sqlIdentifier) \($0.stagedType) COLLATE \($0.stagedCollation)" }
+            if !table.info.primaryKey.isEmpty { parts.append("PRIMARY KEY (\(table.info.primaryKey.sqlList))") }
+            try db.execute(
+                sql: "CREATE TABLE \(schema).\(table.name.sqlIdentifier) (\(parts.joined(separator: ", ")))")
+        }
+    }
+
+    /// Makes a table anew where it is missing, or has other columns than the store's has by now.
+    func renew(_ table: TableDetails) throws {
+        let columns = try String.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_info(?, '\(Self.schema)')", arguments: [table.name])
+        guard columns != table.columns.map(\.name) else { return }
+        try db.execute(sql: "DROP TABLE IF EXISTS \(name(of: table))")
+        try db.execute(sql: "DELETE FROM \(Self.copied) WHERE name = ?", arguments: [table.name])
+        try Self.create([table], in: Self.schema, db)
+    }
+
+    /// Returns the names of the tables that are here.
+    func tableNames() throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql:
+                "SELECT name FROM \(Self.schema).sqlite_schema WHERE type = 'table' AND name <> 'tributary_copied' ORDER BY name"
+        )
+    }
+
+    func isWhole(_ table: TableDetails) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM \(Self.copied) WHERE name = ?)", arguments: [table.name]) == true
+    }
+
+    /// Copies all rows of a table, row by row.
+    func copy(_ table: TableDetails, from connection: PostgresConnection) throws {
+        try inTransaction {
+            try db.execute(sql: "DELETE FROM \(name(of: table))")
+            try insert(table, from: connection, where: "", [])
+            try db.execute(sql: "INSERT INTO \(Self.copied) VALUES (?)", arguments: [table.name])
+        }
+    }
+
+    /// Copies the rows whose columns have these values, in place of those that were copied for them before.
+    func copy(
+        _ table: TableDetails, matching values: [(column: ColumnDetails, value: DatabaseValue)],
+        from connection: PostgresConnection
+    ) throws {
+        var parameters: [PostgresValue?] = []
+        let conditions = values.map { column, value in
+            guard let parameter = PostgresValue(value) else { return "\(column.sql) IS NULL" }
+            parameters.append(parameter)
+            return "\(column.sql) = $\(parameters.count)"
+        }
+        let stored = values.map { "\($0.column.sql) IS ?" }.joined(separator: " AND ")
+        try inTransaction {
+            try db.execute(
+                sql: "DELETE FROM \(name(of: table)) WHERE \(stored)",
+                arguments: StatementArguments(values.map(\.value)))
+            try insert(table, from: connection, where: " WHERE " + conditions.joined(separator: " AND "), parameters)
+        }
+    }
+
+    private func name(of table: TableDetails) -> String { "\(Self.schema).\(table.name.sqlIdentifier)" }
+
+    private func insert(
+        _ table: TableDetails, from connection: PostgresConnection, where condition: String,
+        _ parameters: [PostgresValue?]
+    ) throws {
+        let columns = table.columns.map(\.sql).joined(separator: ", ")
+        let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+        // A row may have been copied for other values of it.
+        let statement = try db.makeStatement(
+            sql: "INSERT OR REPLACE INTO \(name(of: table)) (\(columns)) VALUES (\(places))")
+        var types: [UInt32] = []
+        try connection.forEachRow(of: "SELECT \(columns) FROM \(table.sql)\(condition)", parameters) { row in
+            if types.isEmpty { types = row.columnTypes }
+            statement.setUncheckedArguments(
+                StatementArguments(try types.indices.map { try row.databaseValue($0, type: types[$0]) }))
+            try statement.execute()
+            return .next
+        }
+    }
+
+    private func inTransaction(_ body: () throws -> Void) throws {
+        try db.inTransaction {
+            try body()
+            return .commit
+        }
+    }
+}

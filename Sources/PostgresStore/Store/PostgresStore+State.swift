@@ -1,0 +1,166 @@
+package import FeedModel
+package import Foundation
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// The stored states of sources, requests and runs.
+extension PostgresStore {
+    /// Returns the states of all sources that ever ran, by name.
+    package func sourceStates() throws -> [String: SourceState] {
+        try ask { connection in
+            try connection.execute(
+                "SELECT \(SourceState.postgresColumns(of: "s")) FROM tributary_source s WHERE failures IS NOT NULL"
+            ).map(SourceState.init).reduce(into: [:]) { $0[$1.source] = $1 }
+        }
+    }
+
+    package func sourceState(_ source: String) throws -> SourceState {
+        try ask { connection in
+            try connection.execute(
+                """
+                SELECT \(SourceState.postgresColumns(of: "s")) FROM tributary_source s
+                WHERE source = $1 AND failures IS NOT NULL
+                """, [.text(source)]
+            ).first.map(SourceState.init) ?? SourceState(source: source)
+        }
+    }
+
+    /// Returns the states of a source and of its requests, the latter by key.
+    package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
+        try ask { connection in
+            var state = SourceState(source: source)
+            var requests: [String: RequestState] = [:]
+            for row in try connection.execute(Self.statesSQL, [.text(source)]) {
+                if !row.isNull(0) { state = try SourceState(row) }
+                guard !row.isNull(SourceState.postgresColumnCount) else { continue }
+                let request = try RequestState(row, from: SourceState.postgresColumnCount)
+                requests[request.key] = request
+            }
+            for (key, request) in requests where !request.validators.isEmpty || request.digest != nil {
+                guard try !tableDetails.stands(request.schema, of: request.tables, in: connection) else { continue }
+                // Its rows were lost with a table or a column that somebody has dropped.
+                requests[key]?.validators = Validators()
+                requests[key]?.digest = nil
+            }
+            return (state, requests)
+        }
+    }
+
+    private static let statesSQL = """
+        SELECT \(SourceState.postgresColumns(of: "s")), \(RequestState.postgresColumns(of: "r"))
+        FROM (SELECT $1::text AS source) asked
+        LEFT JOIN tributary_source s ON s.source = asked.source AND s.failures IS NOT NULL
+        LEFT JOIN tributary_request r ON r.source = asked.source
+        """
+
+    /// Notes that a run of a source starts now. A process that starts before the run has ended does not start another
+    /// at once, and knows that the process before it died during the run.
+    ///
+    /// - Parameters:
+    ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
+    ///   - wait: seconds from `now` until such a process asks again; nil leaves the due time unchanged.
+    ///   - declared: the declaration that the run follows.
+    package func noteAttempt(
+        _ source: String, number: Int, wait: Double?, declared: String, now: Date
+    ) async throws {
+        let due = wait.map { PostgresDate.value(now + $0) }
+        try await writeInGroup { connection in
+            try connection.execute(
+                """
+                INSERT INTO tributary_source AS s (source, next_due, wait, declared, attempts, failures)
+                VALUES ($1, $2, $3, $4, $5, 0)
+                ON CONFLICT (source) DO UPDATE SET next_due = coalesce(EXCLUDED.next_due, s.next_due),
+                wait = CASE WHEN EXCLUDED.next_due IS NULL THEN s.wait ELSE EXCLUDED.wait END,
+                declared = EXCLUDED.declared, attempts = EXCLUDED.attempts, failures = coalesce(s.failures, 0)
+                """,
+                [.text(source), due, wait.map { .double($0) }, .text(declared), .integer(Int64(number))])
+            return nil
+        }
+    }
+
+    /// Notes the reason for which a source is not run any more.
+    package func noteHold(_ source: String, error: String, note: String) async throws {
+        try await writeInGroup { connection in
+            try connection.execute(
+                "UPDATE tributary_source SET outcome = $1, error = $2, note = $3 WHERE source = $4",
+                [.text(RunOutcome.discarded.rawValue), .text(error.storable), .text(note.storable), .text(source)])
+            return nil
+        }
+    }
+
+    /// Allows sources to run again that are held because processes died during their runs.
+    ///
+    /// - Returns: the sources that were held.
+    package func release(_ sources: [String]) throws -> [String] {
+        let released = try write { connection in
+            try connection.execute(
+                """
+                UPDATE tributary_source SET attempts = 0, next_due = NULL, error = NULL, note = NULL
+                WHERE source = ANY ($1) AND attempts >= $2 RETURNING source
+                """, [.textArray(try PostgresTextArray(sources)), .integer(Int64(SourceState.deathsUntilHeld))]
+            ).reduce(into: Set<String>()) { $0.insert($1.string(0) ?? "") }
+        }
+        return sources.filter(released.contains)
+    }
+
+    /// Makes sources that are switched off due when they are switched on again, even if they were gone.
+    package func forgetGone(_ sources: [String]) throws {
+        guard !sources.isEmpty else { return }
+        try write { connection in
+            _ = try connection.execute(
+                "UPDATE tributary_source SET gone = NULL, next_due = NULL WHERE source = ANY ($1) AND gone IS NOT NULL",
+                [.textArray(try PostgresTextArray(sources))])
+        }
+    }
+
+    /// Returns the origins that asked for a pause, with the end of each pause.
+    package func busyHosts() throws -> [String: Date] {
+        try ask { connection in
+            try connection.execute("SELECT origin, \(PostgresDate.sql("not_before")) FROM tributary_host")
+                .reduce(into: [:]) { hosts, row in
+                    if let origin = row.string(0) { hosts[origin] = try row.date(1) }
+                }
+        }
+    }
+
+    /// Returns the last runs of one source or of all, the latest first.
+    package func runs(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
+        var conditions: [String] = []
+        if source != nil { conditions.append("source = $2") }
+        if failed { conditions.append("outcome = 'discarded'") }
+        let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        return try ask { connection in
+            try connection.execute(
+                "SELECT \(RunReport.postgresColumns) FROM tributary_run \(filter) ORDER BY id DESC LIMIT $1",
+                [.integer(Int64(limit))] + (source.map { [.text($0)] } ?? [])
+            ).map(RunReport.init)
+        }
+    }
+
+    /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
+    package func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
+        let info = try tableInfo(table)
+        let conditions = scope.sorted { $0.key < $1.key }.map { entry in
+            "\((info.column(entry.key)?.name ?? entry.key).postgresIdentifier) = \(entry.value.postgresLiteral)"
+        }
+        let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        do {
+            return try connections.withConnectionTwice { connection in
+                try connection.inTransaction(isReadOnly: true) {
+                    let row = try connection.execute(
+                        "SELECT \(expression) FROM \(info.name.postgresIdentifier)\(filter)"
+                    ).first
+                    return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
+                }
+            }
+        } catch let error as PostgresError {
+            throw StoreError(.schema, "${last:\(expression)} of table '\(table)': \(error.text)")
+        }
+    }
+}
+
+extension String {
+    /// The text without U+0000, which no text of PostgreSQL's can hold: for messages about what others sent.
+    var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
+}

@@ -1,0 +1,151 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import PostgresClient
+
+/// The main store in a PostgreSQL database, which several daemons may share.
+///
+/// Its methods block their thread: none is called from the cooperative pool. A connection is held for a commit or a
+/// short question, never while a feed is downloaded or parsed.
+package final class PostgresStore: Sendable, CustomStringConvertible {
+    /// The connection string, which goes to libpq as it is. It may hold a password: never shown.
+    let connectionString: String
+    let connections: ConnectionPool
+    /// The store's address for messages, without a password: `postgresql://user@host/database`.
+    package let description: String
+    /// The folder of scratch databases.
+    package let workFolder: String
+    let tableDetails = TableDetailsCache()
+    let requestIndex = RequestIndex()
+    let leases = Leases()
+    let lockWaits = LockWaits()
+    let groupCommit = GroupCommit()
+    let commitThreads = CommitThreads()
+
+    /// Connects to the database, and brings Tributary's own tables up to date.
+    ///
+    /// - Parameters:
+    ///   - url: a connection string of libpq, as a URI or as keywords.
+    ///   - workFolder: the folder of scratch databases.
+    ///   - schema: idempotent SQL, run each time the store is opened.
+    /// - Throws: ``StoreError`` naming the server, and what to do.
+    package init(url: String, workFolder: String, schema: String? = nil) throws {
+        connectionString = url
+        self.workFolder = workFolder
+        connections = ConnectionPool(url)
+        description = try Self.opening(url) { connection in
+            try Self.check(connection)
+            try Self.checkWriting(connection)
+            if try schema != nil || !OwnTables.areComplete(connection) {
+                try OwnTables.whileLocked(connection) {
+                    try OwnTables.migrate(connection)
+                    if let schema { try connection.executeScript(schema) }
+                }
+            }
+        }
+    }
+
+    /// Opens an existing store as it is, for reading: creates nothing, and may be connected to a standby.
+    ///
+    /// - Throws: ``StoreError``, also where the database has no tables of Tributary's.
+    package init(readingAt url: String, workFolder: String) throws {
+        connectionString = url
+        self.workFolder = workFolder
+        connections = ConnectionPool(url)
+        description = try Self.opening(url) { connection in
+            try Self.check(connection)
+            guard try OwnTables.areComplete(connection) else {
+                throw StoreError.cannotOpen(
+                    connection.address.url,
+                    try OwnTables.exist(connection)
+                        ? "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
+                            + "them up to date"
+                        : "it has no tables of Tributary's; check the database's name and the role's search_path, or run "
+                            + "'tributary sync' or the daemon once, which creates them")
+            }
+        }
+    }
+
+    /// Runs idempotent SQL, all of it or none.
+    ///
+    /// - Throws: ``StoreError`` with the line of the statement that failed.
+    package func execute(schema: String) throws {
+        do {
+            // A connection of its own, as the script may leave settings behind.
+            let connection = try PostgresConnection(connectionString)
+            defer { connection.close() }
+            try OwnTables.whileLocked(connection) { _ = try connection.executeScript(schema) }
+        } catch let error as PostgresError {
+            throw StoreError(error.kind == .statement ? .schema : .unavailable, error.text)
+        }
+    }
+
+    /// Makes waits for locks that other sessions hold end within three seconds, because the program is to stop.
+    package func stopWaiting() { lockWaits.end() }
+
+    /// Closes every connection. The store must not be used afterwards.
+    package func close() throws { connections.close() }
+
+    /// Asks the database, and once more on a new connection if the first one is lost.
+    ///
+    /// - Throws: ``StoreError``
+    func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        do {
+            return try connections.withConnectionTwice(body)
+        } catch let error as PostgresError {
+            throw StoreError(reading: error, store: description)
+        }
+    }
+}
+
+extension PostgresStore {
+    /// - Returns: the address of the server that was connected to.
+    private static func opening(_ url: String, _ body: (PostgresConnection) throws -> Void) throws -> String {
+        do {
+            let connection = try PostgresConnection(url)
+            defer { connection.close() }
+            try body(connection)
+            return connection.address.url
+        } catch let error as PostgresError {
+            throw StoreError.cannotOpen(error.server?.url, error.text)
+        }
+    }
+
+    private static func check(_ connection: PostgresConnection) throws {
+        let address = connection.address.url
+        let version = connection.serverVersion
+        guard version >= 140_000 else {
+            throw StoreError.cannotOpen(
+                address, "the server is PostgreSQL \(version / 10_000), and Tributary needs version 14 or later")
+        }
+        let encoding = connection.databaseEncoding ?? "unknown"
+        guard encoding == "UTF8" else {
+            throw StoreError.cannotOpen(
+                address,
+                "the database's encoding is \(encoding), which cannot hold every text; create a database WITH ENCODING "
+                    + "'UTF8' TEMPLATE template0")
+        }
+    }
+
+    private static func checkWriting(_ connection: PostgresConnection) throws {
+        let row = try connection.execute(
+            "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean, current_schema()")[0]
+        let address = connection.address.url
+        guard try row.bool(0) == false else {
+            throw StoreError.cannotOpen(
+                address,
+                "the server is a standby, which only reads; connect to the primary (several hosts with "
+                    + "target_session_attrs=read-write find it)")
+        }
+        guard try row.bool(1) == false else {
+            throw StoreError.cannotOpen(
+                address,
+                "the session only reads; see default_transaction_read_only of the role, the database and the server")
+        }
+        guard row.string(2) != nil else {
+            throw StoreError.cannotOpen(
+                address, "no schema of the search_path exists; create one, or set the role's search_path")
+        }
+    }
+}

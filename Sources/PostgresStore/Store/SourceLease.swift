@@ -1,0 +1,24 @@
+import FeedStores
+
+/// The right to run a source, held by one run in one process at a time.
+///
+/// A row of `tributary_source` names its holder. It lasts for a minute, and longer as long as its holder renews it. A
+/// run whose lease has gone to another can commit nothing.
+final class SourceLease: SourceClaim {
+    let source: String
+    private let number: Int64
+    private let store: PostgresStore
+
+    init(_ source: String, number: Int64, in store: PostgresStore) {
+        self.source = source
+        self.number = number
+        self.store = store
+    }
+
+    /// Gives the right up. Nothing happens the second time.
+    package func unlock() {
+        guard store.leases.remove(source, number) else { return }
+        // Where the server cannot be reached, the lease ends by itself within a minute.
+        try? store.release(Leases.Lease(holder: store.leases.holder, number: number), of: source)
+    }
+}

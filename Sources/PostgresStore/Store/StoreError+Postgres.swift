@@ -1,0 +1,47 @@
+import FeedModel
+import PostgresClient
+
+extension PostgresError {
+    /// The problem and what to do about it, without the server's name, for messages that name the store.
+    var text: String {
+        var error = self
+        error.server = nil
+        return error.description
+    }
+}
+
+extension StoreError {
+    /// - Parameter store: the store's address; nil where the connection string cannot be read.
+    static func cannotOpen(_ store: String?, _ why: String) -> StoreError {
+        StoreError(.unavailable, "the store \(store.map { $0 + " " } ?? "")cannot be opened: \(why)")
+    }
+
+    /// - Parameter store: the store's address.
+    init(reading error: PostgresError, store: String) {
+        self.init(.database, "the store \(store) cannot be read: \(error.text)")
+    }
+
+    /// Creates the error for a transaction that failed, and changed nothing.
+    ///
+    /// - Parameter store: the store's address.
+    init(commit error: PostgresError, store: String) {
+        switch error.state {
+        case .diskFull?:
+            self.init(.database, "the store \(store) cannot grow: \(error.text)")
+        case .lockNotAvailable?:
+            self.init(
+                .database,
+                "the store \(store) stayed locked by another session, for two minutes or until this process was to "
+                    + "stop; pg_locks and pg_stat_activity show which: \(error.message)")
+        case let state? where state.classCode == "23":
+            self.init(.constraint, error.text)
+        default:
+            self.init(
+                error.kind == .value ? .constraint : .database, "the store \(store) cannot be written: \(error.text)")
+        }
+    }
+
+    static func leaseLost(_ source: String) -> StoreError {
+        StoreError(.unavailable, "the source '\(source)' is run by another daemon now")
+    }
+}

@@ -1,0 +1,61 @@
+import FeedModel
+import PostgresClient
+
+/// A column of a table, as PostgreSQL knows it.
+struct ColumnDetails: Sendable, Equatable {
+    enum Identity: String, Sendable {
+        /// GENERATED ALWAYS AS IDENTITY: a value that is given is refused.
+        case always = "a"
+        case byDefault = "d"
+    }
+
+    var name: String
+    /// As SQL writes it, with its length, schema and domain: `numeric(10,2)`, `character varying(20)`.
+    var type: String
+    /// The type's name without its schema, below all domains: `int4`, `citext`.
+    var typeName: String
+    /// The type's category (`pg_type.typcategory`): N for numbers, S for texts, D for dates, B for booleans.
+    var category: Character
+    var isNotNull: Bool
+    /// The value is computed from other columns (GENERATED … STORED).
+    var isComputed: Bool
+    var identity: Identity?
+    /// True where the default is the next number of a sequence, as for `serial`.
+    var isSerial: Bool
+
+    var sql: String { name.postgresIdentifier }
+
+    /// True where no value can be written.
+    var isGenerated: Bool { isComputed || identity == .always }
+
+    /// True where the store makes a number if none is given.
+    var makesNumbers: Bool { isInteger && (identity != nil || isSerial) }
+
+    var isInteger: Bool { ["int2", "int4", "int8"].contains(typeName) }
+
+    var isFloat: Bool { ["float4", "float8"].contains(typeName) }
+
+    /// The type of a scratch database's column in which the values are staged.
+    var stagedType: String {
+        if isInteger { return "INTEGER" }
+        if isFloat { return "REAL" }
+        return typeName == "bytea" ? "BLOB" : "TEXT"
+    }
+
+    /// SQLite's collation that comes nearest to the type's own equality.
+    var stagedCollation: String {
+        switch typeName {
+        case "citext": "NOCASE"
+        case "bpchar": "RTRIM"
+        default: "BINARY"
+        }
+    }
+
+    /// How values that are given as text compare: what PostgreSQL holds equal is equal here, as far as that can be told.
+    /// Nondeterministic collations, and the many texts of one date, compare byte by byte.
+    var comparison: ColumnComparison {
+        if isInteger || typeName == "numeric" { return ColumnComparison(affinity: .numeric) }
+        if isFloat { return ColumnComparison(affinity: .real) }
+        return ColumnComparison(affinity: .text, collation: stagedCollation)
+    }
+}

@@ -1,0 +1,78 @@
+import FeedModel
+import PostgresClient
+
+/// Tables that parsers bring along.
+extension PostgresStore {
+    /// Runs a parser's schema if one of its tables does not exist. Adds columns that a later version of it has to
+    /// existing tables.
+    package func prepare(schema: String, tables: [String]) throws {
+        try tableDetails.ensure(.sql(schema)) {
+            let isMissing = try !missingTables(among: Set(tables)).isEmpty
+            guard try tables.isEmpty || isMissing || !newColumns(schema: schema, tables: tables).isEmpty else { return }
+            try changeSchema("the tables of the parser cannot be created") { connection in
+                // Another daemon may have been first. Columns come before all else: indexes and views of the schema may
+                // name them.
+                for (table, column) in try newColumns(schema: schema, tables: tables, connection) {
+                    try connection.execute("ALTER TABLE \(table.sql) ADD COLUMN \(column.sql) \(column.type)")
+                }
+                try connection.executeScript(schema)
+            }
+        }
+    }
+
+    /// Returns true if every table of a parser exists, with every column that its schema gives it.
+    package func isPrepared(schema: String, tables: [String]) throws -> Bool {
+        guard try missingTables(among: Set(tables)).isEmpty else { return false }
+        return try newColumns(schema: schema, tables: tables).isEmpty
+    }
+
+    private func newColumns(
+        schema: String, tables: [String]
+    ) throws -> [(table: TableDetails, column: ColumnDetails)] {
+        guard !tables.isEmpty else { return [] }
+        return try ask { connection in
+            try connection.inDiscardedTransaction { try newColumns(schema: schema, tables: tables, connection) }
+        }
+    }
+
+    /// Returns the columns that a parser's schema gives to its tables, and that the existing tables lack. The schema is
+    /// run for temporary tables, which are gone again afterwards.
+    ///
+    /// - Parameter connection: in a transaction.
+    private func newColumns(
+        schema: String, tables: [String], _ connection: PostgresConnection
+    ) throws -> [(table: TableDetails, column: ColumnDetails)] {
+        struct Undone: Error {}
+        var declared: [TableDetails] = []
+        do {
+            try connection.inSavepoint {
+                // What is created without a schema's name goes into the first one; types and functions may be in others.
+                try connection.execute(
+                    """
+                    SELECT set_config('search_path', concat_ws(', ', 'pg_temp', nullif(current_setting('search_path'), '')), true)
+                    """)
+                try connection.executeScript(schema)
+                declared = try Catalog(connection).temporaryTables()
+                throw Undone()
+            }
+        } catch is Undone {
+        } catch let error as PostgresError where error.kind == .statement {
+            // The author keeps a schema that depends on other tables than its own up to date.
+            return []
+        }
+        guard connection.transactionStatus == .inTransaction else {
+            // Its temporary tables may have stayed.
+            connection.close()
+            throw StoreError(
+                .schema,
+                "the tables of the parser cannot be created: its schema begins or ends a transaction; leave that out")
+        }
+        let existing = try Catalog(connection).tables(named: tables)
+        return tables.flatMap { name in
+            guard let new = TableDetails.resolve(name, in: declared, name: \.name), let old = existing[name] else {
+                return [(table: TableDetails, column: ColumnDetails)]()
+            }
+            return new.columns.filter { !$0.isComputed && old.column($0.name) == nil }.map { (old, $0) }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// Tables that mappings declare.
+extension PostgresStore {
+    /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
+    ///
+    /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
+    package func prepareTables(_ definitions: [TableSchema]) throws {
+        guard !definitions.isEmpty else { return }
+        let wide = definitions.filter { $0.columns.count > TableDetails.maximumColumns }.map {
+            "\($0.place): the mapping gives table '\($0.name)' \($0.columns.count) columns, and at most "
+                + "\(TableDetails.maximumColumns) can be written; leave some out, or split the table"
+        }
+        guard wide.isEmpty else { throw StoreError(.schema, wide.joined(separator: "\n")) }
+        try tableDetails.ensure(.tables(definitions)) {
+            if try !isPrepared(for: definitions) {
+                try changeSchema("the tables that mappings declare cannot be created") { connection in
+                    try TableCreation(connection: connection, definitions: definitions).run()
+                }
+            }
+            let problems = try differences(from: definitions)
+            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+        }
+    }
+
+    /// Returns true if every table exists, with every column.
+    package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
+        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+        return definitions.allSatisfy { definition in
+            guard let table = tables[definition.name] else { return false }
+            return definition.columns.allSatisfy { table.column($0.name) != nil }
+        }
+    }
+
+    /// Runs a body in one transaction that changes the schema, while no other session does.
+    ///
+    /// - Parameter problem: what the error says first.
+    func changeSchema(_ problem: String, _ body: (PostgresConnection) throws -> Void) throws {
+        do {
+            try transaction { connection in
+                try SchemaLock.take(connection)
+                try body(connection)
+            }
+        } catch let error as PostgresError {
+            throw StoreError(error.isTransient ? .database : .schema, "\(problem): \(error.text)")
+        }
+    }
+
+    /// Returns every table except Tributary's, the parts of partitioned tables, and PostgreSQL's own.
+    package func tables() throws -> [StoreTable] {
+        try ask { try Catalog($0).usersTables() }.map { table in
+            let info = table.info
+            return StoreTable(
+                name: table.name, columns: table.columns.filter { !$0.isGenerated }.map { ($0.name, $0.type) },
+                primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
+                foreignKeys: info.foreignKeys.filter { $0.columns.count == 1 }.map {
+                    StoreTable.ForeignKey(column: $0.columns[0], table: $0.parent, target: $0.targets[0])
+                })
+        }
+    }
+
+    /// Returns the names of tables that the store does not have.
+    package func missingTables(among names: Set<String>) throws -> [String] {
+        let found = try ask { try tableDetails.reread(names, in: $0) }
+        return names.sorted().filter { found[$0].map { !$0.kind.isTable } ?? true }
+    }
+
+    /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
+    /// table.
+    package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
+        guard let details = try reread(table) else { return true }
+        return details.info.foreignKeys.contains { key in
+            key.columns.map { $0.lowercased() } == [column.lowercased()]
+                && key.parent.lowercased() == other.lowercased()
+        }
+    }
+
+    /// - Throws: ``StoreError`` naming a view that cannot be read.
+    package func checkViews() throws {
+        try ask { connection in
+            for view in try Catalog(connection).views() {
+                do { try connection.execute("SELECT * FROM \(view.sql) LIMIT 0") } catch let error as PostgresError
+                    where error.kind == .statement
+                {
+                    throw StoreError(.schema, "the view '\(view.name)' cannot be read: \(error.message)")
+                }
+            }
+        }
+    }
+
+    /// Returns the columns of a table, in lower case; empty where there is no such table.
+    package func columns(of table: String) throws -> Set<String> {
+        Set(try reread(table)?.columns.map { $0.name.lowercased() } ?? [])
+    }
+
+    /// Returns messages about existing tables that are not as declared.
+    package func differences(from definitions: [TableSchema]) throws -> [String] {
+        let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
+        return definitions.flatMap { tables[$0.name]?.differences(from: $0) ?? [] }
+    }
+
+    /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
+    package func checkReferences(_ references: [ReferenceDefinition]) throws {
+        guard !references.isEmpty else { return }
+        try tableDetails.ensure(.references(references)) {
+            let tables = try ask { try tableDetails.reread(Set(references.map(\.table)), in: $0) }
+            let problems = references.compactMap { reference in
+                guard let table = tables[reference.table] else {
+                    return
+                        "\(reference.place): there is no table '\(reference.table)'; map it, or create it in the schema"
+                }
+                return table.problem(of: reference)
+            }
+            guard problems.isEmpty else { throw StoreError(.schema, problems.joined(separator: "\n")) }
+        }
+    }
+
+    /// Reads a table as it is at this moment; nil where there is none.
+    func reread(_ table: String) throws -> TableDetails? {
+        try ask { try tableDetails.reread([table], in: $0)[table] }
+    }
+}

@@ -1,0 +1,12 @@
+import PostgresClient
+
+/// The lock under which tables are created: several daemons may prepare one store at once.
+enum SchemaLock {
+    /// Locks for the rest of the transaction, once no other session holds it.
+    ///
+    /// Whoever waits to change a table holds up all who come later, even to read it; so such waits are short.
+    static func take(_ connection: PostgresConnection) throws {
+        try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('tributary.tables', 0))")
+        try connection.execute("SET LOCAL lock_timeout = '10s'")
+    }
+}

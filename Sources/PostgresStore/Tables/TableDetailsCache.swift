@@ -1,0 +1,240 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import GRDB
+import PostgresClient
+import Synchronization
+
+/// The definitions of the store's tables, kept as long as they are unchanged. Reading them anew for each run would take
+/// longer than many runs.
+///
+/// PostgreSQL has no version of its schema. Each table has a mark instead (``Catalog``), and one query compares the marks
+/// of all tables that are known here.
+final class TableDetailsCache: Sendable {
+    fileprivate struct State {
+        /// Grows with each change that has been noticed.
+        var version = 0
+        var tables: [UInt32: TableDetails] = [:]
+        /// The tables by the names that were asked for.
+        var names: [String: UInt32] = [:]
+        /// The requirements that the known tables have been found to meet.
+        var suitable: Set<Requirement> = []
+        /// Tables that have been seen to have rows.
+        var filled: Set<UInt32> = []
+        /// Empty tables in SQLite, to compile requests with.
+        var compiler: DatabaseQueue?
+    }
+
+    /// A requirement of a mapping or a parser on the schema.
+    enum Requirement: Hashable {
+        case tables([TableSchema])
+        case references([ReferenceDefinition])
+        case sql(String)
+    }
+
+    private let state = Mutex(State())
+
+    /// Returns the table as it was when it was last looked at.
+    func known(_ name: String) -> TableDetails? {
+        state.withLock { state in state.names[name].flatMap { state.tables[$0] } }
+    }
+
+    /// Forgets tables that have changed, perhaps by another process. Each run that uses tables begins with it.
+    func renew(in connection: PostgresConnection) throws { try renew(Array(state.withLock(\.tables.keys)), connection) }
+
+    private func renew(_ ids: [UInt32], _ connection: PostgresConnection) throws {
+        guard !ids.isEmpty else { return }
+        let marks = try Catalog(connection).marks(of: ids)
+        state.withLock { state in
+            let changed = ids.filter { state.tables[$0].map { $0.mark != marks[$0.oid]?.mark } ?? false }
+            // Another schema's table may have taken the name.
+            let hidden = Set(ids.filter { marks[$0].map { !$0.isVisible } ?? false })
+            let names = state.names.filter { hidden.contains($0.value) }.map(\.key)
+            guard !changed.isEmpty || !names.isEmpty else { return }
+            for name in names { state.names[name] = nil }
+            for id in changed { state.forget(id) }
+            state.didChange()
+        }
+    }
+
+    /// Checks that tables are still as they were when rows were staged for them. Called inside a commit, once the tables
+    /// are locked.
+    ///
+    /// - Throws: ``StoreError`` naming the tables that have changed.
+    func check(_ tables: [TableInfo], in connection: PostgresConnection) throws {
+        let details = try reread(Set(tables.map(\.name)), in: connection)
+        let changed = Set(
+            tables.filter { table in details[table.name].map { !$0.info.serves(table) } ?? true }.map(\.name))
+        guard changed.isEmpty else {
+            let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            throw StoreError(
+                .schema,
+                "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
+        }
+    }
+
+    /// Ensures a requirement once, and again after one of the known tables has changed.
+    ///
+    /// - Parameter body: checks or establishes the requirement. It is called again next time if a table changed meanwhile.
+    func ensure(_ requirement: Requirement, _ body: () throws -> Void) throws {
+        if state.withLock({ $0.suitable.contains(requirement) }) { return }
+        let before = state.withLock(\.version)
+        try body()
+        state.withLock { if $0.version == before { $0.suitable.insert(requirement) } }
+    }
+
+    /// - Returns: nil where there is no such table.
+    func details(of name: String, in connection: PostgresConnection) throws -> TableDetails? {
+        try details(of: [name], in: connection)[name]
+    }
+
+    /// Returns those of the tables that exist, by the names that were asked for.
+    func details(of names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
+        var found = names.reduce(into: [String: TableDetails]()) { $0[$1] = known($1) }
+        let missing = names.filter { found[$0] == nil }
+        guard !missing.isEmpty else { return found }
+        let version = state.withLock(\.version)
+        let read = try Catalog(connection).tables(named: missing.sorted())
+        state.withLock { state in
+            guard state.version == version else { return }
+            for (name, table) in read {
+                state.keep(table)
+                state.names[name] = table.oid
+            }
+        }
+        found.merge(read) { $1 }
+        return found
+    }
+
+    /// Returns those of the tables that exist, as they are at this moment.
+    func reread(_ names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
+        try renew(names.compactMap { known($0)?.oid }, connection)
+        return try details(of: names, in: connection)
+    }
+
+    /// Returns a database with empty tables of the store's names and columns, made by the body where there is none.
+    func compiler(_ make: () throws -> DatabaseQueue) throws -> DatabaseQueue {
+        if let known = state.withLock(\.compiler) { return known }
+        let version = state.withLock(\.version)
+        let new = try make()
+        state.withLock { if $0.version == version { $0.compiler = new } }
+        return new
+    }
+
+    func forgetCompiler() { state.withLock { $0.compiler = nil } }
+
+    /// Returns how a table compares the columns of scopes. Columns that do not exist are left out.
+    ///
+    /// - Parameter columns: the names in lower case.
+    func comparison(
+        of table: String, columns: Set<String>, in connection: PostgresConnection
+    ) throws -> TableComparison {
+        guard !columns.isEmpty else { return TableComparison() }
+        let details = try details(of: table, in: connection)
+        return TableComparison(
+            columns: columns.reduce(into: [:]) { $0[$1] = details?.column($1)?.comparison })
+    }
+
+    // MARK: - What rows stand in
+
+    /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
+    func mark(of tables: Set<String>, in connection: PostgresConnection) throws -> String {
+        let details = try reread(tables, in: connection)
+        let filled = try filled(Array(details.values), in: connection)
+        return tables.sorted().map { table in
+            guard let table = details[table], let last = table.columnMarks.last else { return Self.missing }
+            return "\(table.columns.count)\(filled.contains(table.oid) ? "+" : "-")\(last)"
+        }.joined(separator: " ")
+    }
+
+    /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
+    /// columns that it had, perhaps followed by others, and a row if it had any.
+    ///
+    /// - Parameter mark: nil where none was made; then the tables must exist.
+    func stands(_ mark: String?, of tables: Set<String>, in connection: PostgresConnection) throws -> Bool {
+        let details = try reread(tables, in: connection)
+        guard let mark else { return tables.allSatisfy { details[$0] != nil } }
+        let parts = mark.split(separator: " ")
+        guard parts.count == tables.count else { return false }
+        var mustHaveRows: [TableDetails] = []
+        for (name, part) in zip(tables.sorted(), parts) where part != Self.missing {
+            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]),
+                let table = details[name]
+            else { return false }
+            let marks = table.columnMarks
+            guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
+                return false
+            }
+            if part[end] == "+" { mustHaveRows.append(table) }
+        }
+        // A table that has had rows since it last changed counts as filled, though they may have been deleted.
+        let unknown = state.withLock { state in mustHaveRows.filter { !state.filled.contains($0.oid) } }
+        let filled = try filled(unknown, in: connection)
+        return unknown.allSatisfy { filled.contains($0.oid) }
+    }
+
+    private static let missing = "none"
+
+    /// Returns which tables have rows at this moment.
+    private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
+        guard !tables.isEmpty else { return [] }
+        let questions = tables.map { "EXISTS (SELECT FROM \($0.sql))" }.joined(separator: ", ")
+        let row = try connection.execute("SELECT \(questions)")[0]
+        let filled = Set(try tables.indices.filter { try row.bool($0) ?? false }.map { tables[$0].oid })
+        state.withLock { state in
+            // In a transaction that may roll back, rows are no proof.
+            guard connection.transactionStatus == .idle else { return }
+            state.filled.formUnion(filled.intersection(state.tables.keys))
+        }
+        return filled
+    }
+}
+
+extension TableDetailsCache.State {
+    fileprivate mutating func keep(_ table: TableDetails) {
+        if let old = tables[table.oid], old.mark != table.mark {
+            forget(table.oid)
+            didChange()
+        }
+        tables[table.oid] = table
+    }
+
+    fileprivate mutating func forget(_ id: UInt32) {
+        tables[id] = nil
+        filled.remove(id)
+        names = names.filter { $0.value != id }
+    }
+
+    fileprivate mutating func didChange() {
+        version += 1
+        suitable = []
+        compiler = nil
+    }
+}
+
+extension TableInfo {
+    /// Returns true if rows can be merged into this table that were staged for the other: its columns and keys are here.
+    fileprivate func serves(_ staged: TableInfo) -> Bool {
+        let keys = Set(uniqueIndexes.map { $0.map(\.name) })
+        return primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
+            && staged.uniqueIndexes.allSatisfy { keys.contains($0.map(\.name)) }
+            && staged.columns.allSatisfy { column in
+                columns.contains {
+                    $0.name == column.name && $0.declaredType == column.declaredType
+                        && $0.isGenerated == column.isGenerated
+                }
+            }
+    }
+}
+
+extension TableDetails {
+    /// Names for the columns: the name at each position stands for all columns up to there.
+    fileprivate var columnMarks: [String] {
+        var last = ""
+        return columns.map { column in
+            last = Fingerprint.hexadecimal(
+                [last, column.name.lowercased(), column.type.uppercased()].joined(separator: "\u{0}"))
+            return last
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import FeedModel
+import Foundation
+import PostgresClient
+import PostgresServer
+import Testing
+
+import FeedStaging
+import FeedStores
+@testable import PostgresStore
+
+@Suite(.enabled(if: PostgresServer.isAvailable)) struct GroupCommitTests {
+    @Test func writesThatWaitShareATransactionAndOneThatFailsFailsAlone() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<100 {
+                    group.addTask {
+                        let source = number == 50 ? "s\0" : "s\(number)"
+                        let error = await message { _ = try await store.commit(.of(source)) { 0 } }
+                        #expect((error == nil) == (number != 50), "\(error ?? "")")
+                        if number == 50 { #expect(error?.contains("U+0000") == true, "\(error ?? "")") }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try database.rows("SELECT count(*), count(DISTINCT source) FROM tributary_run") == ["99|99"])
+            let transactions = try database.rows("SELECT count(DISTINCT xmin::text) < 99 FROM tributary_source")
+            #expect(transactions == ["t"])
+            try store.close()
+        }
+    }
+
+    /// The sessions that write are ended again and again.
+    @Test func noRunIsRecordedTwiceOrLost() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            try database.connect().executeScript(
+                """
+                CREATE SEQUENCE tries;
+                CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    -- At every other COMMIT, so that a repeated one succeeds.
+                    IF nextval('tries') % 2 = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+                    RETURN NULL;
+                END $$;
+                CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON tributary_run DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION fail();
+                """)
+            for number in 0..<5 { _ = try await store.commit(.of("s\(number)")) { 0 } }
+            #expect(try database.rows("SELECT count(*), count(DISTINCT source) FROM tributary_run") == ["5|5"])
+            #expect(try database.rows("SELECT last_value FROM tries") == ["10"])
+            try store.close()
+        }
+    }
+
+    /// The transaction is committed, but its client does not hear of it.
+    @Test func aCommitThatNobodyAnsweredIsLookedFor() async throws {
+        try await withPostgresServer { (server) async throws in
+            let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
+            let observer = try server.connect()
+            for usesStack in [false, true] {
+                try observer.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+                try observer.execute("SELECT pg_reload_conf()")
+                while try observer.execute("SHOW synchronous_standby_names")[0].string(0) != "nobody" {}
+                async let report = store.commit(.of("s\(usesStack)"), merging: usesStack ? .empty : nil) { 0 }
+                try await onThread {
+                    let observer = try server.connect()
+                    let end =
+                        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                    while try observer.execute(end).isEmpty {}
+                }
+                try observer.execute("ALTER SYSTEM RESET synchronous_standby_names")
+                try observer.execute("SELECT pg_reload_conf()")
+                _ = try await report
+            }
+            #expect(try store.runs(limit: 9).map(\.source) == ["strue", "sfalse"])
+            try store.close()
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import FeedModel
+import Foundation
+import PostgresClient
+import PostgresServer
+
+import FeedStaging
+import FeedStores
+@testable import PostgresStore
+
+extension TestDatabase {
+    func openStore(schema: String? = nil) throws -> PostgresStore {
+        try PostgresStore(url: connectionString, workFolder: "/tmp", schema: schema)
+    }
+
+    /// The rows of a query, with `|` between their columns.
+    func rows(_ sql: String) throws -> [String] {
+        try connect().execute(sql).map { row in
+            (0..<row.columnCount).map { row.string($0) ?? "NULL" }.joined(separator: "|")
+        }
+    }
+
+    /// Ends every other session of the database.
+    func terminateOthers() throws {
+        try connect().execute(
+            """
+            SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """)
+    }
+}
+
+extension TestDatabase {
+    /// Returns once a session waits for a lock.
+    func waitForWaiting() async throws {
+        try await onThread {
+            let observer = try connect()
+            while try observer.execute("SELECT 1 FROM pg_locks WHERE NOT granted").isEmpty {}
+        }
+    }
+}
+
+extension StagedStack {
+    /// A stack without rows.
+    static let empty = StagedStack(path: nil, parts: [])
+}
+
+extension Commit {
+    /// A commit of a source's run, with the requests as they are after it.
+    static func of(
+        _ source: String, _ requests: [RequestState] = [], outcome: RunOutcome = .unchanged, forgotten: [String] = [],
+        mirrors: [MirroredRows] = []
+    ) -> Commit {
+        Commit(
+            report: RunReport(source: source, outcome: outcome, startedAt: Date(timeIntervalSince1970: 1_900_000_000)),
+            requests: requests, state: SourceState(source: source, outcome: outcome), mirrors: mirrors,
+            forgottenKeys: forgotten, forgetBefore: .distantPast)
+    }
+}
+
+func request(
+    _ key: String = "1", etag: String? = nil, tables: Set<String> = ["item"], scope: [String: String] = [:]
+) -> RequestState {
+    RequestState(
+        key: key, validators: Validators(etag: etag), fingerprint: "f", tables: tables, sync: .mirror, scope: scope)
+}
+
+/// Runs a body on a thread of its own, as it may block.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+/// The error that a body throws, in its own words; nil for none.
+func message(of body: () throws -> Void) -> String? {
+    do { try body() } catch { return "\(error)" }
+    return nil
+}
+
+func message(of body: () async throws -> Void) async -> String? {
+    do { try await body() } catch { return "\(error)" }
+    return nil
+}

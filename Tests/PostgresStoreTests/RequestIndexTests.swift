@@ -1,0 +1,130 @@
+import FeedModel
+import Foundation
+import PostgresClient
+import PostgresServer
+import Testing
+
+import FeedStaging
+import FeedStores
+@testable import PostgresStore
+
+@Suite(.enabled(if: PostgresServer.isAvailable)) struct RequestIndexTests {
+    private let schema = "CREATE TABLE item (id text PRIMARY KEY, shop text, day text)"
+
+    private func others(_ store: PostgresStore, scope: [String: String] = [:]) throws -> [String] {
+        try store.connections.withConnection { connection in
+            try store.requestIndex.renew(connection)
+            return try CommitClaims(store, connection).requests(of: "item", within: scope).map(\.source)
+                .filter { $0 != "a" }
+        }
+    }
+
+    /// Each store sees at its next commit what the other has written.
+    @Test func whoWroteWhatIsKnownAcrossProcesses() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            let other = try database.openStore()
+            func commit(_ source: String, to store: PostgresStore, scope: [String: String] = [:]) async throws {
+                _ = try await store.commit(.of(source, [request(tables: ["Item"], scope: scope)])) { 0 }
+            }
+            try await commit("a", to: store)
+            #expect(try others(store) == [])
+            try await commit("b", to: other, scope: ["shop": "n"])
+            try await commit("c", to: store)
+            #expect(try others(store) == ["b", "c"])
+            #expect(try others(store, scope: ["shop": "s"]) == ["c"])
+            #expect(try others(store, scope: ["shop": "n", "day": "1"]) == ["b", "c"])
+            try await commit("b", to: store, scope: ["shop": "s"])
+            #expect(try others(store, scope: ["shop": "s"]) == ["b", "c"])
+            #expect(try others(other, scope: ["day": "1"]) == ["b", "c"])
+            _ = try await store.commit(.of("c", forgotten: ["1"])) { 0 }
+            #expect(try others(other) == ["b"])
+            #expect(try others(store) == ["b"])
+            try await commit("c", to: other)
+            #expect(try others(store) == ["b", "c"])
+            try store.close()
+            try other.close()
+        }
+    }
+
+    @Test func commitsThatChangeNoClaimLeaveTheVersionAlone() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            let version = "SELECT version FROM tributary_claims"
+            _ = try await store.commit(.of("s", [request(etag: "a"), request("2")])) { 0 }
+            #expect(try database.rows(version) == ["1"])
+            _ = try await store.commit(.of("s", [request(etag: "b"), request("2")], forgotten: ["3"])) { 0 }
+            #expect(try database.rows(version) == ["1"])
+            #expect(
+                try database.rows("SELECT key, etag, claim FROM tributary_request ORDER BY key") == [
+                    "1|b|1", "2|NULL|1",
+                ])
+            _ = try await store.commit(.of("s", [request(etag: "b", scope: ["shop": "n"]), request("2")])) { 0 }
+            #expect(
+                try database.rows("SELECT key, etag, claim FROM tributary_request ORDER BY key") == [
+                    "1|b|2", "2|NULL|1",
+                ])
+            try store.close()
+        }
+    }
+
+    /// The requests that were forgotten are not remembered for ever.
+    @Test func whoeverIsFarBehindReadsEverythingAnew() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            let other = try database.openStore()
+            for source in ["b", "c"] { _ = try await store.commit(.of(source, [request()])) { 0 } }
+            #expect(try others(other) == ["b", "c"])
+            _ = try await store.commit(.of("c", forgotten: ["1"])) { 0 }
+            try database.connect().execute("UPDATE tributary_claims SET version = version + 20000")
+            _ = try await store.commit(.of("d", [request(), request("2")])) { 0 }
+            _ = try await store.commit(.of("d", [request()], forgotten: ["2"])) { 0 }
+            #expect(try database.rows("SELECT source FROM tributary_forgotten") == ["d"])
+            #expect(try others(other) == ["b", "d"])
+            // A backup was restored.
+            try database.connect().executeScript(
+                "DELETE FROM tributary_request; UPDATE tributary_claims SET version = 1")
+            #expect(try others(other) == [])
+            try store.close()
+            try other.close()
+        }
+    }
+
+    @Test func scopesAreWidenedAndValidatorsForgotten() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            for source in ["b", "c"] {
+                _ = try await store.commit(.of(source, [request(etag: "x", scope: ["shop": source])])) { 0 }
+            }
+            #expect(try others(store, scope: ["shop": "z"]) == [])
+            let connection = try database.connect()
+            let ledger = RequestLedger(connection: connection, source: "a")
+            try ledger.widenScopes(of: [RequestID(source: "b", key: "1")])
+            try ledger.forgetValidators(of: [RequestID(source: "c", key: "1"), RequestID(source: "z", key: "1")])
+            #expect(try others(store, scope: ["shop": "z"]) == ["b"])
+            #expect(
+                try database.rows("SELECT source, etag, scope FROM tributary_request ORDER BY source") == [
+                    "b|x|{}", #"c|NULL|{"shop": "c"}"#,
+                ])
+            try store.close()
+        }
+    }
+
+    @Test func sourcesThatMirrorTheSameRowsAreShownToTheCheck() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            _ = try await store.commit(.of("b", [request(scope: ["shop": "n"])])) { 0 }
+            var commit = Commit.of("a", mirrors: [MirroredRows(table: "item", scope: ["shop": "n"])])
+            commit.checkMirrors = { rows, requests, _ in
+                throw StoreError(.conflict, "\(rows.table): \(requests.map(\.source))")
+            }
+            let error = await message { [commit] in _ = try await store.commit(commit, merging: .empty) { 0 } }
+            #expect(error == #"item: ["b"]"#)
+            commit.mirrors = [MirroredRows(table: "item", scope: ["shop": "s"])]
+            commit.checkMirrors = { _, requests, _ in #expect(requests.isEmpty) }
+            _ = try await store.commit(commit, merging: .empty) { 0 }
+            #expect(try store.runs(limit: 9).map(\.source) == ["a", "b"])
+            try store.close()
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import FeedModel
+import Foundation
+import PostgresClient
+import PostgresServer
+import Synchronization
+import Testing
+
+import FeedStaging
+import FeedStores
+@testable import PostgresStore
+
+/// The commit around the merge.
+@Suite(.enabled(if: PostgresServer.isAvailable)) struct StackCommitTests {
+    @Test func aCommitIsRepeatedOnANewConnection() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            let calls = Mutex(0)
+            let report = try await store.commit(.of("s", outcome: .committed), merging: .empty) {
+                // Within the transaction.
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                if call < 3 { #expect(throws: Never.self) { try database.terminateOthers() } }
+                return Double(call)
+            }
+            #expect(report.seconds == 3)
+            #expect(try store.runs(limit: 9).map(\.seconds) == [3])
+            try store.close()
+        }
+    }
+
+    @Test func aCommitIsGivenUpWhereTheServerStaysAway() async throws {
+        try await withPostgresServer { (server) async throws in
+            let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
+            let error = await message {
+                _ = try await store.commit(.of("s"), merging: .empty) {
+                    try? server.stop(.immediate)
+                    return 0
+                }
+            }
+            #expect(error?.contains("cannot be written") == true, "\(error ?? "")")
+            try server.start()
+            #expect(try store.runs(limit: 9).isEmpty)
+            try store.close()
+        }
+    }
+
+    @Test func anInterruptionEndsAWaitForALock() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            let holder = try database.connect()
+            try holder.executeScript("BEGIN; LOCK TABLE tributary_source IN ACCESS EXCLUSIVE MODE")
+            let interruption = Interruption()
+            async let commit = message {
+                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) { 0 }
+            }
+            try await database.waitForWaiting()
+            interruption.request()
+            #expect(await commit == "\(CancellationError())")
+            try holder.execute("ROLLBACK")
+            let again = await message {
+                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) { 0 }
+            }
+            #expect(again == "\(CancellationError())")
+            #expect(try store.runs(limit: 9).isEmpty)
+            _ = try await store.commit(.of("s"), merging: .empty) { 0 }
+            #expect(try store.runs(limit: 9).count == 1)
+            try store.close()
+        }
+    }
+
+    @Test func anInterruptionBetweenTwoStatementsCommitsNothing() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            let interruption = Interruption()
+            let error = await message {
+                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) {
+                    interruption.request()
+                    return 0
+                }
+            }
+            #expect(error == "\(CancellationError())")
+            #expect(try store.runs(limit: 9).isEmpty)
+            try store.close()
+        }
+    }
+
+    /// The server does not answer at all.
+    @Test func anInterruptionGivesUpASilentServer() async throws {
+        try await withPostgresServer { (server) async throws in
+            let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
+            let interruption = Interruption()
+            let error = await message {
+                _ = try await store.commit(.of("s"), merging: .empty, interruption: interruption) {
+                    try? server.pause()
+                    interruption.request()
+                    return 0
+                }
+            }
+            #expect(error == "\(CancellationError())")
+            try server.resume()
+            #expect(try store.runs(limit: 9).isEmpty)
+            try store.close()
+        }
+    }
+
+    @Test func waitsForLocksEndWhenTheProgramIsToStop() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            let holder = try database.connect()
+            try holder.executeScript("BEGIN; LOCK TABLE tributary_source IN ACCESS EXCLUSIVE MODE")
+            async let attempt = message { try await store.noteHold("s", error: "", note: "") }
+            try await database.waitForWaiting()
+            store.stopWaiting()
+            let first = await attempt
+            #expect(first?.contains("cannot be written") == true, "\(first ?? "")")
+            let second = await message { try await store.noteHold("s", error: "", note: "") }
+            #expect(second?.contains("stayed locked by another session") == true, "\(second ?? "")")
+            try holder.execute("ROLLBACK")
+            try store.close()
+        }
+    }
+
+    @Test func listenersHearOfCommitsThatChangedRows() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            let listener = try database.connect()
+            try listener.listen(to: "tributary")
+            var report = RunReport(source: "a \"b\"", outcome: .committed, startedAt: Date())
+            let connection = try database.connect()
+            let ledger = Ledger(connection: connection, leases: store.leases)
+            let run = RecordedRun(id: 7, transaction: "", source: report.source, startedAt: report.startedAt)
+            try ledger.notify(report, run: run)
+            report.counts.deleted = 1
+            try ledger.notify(report, run: run)
+            let messages = try listener.notifications(timeout: .seconds(10)).map(\.payload)
+            #expect(messages == [#"{"run" : 7, "source" : "a \"b\"", "outcome" : "committed"}"#])
+            try store.close()
+        }
+    }
+}
