@@ -87,7 +87,8 @@ public struct RequestMapping: Sendable, Hashable {
             }
         // Without a type, an existing column of the store decides.
         return .init(
-            name: column.name, type: type ?? "TEXT", isNotNull: column.isRequired, isDeclared: type != nil)
+            name: column.name, type: type ?? "TEXT", word: column.isEncrypted ? nil : column.type?.rawValue,
+            isNotNull: column.isRequired, isDeclared: type != nil)
     }
 
     private func enumerationType(_ column: ColumnMapping) -> String? {

@@ -4,6 +4,9 @@ package struct TableSchema: Sendable, Hashable {
         package var name: String
         /// An SQL type; nil for a column that holds the primary key of a row of another table, whose type it shares.
         package var type: String?
+        /// The mapping's word for the type, for stores that have types of their own for dates and booleans; nil where the
+        /// mapping has none.
+        package var word: String?
         package var isNotNull: Bool
         /// The table whose primary key it holds.
         package var references: String?
@@ -11,8 +14,10 @@ package struct TableSchema: Sendable, Hashable {
         package var isDeclared: Bool
 
         package init(
-            name: String, type: String?, isNotNull: Bool = false, references: String? = nil, isDeclared: Bool = true
+            name: String, type: String?, word: String? = nil, isNotNull: Bool = false, references: String? = nil,
+            isDeclared: Bool = true
         ) {
+            self.word = word
             self.isDeclared = isDeclared
             self.name = name
             self.type = type

@@ -115,7 +115,8 @@ package struct StagingTable: Sendable {
     /// with one key then stay in the order in which they came.
     var sortColumn: Int? {
         guard case .key(let key, let collations) = identity, collations.allSatisfy({ $0.uppercased() == "BINARY" }),
-            let index = columns.firstIndex(where: { $0.name.lowercased() == key[0].lowercased() })
+            let index = columns.firstIndex(where: { $0.name.lowercased() == key[0].lowercased() }),
+            columns[index].isBytewise
         else { return nil }
         let type = columns[index].declaredType.uppercased()
         return ["CHAR", "CLOB", "TEXT"].contains { type.contains($0) } ? index : nil

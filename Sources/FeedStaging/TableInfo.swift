@@ -8,10 +8,14 @@ package struct TableInfo: Sendable {
         package var stagedType: String
         package var isNotNull: Bool
         package var isGenerated: Bool
+        /// False where the column holds texts of different bytes for equal.
+        package var isBytewise: Bool
 
         package init(
-            name: String, declaredType: String, stagedType: String, isNotNull: Bool, isGenerated: Bool
+            name: String, declaredType: String, stagedType: String, isNotNull: Bool, isGenerated: Bool,
+            isBytewise: Bool = true
         ) {
+            self.isBytewise = isBytewise
             self.name = name
             self.declaredType = declaredType
             self.stagedType = stagedType

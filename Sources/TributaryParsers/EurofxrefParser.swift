@@ -13,7 +13,7 @@ public final class EurofxrefParser: FeedParser {
         CREATE TABLE IF NOT EXISTS rate (
             day TEXT NOT NULL,
             currency TEXT NOT NULL,
-            value REAL NOT NULL,
+            value DOUBLE PRECISION NOT NULL,
             PRIMARY KEY (day, currency)
         );
         """

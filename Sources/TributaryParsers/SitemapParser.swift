@@ -13,7 +13,7 @@ public final class SitemapParser: FeedParser {
             kind TEXT NOT NULL,
             lastmod TEXT,
             changefreq TEXT,
-            priority REAL,
+            priority DOUBLE PRECISION,
             PRIMARY KEY (sitemap, loc)
         );
         """

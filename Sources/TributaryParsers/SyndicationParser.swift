@@ -55,7 +55,7 @@ public final class SyndicationParser: FeedParser {
             content TEXT,
             language TEXT,
             image TEXT,
-            duration INTEGER,
+            duration BIGINT,
             first_seen TEXT,
             PRIMARY KEY (feed, id)
         );
@@ -64,7 +64,7 @@ public final class SyndicationParser: FeedParser {
             entry TEXT NOT NULL,
             url TEXT NOT NULL,
             type TEXT,
-            length INTEGER,
+            length BIGINT,
             PRIMARY KEY (feed, entry, url)
         );
         CREATE TABLE IF NOT EXISTS entry_category (

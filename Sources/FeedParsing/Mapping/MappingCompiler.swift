@@ -259,12 +259,20 @@ extension ValueType {
     /// Creates the type for a column of the store, where the mapping gives none.
     init(declaredType: String) {
         let name = declaredType.uppercased()
+        // Types of PostgreSQL that SQLite's rules would take for numbers.
+        if ["INTERVAL", "POINT", "MULTI"].contains(where: name.hasPrefix) || name.contains("RANGE")
+            || name.hasSuffix("[]")
+        {
+            self = .text
+            return
+        }
         switch Affinity(declaredType: declaredType) {
         case .integer: self = .integer
         case .real: self = .real
         case .numeric where name.contains("BOOL"): self = .boolean
         case .numeric where name.contains("DATETIME") || name.contains("TIMESTAMP"): self = .datetime
         case .numeric where name.contains("DATE"): self = .date
+        case .numeric where name == "BYTEA": self = .blob
         case .numeric where name.contains("DEC") || name.contains("NUM"): self = .decimal
         default: self = .text
         }

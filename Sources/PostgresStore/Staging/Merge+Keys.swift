@@ -41,7 +41,8 @@ extension Merge {
             SELECT \(row) AS row\(record), max(\(row)) OVER (PARTITION BY \(key)) AS last FROM \(table.staged) s
             """
         if table.numbersRecords {
-            guard try connection.execute("SELECT EXISTS (SELECT 1 FROM (\(last)) l WHERE row <> last)")[0].bool(0) == true
+            guard
+                try connection.execute("SELECT EXISTS (SELECT 1 FROM (\(last)) l WHERE row <> last)")[0].bool(0) == true
             else { return }
             if part.counts.hasTwins {
                 try connection.execute(

@@ -3,7 +3,7 @@ import GRDB
 import PostgresClient
 
 extension PostgresRow {
-    /// The value as SQLite keeps it: numbers as numbers, booleans as 0 and 1, points in time as GRDB writes them, and all
+    /// The value as SQLite keeps it: numbers as numbers, booleans as 0 and 1, points in time as mappings write them, and all
     /// other types as PostgreSQL's text.
     func databaseValue(_ column: Int, type: UInt32) throws -> DatabaseValue {
         if isNull(column) { return .null }
@@ -13,8 +13,8 @@ extension PostgresRow {
         case PostgresType.real, PostgresType.doublePrecision: return try double(column)?.databaseValue ?? .null
         case PostgresType.bool: return try bool(column)?.databaseValue ?? .null
         case PostgresType.bytea: return try bytes(column).map { Data($0).databaseValue } ?? .null
-        case PostgresType.timestamptz:
-            return string(column).map { StoredText.grdbDate($0).databaseValue } ?? .null
+        case PostgresType.timestamptz, PostgresType.timestamp:
+            return try storedText(column, type: type)?.databaseValue ?? .null
         default: return string(column)?.databaseValue ?? .null
         }
     }

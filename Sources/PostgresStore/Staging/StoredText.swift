@@ -2,17 +2,6 @@ import PostgresClient
 
 /// PostgreSQL's texts of points in time, in the forms that others expect.
 enum StoredText {
-    /// `2026-11-21 08:30:00.000`, in UTC, as GRDB writes dates. More digits stay where they tell something.
-    ///
-    /// - Parameter text: a `timestamptz` of a session in UTC: `2026-11-21 08:30:00.5+00`.
-    static func grdbDate(_ text: String) -> String {
-        guard let parts = parts(of: text) else { return text }
-        let digits =
-            parts.fraction.count <= 3
-            ? parts.fraction + String(repeating: "0", count: 3 - parts.fraction.count) : parts.fraction
-        return "\(parts.day) \(parts.time).\(digits)"
-    }
-
     /// `2026-11-21T08:30:00Z`, as mappings write times.
     static func iso8601(_ text: String, hasZone: Bool) -> String {
         guard let parts = parts(of: text) else { return text }

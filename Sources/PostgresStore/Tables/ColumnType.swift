@@ -4,11 +4,13 @@ import FeedModel
 enum ColumnType: String {
     case text, integer, real, decimal, boolean, date, datetime, blob
 
-    /// - Parameter word: as ``TableSchema/Column/type`` has it: SQLite's word, or the mapping's own.
-    init(word: String) {
-        switch word.lowercased() {
-        case "": self = .decimal
-        case let word: self = ColumnType(rawValue: word) ?? .text
+    /// Returns nil for a column that shares the type of the key to which it refers.
+    init?(_ column: TableSchema.Column) {
+        guard let type = column.type else { return nil }
+        if let word = column.word.flatMap(Self.init) {
+            self = word
+        } else {
+            self = type.isEmpty ? .decimal : Self(rawValue: type.lowercased()) ?? .text
         }
     }
 
@@ -26,8 +28,7 @@ enum ColumnType: String {
         }
     }
 
-    /// Returns true where an existing column keeps the values. SQLite's words do not tell a date or a URL from other
-    /// texts, nor a boolean from an integer.
+    /// Returns true where an existing column keeps the values.
     func fits(_ column: ColumnDetails) -> Bool {
         let isText = column.category == "S"
         let isNumber = column.category == "N"

@@ -86,7 +86,7 @@ struct TableCreation {
     }
 
     private func type(of column: TableSchema.Column) throws -> String {
-        try column.type.map { ColumnType(word: $0).sql } ?? keyType(of: column.references)
+        try ColumnType(column)?.sql ?? keyType(of: column.references)
     }
 
     /// Returns the type of a table's primary key, as it is or as it will be created.
@@ -105,7 +105,7 @@ struct TableCreation {
         if let key, key.type == nil, key.references?.lowercased() != definition.name.lowercased() {
             return try keyType(of: key.references)
         }
-        return key?.type.map { ColumnType(word: $0).sql } ?? "text"
+        return key.flatMap(ColumnType.init)?.sql ?? "text"
     }
 }
 

@@ -95,7 +95,7 @@ extension TableDetails {
             columns: columns.map {
                 TableInfo.Column(
                     name: $0.name, declaredType: $0.type, stagedType: $0.stagedType, isNotNull: $0.isNotNull,
-                    isGenerated: $0.isGenerated)
+                    isGenerated: $0.isGenerated, isBytewise: ["text", "varchar"].contains($0.typeName))
             },
             primaryKey: primaryKey,
             generatedKey: primaryKey.count == 1

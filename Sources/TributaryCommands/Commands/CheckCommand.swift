@@ -12,12 +12,17 @@ import TributaryStores
 struct CheckCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Validate configuration, schema and parsers, without the network.",
-        discussion: "The schema is tried on an empty store; the real one is not touched.")
+        discussion: """
+            The schema is tried on an empty store; the real one is not touched. A store on a server is asked with --store only.
+            """)
 
     @OptionGroup var options: GlobalOptions
 
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
+
+    @Flag(name: .long, help: "Connect to a store on a server, and compare its tables with the file.")
+    var store = false
 
     private struct Result: Encodable {
         var file: String
@@ -33,7 +38,7 @@ struct CheckCommand: ProgramCommand {
             let configuration = try program.configuration(options)
             result.sources = configuration.sources.count
             result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
-            (result.problems, result.notes) = try Self.storeProblems(program, configuration)
+            (result.problems, result.notes) = try storeProblems(program, configuration)
             result.problems = result.problems.map(configuration.redactor.redact)
         } catch let error as ConfigurationError {
             result.problems = error.problems.map(\.description)
@@ -50,17 +55,65 @@ struct CheckCommand: ProgramCommand {
     }
 
     /// Returns the mistakes that only a store with the schema shows, and the notes.
-    private static func storeProblems(
+    private func storeProblems(
         _ program: Program, _ configuration: TributaryConfiguration
     ) throws -> (problems: [String], notes: [String]) {
-        let key = if case .file = configuration.store { "path" } else { "url" }
+        let isOnServer = if case .server = configuration.store { true } else { false }
+        if isOnServer, !store {
+            return ([], ["the store on the server was not asked; check --store compares its tables"])
+        }
         let existing: (any MainStore)?
         do {
             existing = try configuration.openExistingStore()
         } catch let error as StoreError {
-            return (["\(configuration.file): store.\(key): \(error)"], [])
+            return (["\(configuration.file): store.\(isOnServer ? "url" : "path"): \(error)"], [])
         }
         defer { try? existing?.close() }
+        if isOnServer, let existing { return try Self.problems(on: existing, program, configuration) }
+        return try Self.problemsOnTrial(existing, program, configuration)
+    }
+
+    /// Compares the tables of a store on a server, which is left as it is, with the declarations.
+    private static func problems(
+        on store: any MainStore, _ program: Program, _ configuration: TributaryConfiguration
+    ) throws -> (problems: [String], notes: [String]) {
+        var problems: [String] = []
+        var notes: Set<String> = []
+        for source in configuration.sources {
+            for request in source.requests {
+                var found = try request.differences(from: store, file: configuration.file)
+                found += try request.scopeProblems(
+                    in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
+                if found.isEmpty { notes.formUnion(try request.notes(on: store, file: configuration.file)) }
+                problems += found
+            }
+            // A query may name tables that the first run creates.
+            guard try source.requests.allSatisfy({ try $0.isPrepared(in: store, parsers: program.parsers) }) else {
+                continue
+            }
+            for request in source.requests {
+                do {
+                    try request.checkForEach(store, source: source.name)
+                } catch let error as StoreError {
+                    problems.append(
+                        "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)")
+                }
+            }
+        }
+        let conflicts = try MirrorConflict.all(
+            in: configuration, parsers: program.parsers, comparison: store.comparison(of:columns:))
+        return (
+            configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
+            configuration.locating(notes.sorted())
+        )
+    }
+
+    /// Tries the schema and the declarations on an empty store in a folder of its own.
+    ///
+    /// - Parameter existing: the store in use, if there is one.
+    private static func problemsOnTrial(
+        _ existing: (any MainStore)?, _ program: Program, _ configuration: TributaryConfiguration
+    ) throws -> (problems: [String], notes: [String]) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "tributary-check-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
