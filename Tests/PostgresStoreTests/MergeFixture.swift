@@ -19,14 +19,8 @@ final class MergeFixture {
 
     private init(_ database: TestDatabase, _ schema: String, _ folder: String) throws {
         connection = try database.connect()
-        try connection.executeScript(
-            """
-            CREATE TABLE IF NOT EXISTS tributary_change (
-                id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run bigint NOT NULL, "table" text NOT NULL,
-                key text, operation text NOT NULL, transaction xid8 NOT NULL DEFAULT pg_current_xact_id())
-            """)
-        try connection.executeScript(schema)
         store = try PostgresStore(url: database.connectionString, workFolder: folder)
+        try connection.executeScript(schema)
     }
 
     static func with(_ schema: String, _ body: (MergeFixture) async throws -> Void) async throws {
@@ -87,7 +81,7 @@ final class MergeFixture {
         onChange: ((PlannedChange) throws -> Void)? = nil
     ) throws -> MergeCounts {
         try store.renewTableInfos()
-        let context = WorkerContext(store: TableInfos(store: store), source: "source")
+        let context = WorkerContext(store: store, source: "source")
         defer { context.remove() }
         for (index, request) in requests.enumerated() {
             context.beginRequest(index, rule: request.rule)
@@ -106,7 +100,7 @@ final class MergeFixture {
     private func contents() throws -> [String] {
         let tables = try connection.execute(
             """
-            SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relname <> 'tributary_change'
+            SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND relname NOT LIKE 'tributary%'
             AND relnamespace = 'public'::regnamespace ORDER BY 1
             """
         ).map { $0.string(0) ?? "" }
@@ -130,24 +124,6 @@ final class MergeFixture {
     func changes(after run: Int = 1) throws -> [String] {
         try rows("SELECT \"table\", key, operation FROM tributary_change WHERE run > \(run) ORDER BY 1, 2, 3")
     }
-}
-
-/// What staging needs of a store in these tests.
-private final class TableInfos: StagingStore {
-    struct Unused: Error {}
-
-    let store: PostgresStore
-    var workFolder: String { store.workFolder }
-
-    init(store: PostgresStore) { self.store = store }
-
-    func tableInfo(_ name: String) throws -> TableInfo { try store.tableInfo(name) }
-    func tables() throws -> [StoreTable] { throw Unused() }
-    func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
-    where Request.RowDecoder: FetchableRecord { throw Unused() }
-    func attachStoredTables(to scratch: Database) throws { throw Unused() }
-    func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws { throw Unused() }
-    func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows { throw Unused() }
 }
 
 func counts(

@@ -45,7 +45,7 @@ extension Merge {
         func visit(_ table: StoreRelation) throws {
             guard visited.insert(table.sql).inserted else { return }
             let parents = try relations.parents(of: table)
-            for parent in found where parents.contains(parent.table.details.oid) { try visit(parent.table) }
+            for parent in found where parents.contains(parent.table.oid) { try visit(parent.table) }
             ordered += found.filter { $0.table.sql == table.sql }
         }
         for entry in found { try visit(entry.table) }

@@ -14,7 +14,7 @@ extension Merge {
             for reference in try relations.references(to: parent) where reference.holdsParents {
                 let isStaged = try stack.parts.contains { part in
                     try part.counts.rows > 0 && part.table.identity != .none
-                        && relation(part.table.table.name).details.oid == reference.child
+                        && relation(part.table.table.name).oid == reference.child
                         && reference.columns.allSatisfy(part.table.supplies)
                 }
                 if isStaged { return true }
@@ -87,8 +87,8 @@ extension Merge {
     private func hasPostponedChildren(_ table: String) throws -> Bool {
         let parent = try relation(table)
         return try relations.references(to: parent).contains { reference in
-            reference.child != parent.details.oid
-                && progress.postponed.values.contains { $0.table.details.oid == reference.child }
+            reference.child != parent.oid
+                && progress.postponed.values.contains { $0.table.oid == reference.child }
         }
     }
 }

@@ -120,7 +120,7 @@ extension Merge {
         let values = names.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
         try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
         let overriding =
-            try names.contains { try relation.column($0).identity == .always } ? " OVERRIDING SYSTEM VALUE" : ""
+            try names.contains { try relation.column($0).isAlwaysGenerated } ? " OVERRIDING SYSTEM VALUE" : ""
         let insertion = """
             INSERT INTO \(relation.sql) AS m (\(names.map(\.sqlIdentifier).joined(separator: ", ")))\(overriding)
             SELECT \(values) FROM \(rows) RETURNING \(journalKey(of: table, relation, "m")) AS key

@@ -120,7 +120,7 @@ struct Merge {
             guard visited.insert(part.table.name).inserted else { return }
             let parents = try relations.parents(of: relation(part.table.table.name))
             for other in parts {
-                let isParent = try parents.contains(relation(other.table.table.name).details.oid)
+                let isParent = try parents.contains(relation(other.table.table.name).oid)
                 if isParent || part.table.references.contains(where: { $0.target.name == other.table.table.name }) {
                     try visit(other)
                 }

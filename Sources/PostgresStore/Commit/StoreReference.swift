@@ -2,7 +2,16 @@ import PostgresClient
 
 /// A foreign key, seen from the parent's side: what a parent's change does to its children.
 struct StoreReference: Sendable {
-    typealias Action = StoreForeignKey.Action
+    enum Action: String {
+        /// Both refuse; most keys do so with each statement.
+        case noAction = "a"
+        case restrict = "r"
+        case cascade = "c"
+        case setNull = "n"
+        case setDefault = "d"
+
+        var changesChildren: Bool { self != .noAction && self != .restrict }
+    }
 
     /// The child's table.
     var child: UInt32

@@ -5,9 +5,13 @@ import FeedModel
 struct StoreRelation: Sendable {
     /// What lets values be there only once.
     struct Uniqueness: Sendable {
-        /// The columns, with those that expressions and a condition mention.
+        /// The key columns.
         var columns: [String]
-        /// True if it has neither expressions nor a condition, and is no exclusion constraint's.
+        /// The columns that its expressions and its condition mention, too.
+        var mentioned: [String]
+        var isPrimary: Bool
+        /// True if no two rows have the same values in the columns at any moment: it has neither expressions nor a
+        /// condition, is not deferrable, and is no exclusion constraint's.
         var isPlain: Bool
     }
 
@@ -17,22 +21,23 @@ struct StoreRelation: Sendable {
         var definition: String
     }
 
-    var details: StoreTableDetails
-    var uniquenesses: [Uniqueness]
-
+    var oid: UInt32
+    var schema: String
     /// The name without a schema.
-    var name: String { details.name }
+    var name: String
+    var columns: [StoreColumn] = []
+    var uniquenesses: [Uniqueness] = []
+
     /// The table as SQL names it.
-    var sql: String { details.sql }
-    var columns: [StoreColumn] { details.columns }
-    var primaryKey: [String] { details.primaryKey }
+    var sql: String { "\(schema.sqlIdentifier).\(name.sqlIdentifier)" }
+
+    var primaryKey: [String] { uniquenesses.first(where: \.isPrimary)?.columns ?? [] }
 
     /// The columns that tell a row from all others of the table: those of a unique index, or else its place, which
     /// lasts until the row is changed.
     var locator: [Locator] {
-        let keys = [primaryKey] + details.uniqueIndexes.map { $0.columns.map(\.name) }
-        for key in keys where !key.isEmpty {
-            let columns = key.compactMap(details.column)
+        for key in (uniquenesses.filter(\.isPrimary) + uniquenesses).filter(\.isPlain).map(\.columns) {
+            let columns = key.compactMap { try? column($0) }
             guard columns.count == key.count, columns.allSatisfy(\.isNotNull) else { continue }
             return columns.map { Locator(sql: $0.sql, definition: $0.definition) }
         }
@@ -44,7 +49,7 @@ struct StoreRelation: Sendable {
 
     /// Returns a column by its name, or by the only name that differs in case.
     func column(_ name: String) throws -> StoreColumn {
-        guard let column = details.column(name) else {
+        guard let column = TableDetails.resolve(name, in: columns, name: \.name) else {
             throw StoreError(.schema, "table '\(self.name)' no longer has the column '\(name)'")
         }
         return column
@@ -52,7 +57,7 @@ struct StoreRelation: Sendable {
 
     /// The columns, in lower case, that take part in what must be unique.
     var uniqueColumns: Set<String> {
-        var names = Set(uniquenesses.flatMap(\.columns).map { $0.lowercased() })
+        var names = Set(uniquenesses.flatMap { $0.columns + $0.mentioned }.map { $0.lowercased() })
         if columns.contains(where: { $0.isComputed && names.contains($0.name.lowercased()) }) {
             // Its value comes from other columns, perhaps any of them.
             names.formUnion(columns.map { $0.name.lowercased() })
@@ -63,7 +68,7 @@ struct StoreRelation: Sendable {
     /// Returns the key of a row in the form that the journal stores: the value of the only column, or a JSON array of
     /// several; without a key, the row's place.
     func journalKey(_ key: [String], _ alias: String) -> String {
-        let columns = key.compactMap(details.column)
+        let columns = key.compactMap { try? column($0) }
         switch columns.count {
         case 0: return "\(alias).ctid::text"
         case 1: return columns[0].journalText(alias)

@@ -27,7 +27,7 @@ final class StoreRelations {
         guard !new.isEmpty else { return }
         let found = try cache.details(of: new, in: connection)
         for name in new { names[name] = found[name]?.oid ?? 0 }
-        try keep(Array(found.values))
+        try load(ids: found.values.map(\.oid))
     }
 
     /// Returns nil where there is no such table.
@@ -37,34 +37,73 @@ final class StoreRelations {
     }
 
     func relation(id: UInt32) throws -> StoreRelation? {
-        if let known = known[id] { return known }
-        try keep(Array(cache.details(ids: [id], in: connection).values))
+        try load(ids: [id])
         return known[id]
     }
 
-    private func keep(_ tables: [StoreTableDetails]) throws {
-        let new = tables.filter { known[$0.oid] == nil }
+    private func load(ids: [UInt32]) throws {
+        let new = ids.filter { known[$0] == nil }
         guard !new.isEmpty else { return }
-        for table in new { known[table.oid] = StoreRelation(details: table, uniquenesses: []) }
-        let ids = "{\(new.map { String($0.oid) }.joined(separator: ","))}"
-        for row in try connection.execute(Self.uniquenessSQL, [.text(ids)]) {
+        let parameter = PostgresValue.text("{\(new.map(String.init).joined(separator: ","))}")
+        for row in try connection.execute(Self.columnsSQL, [parameter]) {
+            let id = UInt32(try row.int64(0) ?? 0)
+            let relation = StoreRelation(oid: id, schema: row.string(1) ?? "", name: row.string(2) ?? "")
+            known[id, default: relation].columns.append(
+                StoreColumn(
+                    name: row.string(3) ?? "", declaredType: row.string(12) ?? "", type: row.string(4) ?? "", typeName: row.string(5) ?? "",
+                    collation: row.string(6), isDeterministic: try row.bool(7) ?? true,
+                    isNotNull: try row.bool(8) ?? false, isComputed: row.string(9) != "",
+                    isAlwaysGenerated: row.string(10) == "a", comparesAsText: try row.bool(11) ?? true))
+        }
+        for row in try connection.execute(Self.uniquenessSQL, [parameter]) {
             known[UInt32(try row.int64(0) ?? 0)]?.uniquenesses.append(
                 StoreRelation.Uniqueness(
-                    columns: try row.stringArray(1)?.compactMap(\.self) ?? [], isPlain: try row.bool(2) ?? false))
+                    columns: try row.stringArray(1)?.compactMap(\.self) ?? [],
+                    mentioned: try row.stringArray(2)?.compactMap(\.self) ?? [],
+                    isPrimary: try row.bool(3) ?? false, isPlain: try row.bool(4) ?? false))
         }
     }
 
+    /// A domain's values are those of the type below it. Types without a B-tree's order have no equality, or one that
+    /// holds different values equal (geometric types); so has `citext`.
+    private static let columnsSQL = """
+        WITH RECURSIVE base (relid, attnum, typid, typmod) AS (
+            SELECT a.attrelid, a.attnum, a.atttypid, a.atttypmod FROM pg_catalog.pg_attribute a
+            WHERE a.attrelid = ANY ($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+            UNION ALL
+            SELECT b.relid, b.attnum, t.typbasetype, t.typtypmod
+            FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.typid WHERE t.typtype = 'd')
+        SELECT c.oid, s.nspname, c.relname, a.attname, format_type(b.typid, b.typmod), t.typname,
+            quote_ident(n.nspname) || '.' || quote_ident(o.collname), coalesce(o.collisdeterministic, true),
+            a.attnotnull, a.attgenerated, a.attidentity,
+            NOT (e.typname <> 'citext' AND (e.typtype IN ('e', 'r', 'm') OR e.typcategory = 'S' OR EXISTS (
+                SELECT FROM pg_catalog.pg_opclass p JOIN pg_catalog.pg_am m ON m.oid = p.opcmethod
+                WHERE m.amname = 'btree' AND p.opcdefault AND p.opcintype = e.oid))),
+            format_type(a.atttypid, a.atttypmod)
+        FROM base b JOIN pg_catalog.pg_class c ON c.oid = b.relid
+        JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = b.relid AND a.attnum = b.attnum
+        JOIN pg_catalog.pg_type t ON t.oid = b.typid AND t.typtype <> 'd'
+        JOIN pg_catalog.pg_type e
+            ON e.oid = CASE WHEN t.typcategory = 'A' AND t.typelem <> 0 THEN t.typelem ELSE t.oid END
+        LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
+        LEFT JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace
+        ORDER BY c.oid, a.attnum
+        """
+
     private static let uniquenessSQL = """
         SELECT i.indrelid,
-            ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum > 0
-                AND (a.attnum = ANY (i.indkey) OR EXISTS (
-                    SELECT FROM pg_catalog.pg_depend d
-                    WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = i.indexrelid
-                        AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = i.indrelid
-                        AND d.refobjsubid = a.attnum))),
-            i.indisunique AND i.indexprs IS NULL AND i.indpred IS NULL
+            ARRAY(SELECT a.attname::text FROM generate_series(0, i.indnkeyatts - 1) p
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[p] ORDER BY p),
+            ARRAY(SELECT a.attname::text FROM pg_catalog.pg_depend d
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+                WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = i.indexrelid
+                    AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = i.indrelid
+                    AND d.refobjsubid > 0),
+            i.indisprimary, i.indisunique AND i.indimmediate AND i.indisvalid AND i.indexprs IS NULL AND i.indpred IS NULL
         FROM pg_catalog.pg_index i
         WHERE i.indrelid = ANY ($1::oid[]) AND (i.indisunique OR i.indisexclusion) AND i.indislive
+        ORDER BY i.indrelid, i.indexrelid
         """
 
     // MARK: - Foreign keys
@@ -80,25 +119,25 @@ final class StoreRelations {
 
     /// Returns the foreign keys that refer to a table.
     func references(to table: StoreRelation) throws -> [StoreReference] {
-        try loadReferences().filter { $0.parent == table.details.oid }
+        try loadReferences().filter { $0.parent == table.oid }
     }
 
     /// Returns the other tables to which a table's foreign keys refer.
     func parents(of table: StoreRelation) throws -> Set<UInt32> {
-        let id = table.details.oid
+        let id = table.oid
         return Set(try loadReferences().filter { $0.child == id && $0.parent != id }.map(\.parent))
     }
 
     /// Returns true if rows of a table refer to others of it, by a key that is checked with each statement.
     func refersToItself(_ table: StoreRelation) throws -> Bool {
-        let id = table.details.oid
+        let id = table.oid
         return try loadReferences().contains { $0.child == id && $0.parent == id && !$0.isDeferrable }
     }
 
     /// Returns true if a table refers to itself, directly or by others, by keys that are checked with each statement.
     /// Asks nothing of the server, whose transaction has failed.
     func isInCircle(_ schema: String?, _ table: String?) -> Bool {
-        guard let own = known.values.first(where: { $0.details.schema == schema && $0.name == table })?.details.oid
+        guard let own = known.values.first(where: { $0.schema == schema && $0.name == table })?.oid
         else { return false }
         var visited: Set<UInt32> = []
         var open = [own]
@@ -114,7 +153,7 @@ final class StoreRelations {
     /// Returns the given tables, and those whose rows change along with theirs.
     func withChildren(_ tables: [StoreRelation]) throws -> [StoreRelation] {
         var all: Set<UInt32> = []
-        var open = tables.map(\.details.oid)
+        var open = tables.map(\.oid)
         while let parent = open.popLast() {
             guard all.insert(parent).inserted else { continue }
             open += try loadReferences().filter {

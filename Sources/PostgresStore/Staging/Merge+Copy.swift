@@ -35,12 +35,12 @@ extension Merge {
 
     /// The columns of a temporary table into which values are copied.
     private func boundColumns(of table: StagingTable, _ relation: StoreRelation) throws -> [BoundColumn] {
-        var bound = try table.columns.map { BoundColumn(try relation.column($0.name), name: $0.name) }
+        var bound = try table.columns.map { BoundColumn(try relation.column($0.name)) }
         for reference in table.references {
             let target = try self.relation(reference.target.name)
             for lookup in reference.lookups {
                 bound.append(
-                    try lookup.column.map { BoundColumn(try target.column($0), name: lookup.staged) }
+                    try lookup.column.map { BoundColumn(lookingUp: try target.column($0), name: lookup.staged) }
                         ?? BoundColumn(number: lookup.staged))
             }
         }
@@ -56,12 +56,12 @@ extension Merge {
         definitions += bound.map { "\($0.name.sqlIdentifier) \($0.definition)" }
         for reference in table.references where !supplied.contains(reference.column.name) {
             let column = try relation.column(reference.column.name)
-            definitions.append("\(column.name.sqlIdentifier) \(column.definition)")
+            definitions.append("\(column.sql) \(column.declaration)")
         }
         for constant in table.constants {
             let column = try relation.column(constant.column.name)
             definitions.append(
-                "\(column.name.sqlIdentifier) \(column.definition) DEFAULT \(constant.value.postgresLiteral)")
+                "\(column.sql) \(column.declaration) DEFAULT \(constant.value.postgresLiteral)")
         }
         return "CREATE TEMP TABLE \(table.staged) (\(definitions.joined(separator: ", "))) ON COMMIT DROP"
     }
@@ -121,8 +121,15 @@ private struct BoundColumn {
     var typeName: String
     var definition: String
 
-    /// - Parameter column: the store's column that it is like.
-    init(_ column: StoreColumn, name: String) {
+    /// A column for values of a column of the store.
+    init(_ column: StoreColumn) {
+        name = column.name
+        typeName = column.typeName
+        definition = column.declaration
+    }
+
+    /// A column for values that are looked up in another table's column.
+    init(lookingUp column: StoreColumn, name: String) {
         self.name = name
         typeName = column.typeName
         definition = column.definition
