@@ -1,4 +1,5 @@
 @testable import FeedStore
+import PostgresClient
 
 /// Staged rows that the store has.
 extension Merge {
