@@ -20,7 +20,7 @@ import Testing
 
     @Test func everyFormOfValue() throws {
         let text = try written { copy in
-            copy.append(0)
+            copy.append(Int64(0))
             copy.append(Int64.min)
             copy.append(Int64.max)
             copy.append(0.1)

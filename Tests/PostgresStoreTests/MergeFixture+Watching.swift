@@ -1,4 +1,5 @@
 import FeedModel
+import PostgresClient
 import Testing
 @testable import FeedStore
 @testable import PostgresStore
