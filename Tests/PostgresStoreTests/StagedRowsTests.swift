@@ -160,11 +160,11 @@ import Testing
                 FROM Main . "Item" m LEFT JOIN Staged."Item" s ON s.id = m.id, (SELECT count(*) FROM "Item") AS staged (n)
                 WHERE staged.n = 3 ORDER BY m.id -- main.x
                 """, limit: 2)
-            #expect(
-                both == [
-                    ["id": "1", "other": nil, "text": "staged.x main.x"],
-                    ["id": "2", "other": "2", "text": "staged.x main.x"],
-                ])
+            let expected: [[String: String?]] = [
+                ["id": "1", "other": nil, "text": "staged.x main.x"],
+                ["id": "2", "other": "2", "text": "staged.x main.x"],
+            ]
+            #expect(both == expected)
             #expect(try context.columns(ofQuery: "SELECT \"Ä b\", 1 AS one FROM loose") == ["Ä b".lowercased(), "one"])
             let texts = try context.rows(
                 """
