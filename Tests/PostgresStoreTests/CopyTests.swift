@@ -125,7 +125,7 @@ import Testing
 
     @Test func wideTables() async throws {
         let columns = (0..<1500).map { "c\($0)" }
-        let definition = columns.map { $0 + " bigint" }.joined(separator: ", ")
+        let definition = columns.map { $0 + " smallint" }.joined(separator: ", ")
         try await MergeFixture.with(
             "CREATE TABLE keyed (k bigint PRIMARY KEY, \(definition)); CREATE TABLE keyless (\(definition))"
         ) { (fixture) async throws in

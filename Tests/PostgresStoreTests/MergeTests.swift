@@ -185,9 +185,10 @@ import Testing
                 [("a", "2024-01-01"), ("b", "2024-02-01"), ("c", "2024-03-01")],
                 [("1", "a"), ("2", "b"), ("3", "c"), ("4", "c")])
             let result = try sync([("c", "2024-02-15"), ("d", "2024-04-01")], [("3", "c")])
-            #expect(result == counts(inserted: 1, updated: 1, unchanged: 1))
+            // The comment 4 is gone; a and b are older than the feed.
+            #expect(result == counts(inserted: 1, updated: 1, deleted: 1, unchanged: 1))
             let next = try sync([("c", "2024-02-15"), ("e", "2024-04-02")], [("3", "c")])
-            #expect(next == counts(inserted: 1, deleted: 2, unchanged: 2))
+            #expect(next == counts(inserted: 1, deleted: 1, unchanged: 2))
             #expect(try fixture.rows("SELECT id FROM post ORDER BY 1") == ["a", "b", "c", "e"])
             #expect(try fixture.rows("SELECT id FROM comment ORDER BY 1") == ["1", "2", "3"])
         }
