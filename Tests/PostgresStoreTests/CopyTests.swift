@@ -33,7 +33,10 @@ import Testing
             try copy.endRow()
         }
         #expect(
-            text == "0\t-9223372036854775808\t9223372036854775807\t0.1\t-Infinity\t\\N\na\\\\b\\nc\\rd\\te\u{1}é\t\\\\x00\n")
+            text
+                == "0\t-9223372036854775808\t9223372036854775807\t0.1\t-Infinity\t\\N\n"
+                + "a\\\\b\\nc\\rd\\te\u{1}é\t\\\\x00\n"
+        )
     }
 
     @Test func placesOfErrors() {
@@ -54,7 +57,9 @@ import Testing
                 j jsonb, a text[])
             """
         try await MergeFixture.with(schema) { (fixture) async throws in
-            let texts = ["", "\\N", "\\.", "a\tb\\\n\r\u{1}\u{7F}", "é🙂", "'\"", String(repeating: "x\\", count: 90_000)]
+            let texts = [
+                "", "\\N", "\\.", "a\tb\\\n\r\u{1}\u{7F}", "é🙂", "'\"", String(repeating: "x\\", count: 90_000),
+            ]
             let id = UUID()
             func sync() throws -> MergeCounts {
                 try fixture.commit(MergeRule(sync: .mirror)) { context in
