@@ -47,7 +47,8 @@ import FeedStores
             CREATE TABLE leaf (
                 id text UNIQUE, a text, b bigint, up text REFERENCES leaf (id) ON DELETE CASCADE,
                 FOREIGN KEY (a, b) REFERENCES child ON DELETE CASCADE);
-            CREATE TABLE other.note (id bigint PRIMARY KEY, leaf text REFERENCES leaf (id) ON DELETE SET NULL, text text);
+            CREATE TABLE other.note (
+                id bigint PRIMARY KEY, leaf text REFERENCES leaf (id) ON DELETE SET NULL, text text);
             ALTER TABLE parent ADD FOREIGN KEY (next) REFERENCES leaf (id) ON DELETE CASCADE;
             """
         try await MergeFixture.with(schema) { (fixture) async throws in

@@ -11,7 +11,8 @@ import FeedStores
     let schema = """
         CREATE TABLE company (id text PRIMARY KEY, name text NOT NULL);
         CREATE TABLE contact (
-            email text PRIMARY KEY, age bigint CHECK (age >= 0), nick varchar(5) UNIQUE, company text REFERENCES company(id))
+            email text PRIMARY KEY, age bigint CHECK (age >= 0), nick varchar(5) UNIQUE,
+            company text REFERENCES company(id))
         """
 
     private func refusal(

@@ -1,4 +1,5 @@
 import FeedModel
+import PostgresClient
 import Testing
 import FeedStaging
 import FeedStores

@@ -10,7 +10,8 @@ import FeedStores
 
 /// A database with users' tables, and stacks to merge into it.
 ///
-/// Every stack is merged twice: by way of a scratch database, which is rolled back, and from memory. Both must end alike.
+/// Every stack is merged twice: by way of a scratch database, which is rolled back, and from memory. Both must end
+/// alike.
 final class MergeFixture {
     typealias Request = (rule: MergeRule, stage: (WorkerContext) throws -> Void)
 

@@ -43,9 +43,10 @@ import FeedStores
                 ])
             try fixture.commit(rule) { for item in second { try $0.insert(item) } }
             #expect(
-                try fixture.rows("SELECT \"table\", key, operation FROM tributary_change WHERE run = 2 ORDER BY id") == [
-                    "item|a|delete", "item|b|update", "item|d|insert",
-                ])
+                try fixture.rows("SELECT \"table\", key, operation FROM tributary_change WHERE run = 2 ORDER BY id")
+                    == [
+                        "item|a|delete", "item|b|update", "item|d|insert",
+                    ])
         }
     }
 
@@ -59,7 +60,8 @@ import FeedStores
                 #expect(counts.inserted == 2)
             }
             #expect(try fixture.rows("SELECT * FROM log").count == 4)
-            let journal = try fixture.rows("SELECT operation, key = ANY (SELECT ctid::text FROM log) FROM tributary_change")
+            let journal = try fixture.rows(
+                "SELECT operation, key = ANY (SELECT ctid::text FROM log) FROM tributary_change")
             #expect(journal == Array(repeating: "insert|t", count: 4))
         }
     }
@@ -186,9 +188,10 @@ import FeedStores
                 [("a", "2024-01-01"), ("b", "2024-02-01"), ("c", "2024-03-01")],
                 [("1", "a"), ("2", "b"), ("3", "c"), ("4", "c")])
             let result = try sync([("c", "2024-02-15"), ("d", "2024-04-01")], [("3", "c")])
-            #expect(result == counts(inserted: 1, updated: 1, unchanged: 1))
+            // The comment 4 is gone; a and b are older than the feed.
+            #expect(result == counts(inserted: 1, updated: 1, deleted: 1, unchanged: 1))
             let next = try sync([("c", "2024-02-15"), ("e", "2024-04-02")], [("3", "c")])
-            #expect(next == counts(inserted: 1, deleted: 2, unchanged: 2))
+            #expect(next == counts(inserted: 1, deleted: 1, unchanged: 2))
             #expect(try fixture.rows("SELECT id FROM post ORDER BY 1") == ["a", "b", "c", "e"])
             #expect(try fixture.rows("SELECT id FROM comment ORDER BY 1") == ["1", "2", "3"])
         }
@@ -318,7 +321,8 @@ import FeedStores
     }
 
     @Test func compositeKeysMayHoldBlobs() async throws {
-        try await MergeFixture.with("CREATE TABLE t (u bytea, n bigint, PRIMARY KEY (u, n))") { (fixture) async throws in
+        try await MergeFixture.with("CREATE TABLE t (u bytea, n bigint, PRIMARY KEY (u, n))") {
+            (fixture) async throws in
             let result = try fixture.commit { try $0.insert(into: "t", ["u": Data([1, 255]), "n": 1]) }
             #expect(result == counts(inserted: 1))
             #expect(try fixture.rows("SELECT key FROM tributary_change") == ["[\"01FF\",1]"])
@@ -327,7 +331,8 @@ import FeedStores
 
     /// What the store holds equal is one row, in one feed and from one run to the next.
     @Test(arguments: [
-        ("bigint", "1", "01"), ("numeric", "1", "1.0"), ("double precision", "1", "1.0"), ("date", "2024-01-01", "1/1/2024"),
+        ("bigint", "1", "01"), ("numeric", "1", "1.0"), ("double precision", "1", "1.0"),
+        ("date", "2024-01-01", "1/1/2024"),
         ("timestamptz", "2024-01-01T12:00:00Z", "2024-01-01T13:00:00+01:00"), ("char(5)", "a", "a  "),
         ("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"),
     ])

@@ -70,6 +70,7 @@ struct StackTransaction {
     private func lock(_ merge: Merge) throws {
         try merge.prepare()
         try store.lockWaits.whileWaiting(connection) { try merge.lock() }
+        try store.tableDetails.check(merge.stack.parts.map(\.table.table), in: connection)
         try store.requestIndex.renew(connection)
     }
 }

@@ -51,7 +51,8 @@ final class StoreRelations {
             let relation = StoreRelation(oid: id, schema: row.string(1) ?? "", name: row.string(2) ?? "")
             known[id, default: relation].columns.append(
                 StoreColumn(
-                    name: row.string(3) ?? "", declaredType: row.string(12) ?? "", type: row.string(4) ?? "", typeName: row.string(5) ?? "",
+                    name: row.string(3) ?? "", declaredType: row.string(12) ?? "", type: row.string(4) ?? "",
+                    typeName: row.string(5) ?? "",
                     collation: row.string(6), isDeterministic: try row.bool(7) ?? true,
                     isNotNull: try row.bool(8) ?? false, isComputed: row.string(9) != "",
                     isAlwaysGenerated: row.string(10) == "a", comparesAsText: try row.bool(11) ?? true))
@@ -101,7 +102,8 @@ final class StoreRelations {
                 WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = i.indexrelid
                     AND d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = i.indrelid
                     AND d.refobjsubid > 0),
-            i.indisprimary, i.indisunique AND i.indimmediate AND i.indisvalid AND i.indexprs IS NULL AND i.indpred IS NULL
+            i.indisprimary,
+            i.indisunique AND i.indimmediate AND i.indisvalid AND i.indexprs IS NULL AND i.indpred IS NULL
         FROM pg_catalog.pg_index i
         WHERE i.indrelid = ANY ($1::oid[]) AND (i.indisunique OR i.indisexclusion) AND i.indislive
         ORDER BY i.indrelid, i.indexrelid

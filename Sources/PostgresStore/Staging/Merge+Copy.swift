@@ -84,7 +84,8 @@ extension Merge {
         } catch let problem as CopiedColumn.ValueProblem {
             throw StoreError(
                 .constraint,
-                "table '\(table.table.name)': \(problem.description), in the row \(try rows.description(ofRow: written))"
+                "table '\(table.table.name)': \(problem.description), in the row "
+                    + (try rows.description(ofRow: written))
             )
         } catch let error as PostgresError where error.isAboutRows {
             let place = CopyPlace(error.context ?? "", table: table.name)

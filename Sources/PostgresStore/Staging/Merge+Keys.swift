@@ -8,7 +8,8 @@ extension Merge {
     /// Refuses rows that lack a value the store requires, and keeps only the last of several rows with one key. For a
     /// key with references in it, this is done once they have been resolved.
     ///
-    /// Of rows from a scratch database, only those are left to be found that differ in their bytes and not in the store.
+    /// Of rows from a scratch database, only those are left to be found that differ in their bytes, but not in the
+    /// store.
     func indexKey(of part: StagedStack.Part) throws {
         let table = part.table
         for (index, column) in table.columns.enumerated()

@@ -112,7 +112,8 @@ struct StagedRows {
     private func write(_ db: Database, _ table: String, to copy: CopyText, nulls: inout [Int]) throws {
         let names = columns.map { ", " + $0.name.sqlIdentifier }.joined()
         let sql = "SELECT \(number)\(names) FROM \(table) ORDER BY \(number)"
-        let statement = try db.makeStatement(sql: sql).sqliteStatement
+        // The connection keeps it while it is in use.
+        let statement = try db.cachedStatement(sql: sql).sqliteStatement
         defer { sqlite3_reset(statement) }
         while true {
             let code = sqlite3_step(statement)
