@@ -44,7 +44,9 @@ import FeedStores
             #expect(try store.value(of: "max(price)", in: "Item", scope: ["Shop": "n"]) == "2")
             #expect(try store.value(of: "max(price)", in: "item", scope: ["shop": "s"]) == nil)
             let second = try merge(store, "a", etag: "2", scope: ["shop": "n"], [("x", "1"), ("z", "3")])
-            #expect([second.counts.inserted, second.counts.deleted, second.counts.unchanged] == [1, 1, 1])
+            #expect(second.counts.inserted == 1)
+            #expect(second.counts.deleted == 1)
+            #expect(second.counts.unchanged == 1)
             let journal = try database.rows(
                 "SELECT run, key, operation FROM tributary_change WHERE run = 2 ORDER BY key")
             #expect(journal == ["2|y|delete", "2|z|insert"])
