@@ -175,6 +175,8 @@ import Testing
             (fixture) async throws in
             func sync(_ order: [Int]) throws -> MergeCounts {
                 try fixture.commit { context in
+                    // So many shapes do not stay in memory.
+                    try context.flush()
                     for index in order {
                         for id in ["a", "b", "c"] {
                             try context.insert(into: "wide", ["id": id, "last": index, columns[index]: index])

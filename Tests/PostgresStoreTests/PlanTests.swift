@@ -113,7 +113,7 @@ import Testing
     @Test func wideTables() async throws {
         let columns = (0..<1100).map { "c\($0)" }
         let schema =
-            "CREATE TABLE wide (id bigint PRIMARY KEY, \(columns.map { $0 + " bigint" }.joined(separator: ", ")))"
+            "CREATE TABLE wide (id bigint PRIMARY KEY, \(columns.map { $0 + " smallint" }.joined(separator: ", ")))"
         try await MergeFixture.with(schema) { (fixture) async throws in
             let shape = RowShape.of("wide", ["id"] + columns)
             func row(_ value: Int64) -> [StagedValue] { [1] + columns.map { _ in .integer(value) } }
