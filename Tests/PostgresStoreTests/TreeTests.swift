@@ -1,7 +1,6 @@
 import FeedModel
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStore
 @testable import PostgresStore
 
 /// Tables that refer to themselves, by the numbers of records.
@@ -93,11 +92,8 @@ import FeedStores
         try await MergeFixture.with(schema) { (fixture) async throws in
             var nodes = (0..<25).map { Node(name: "n\($0 % 3)", parent: Int64($0)) }
             nodes += (0..<3000).map { Node(name: "leaf \($0)", parent: Int64($0 % 25) + 1) }
-            let clock = ContinuousClock()
-            let start = clock.now
             #expect(try commit(nodes, to: fixture) == counts(inserted: 3025))
             #expect(try commit(nodes, to: fixture) == counts(unchanged: 3025))
-            #expect(clock.now - start < .seconds(20))
         }
     }
 }
