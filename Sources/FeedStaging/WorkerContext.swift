@@ -254,12 +254,13 @@ public final class WorkerContext {
             try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)
             let rivals = stagings.filter { $0.table.mayShareKeys(with: new) }
+            // Before batches end: that may be what opens the scratch database, which then gets a table for each of these.
+            stagings.append(staging)
             if !rivals.isEmpty {
                 // Rows staged so far keep their numbers, which are smaller.
                 try endBatches()
                 for rival in rivals + [staging] { rival.isContested = true }
             }
-            stagings.append(staging)
             stagingsByShape[shape] = staging
             viewsAreCurrent = false
         }

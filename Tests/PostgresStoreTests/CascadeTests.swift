@@ -2,8 +2,8 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// What foreign keys change along with the rows of a commit is journalled and counted.

@@ -2,8 +2,8 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// What the store refuses: the error names the row, and nothing has changed.

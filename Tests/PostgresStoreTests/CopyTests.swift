@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import PostgresServer
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Values on their way by COPY.

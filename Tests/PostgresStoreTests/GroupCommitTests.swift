@@ -4,8 +4,8 @@ import PostgresClient
 import PostgresServer
 import Testing
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct GroupCommitTests {
@@ -79,7 +79,7 @@ import FeedStores
                 try observer.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
                 try observer.execute("SELECT pg_reload_conf()")
                 while try observer.execute("SHOW synchronous_standby_names")[0].string(0) != "nobody" {}
-                async let report = store.commit(.of("s\(usesStack)"), merging: usesStack ? .empty : nil) { 0 }
+                async let report = store.commit(.of("s\(usesStack)"), merging: usesStack ? .empty : nil, interruption: Interruption()) { 0 }
                 try await onThread {
                     let observer = try server.connect()
                     let end =

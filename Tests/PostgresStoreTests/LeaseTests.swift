@@ -4,8 +4,8 @@ import PostgresClient
 import PostgresServer
 import Testing
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct LeaseTests {
@@ -59,9 +59,9 @@ import FeedStores
             #expect(try store.renewLeases() == ["s"])
             #expect(try store.claim("s") == nil)
             for stack in [nil, StagedStack.empty] {
-                let error = await message { _ = try await store.commit(.of("s"), merging: stack) { 0 } }
+                let error = await message { _ = try await store.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 } }
                 #expect(error == "the source 's' is run by another daemon now")
-                _ = try await other.commit(.of("s"), merging: stack) { 0 }
+                _ = try await other.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
             }
             #expect(try store.runs(limit: 9).count == 2)
             // Giving up what is lost takes nothing from the other.

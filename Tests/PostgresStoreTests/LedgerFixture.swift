@@ -3,8 +3,8 @@ import Foundation
 import PostgresClient
 import PostgresServer
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 extension TestDatabase {

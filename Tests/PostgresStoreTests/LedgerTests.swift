@@ -4,8 +4,8 @@ import PostgresClient
 import PostgresServer
 import Testing
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct LedgerTests {

@@ -1,8 +1,8 @@
 import FeedModel
 import PostgresClient
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 @testable import class PostgresStore.ClaimWatch
 @testable import struct PostgresStore.Merge

@@ -4,8 +4,8 @@ import GRDB
 import PostgresClient
 import PostgresServer
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// A database with users' tables, and stacks to merge into it.

@@ -2,8 +2,8 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 @Suite struct MergeTests {

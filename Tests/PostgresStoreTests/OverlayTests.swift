@@ -1,8 +1,8 @@
 import FeedModel
 import PostgresClient
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Rows of several shapes for one table: what came last overrules, column by column, and a row counts once.

@@ -2,8 +2,8 @@ import FeedModel
 import PostgresClient
 import PostgresServer
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Tables that mappings declare and parsers bring along.

@@ -1,7 +1,7 @@
 import FeedModel
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Columns that hold the primary key of a row of another table, which the feed knows by another value.

@@ -4,8 +4,8 @@ import PostgresClient
 import PostgresServer
 import Testing
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct RequestIndexTests {
@@ -118,11 +118,11 @@ import FeedStores
             commit.checkMirrors = { rows, requests, _ in
                 throw StoreError(.conflict, "\(rows.table): \(requests.map(\.source))")
             }
-            let error = await message { [commit] in _ = try await store.commit(commit, merging: .empty) { 0 } }
+            let error = await message { [commit] in _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 } }
             #expect(error == #"item: ["b"]"#)
             commit.mirrors = [MirroredRows(table: "item", scope: ["shop": "s"])]
             commit.checkMirrors = { _, requests, _ in #expect(requests.isEmpty) }
-            _ = try await store.commit(commit, merging: .empty) { 0 }
+            _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 }
             #expect(try store.runs(limit: 9).map(\.source) == ["a", "b"])
             try store.close()
         }

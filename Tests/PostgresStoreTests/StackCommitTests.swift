@@ -5,8 +5,8 @@ import PostgresServer
 import Synchronization
 import Testing
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// The commit around the merge.
@@ -15,7 +15,7 @@ import FeedStores
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()
             let calls = Mutex(0)
-            let report = try await store.commit(.of("s", outcome: .committed), merging: .empty) {
+            let report = try await store.commit(.of("s", outcome: .committed), merging: .empty, interruption: Interruption()) {
                 // Within the transaction.
                 let call = calls.withLock { calls in
                     calls += 1
@@ -34,7 +34,7 @@ import FeedStores
         try await withPostgresServer { (server) async throws in
             let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
             let error = await message {
-                _ = try await store.commit(.of("s"), merging: .empty) {
+                _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) {
                     try? server.stop(.immediate)
                     return 0
                 }
@@ -64,7 +64,7 @@ import FeedStores
             }
             #expect(again == "\(CancellationError())")
             #expect(try store.runs(limit: 9).isEmpty)
-            _ = try await store.commit(.of("s"), merging: .empty) { 0 }
+            _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
             #expect(try store.runs(limit: 9).count == 1)
             try store.close()
         }

@@ -4,8 +4,8 @@ import PostgresClient
 import PostgresServer
 import Testing
 
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Whole commits: rows, claims, validators and the run together.

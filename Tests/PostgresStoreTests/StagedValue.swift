@@ -1,6 +1,6 @@
 import FeedModel
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 
 /// A value of a row that a test stages.
 enum StagedValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByNilLiteral {

@@ -1,6 +1,7 @@
 import FeedModel
 import Testing
-@testable import FeedStore
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Tables that refer to themselves, by the numbers of records.

@@ -2,8 +2,8 @@ import FeedModel
 import Foundation
 import GRDB
 import Testing
-import FeedStaging
-import FeedStores
+@testable import FeedStaging
+@testable import FeedStores
 @testable import PostgresStore
 
 /// Values of unique columns that pass from row to row within one commit.

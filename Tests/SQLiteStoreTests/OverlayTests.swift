@@ -134,6 +134,25 @@ import Testing
     }
 
     /// Many shapes in a large feed, some of which reach the scratch database before another is known.
+    /// Each shape has a batch of its own, and together they are more than memory holds.
+    @Test func moreShapesOfOneKeyThanMemoryHolds() async throws {
+        let columns = (0..<150).map { "c\($0)" }
+        try await StoreFixture.with("CREATE TABLE wide (id TEXT PRIMARY KEY, \(columns.joined(separator: ", ")))") {
+            fixture in
+            func sync() throws -> MergeCounts {
+                try fixture.commit { context in
+                    for (number, column) in columns.enumerated() {
+                        try context.insert(into: "wide", ["id": "1", column: number])
+                    }
+                }
+            }
+            #expect(try sync().inserted == 1)
+            #expect(try sync().unchanged == 1)
+            let row = try #require(try fixture.store.reader.read { try Row.fetchOne($0, sql: "SELECT * FROM wide") })
+            for (number, column) in columns.enumerated() { #expect(row[column] == number) }
+        }
+    }
+
     @Test func manyShapes() async throws {
         let columns = (0..<6).map { "c\($0)" }
         try await StoreFixture.with("CREATE TABLE wide (id TEXT PRIMARY KEY, \(columns.joined(separator: ", ")))") {
