@@ -199,6 +199,10 @@ let package = Package(
         .target(
             name: "PostgresServer", dependencies: ["PostgresClient"], path: "Tests/PostgresServer",
             swiftSettings: swiftSettings),
+        // The store of a test, over each kind of which the test runs.
+        .target(
+            name: "TestStores", dependencies: ["PostgresClient", "PostgresServer", "TestSupport", grdb],
+            path: "Tests/TestStores", swiftSettings: swiftSettings),
         .testTarget(
             name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
             swiftSettings: swiftSettings),
@@ -226,11 +230,11 @@ let package = Package(
             name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", grdb, logging],
+            name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", "TestStores", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",
-            dependencies: ["TributaryParsers", "Tributary", "TestSupport", grdb, logging],
+            dependencies: ["TributaryParsers", "Tributary", "TestSupport", "TestStores", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CommandTests",

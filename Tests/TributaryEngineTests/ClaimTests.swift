@@ -3,12 +3,13 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
 
 /// Which rows a request stands for: those that it wrote, wherever its declaration says that they should be.
-@Suite struct ClaimTests {
+@Suite(.onEachStore) struct ClaimTests {
     /// `<places>` of these ids and regions.
     private func places(_ places: [(String, String?)]) -> String {
         "<places>"
@@ -105,8 +106,7 @@ import Testing
                 tables = [{ table = "item", element = "item", key = ["id"], columns = { id = "@id", company = "@shop" } }]
 
                 """
-            try fixture.folder.write(
-                "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, company TEXT)", to: "schema.sql")
+            try fixture.write(schema: "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, company TEXT)")
             fixture.server.document("/shops", "<s><shop id='x'><item id='1'/></shop></s>", etag: "\"1\"")
             fixture.server.document("/more", "<s><item id='2' shop='x'/></s>", etag: "\"1\"")
             try await fixture.sync(stack)
@@ -125,8 +125,14 @@ import Testing
     ]
 
     private func schema(_ fixture: EngineFixture, _ type: String) throws {
-        try fixture.folder.write(
-            "CREATE TABLE IF NOT EXISTS place (id TEXT PRIMARY KEY, region \(type));", to: "schema.sql")
+        // White space at the end of a `character` has no meaning.
+        let type = StoreKind.by(sqlite: type, postgres: type.replacing("TEXT COLLATE RTRIM", with: "character(3)"))
+        let collation = """
+            CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+            """
+        try fixture.write(
+            schema: StoreKind.by(sqlite: "", postgres: collation)
+                + "CREATE TABLE IF NOT EXISTS place (id TEXT PRIMARY KEY, region \(type));")
     }
 
     @Test(arguments: equals)

@@ -4,13 +4,14 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Validators, and what a stack does with requests of which some have changed.
-@Suite struct ConditionalTests {
+@Suite(.onEachStore) struct ConditionalTests {
     @Test func validatorsAreSentBackByteForByte() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let headers = ["ETag": "W/\"ä, x\"", "Last-Modified": "Sat,  21 Nov 2026 01:00:00 GMT"]

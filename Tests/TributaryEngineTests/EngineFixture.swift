@@ -3,16 +3,17 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-import GRDB
 import Logging
+import TestStores
 import TestSupport
 import Testing
 @testable import FeedDeclarations
+import FeedExporting
 @testable import FeedParsing
 @testable import TributaryEngine
 import TributaryStores
 
-/// A server, a store in a temporary folder, and syncs of what a `sources.toml` says, each with a service of its own.
+/// A server, a store of the kind over which the test runs, and syncs of what a `sources.toml` says, each with a service of its own.
 struct EngineFixture {
     static let schema = """
         CREATE TABLE IF NOT EXISTS company (id TEXT PRIMARY KEY, name TEXT NOT NULL);
@@ -25,22 +26,30 @@ struct EngineFixture {
 
     let server: StubServer
     let folder: TemporaryFolder
+    let store: TestStore
     let clock = ManualClock()
 
     static func with(_ body: (EngineFixture) async throws -> Void) async throws {
         try await withStubServer { server in
             try await withTemporaryFolder { folder in
-                try folder.write(schema, to: "schema.sql")
-                try await body(EngineFixture(server: server, folder: folder))
+                try await withTestStore(in: folder) { store in
+                    let fixture = EngineFixture(server: server, folder: folder, store: store)
+                    try fixture.write(schema: schema)
+                    try await body(fixture)
+                }
             }
         }
     }
 
-    var storePath: String { folder.file("store.sqlite") }
+    /// The file of a store in SQLite.
+    var storePath: String { store.path }
+
+    /// Writes the store's schema file, in SQL for SQLite.
+    func write(schema: String) throws { try folder.write(StoreKind.current.sql(schema), to: "schema.sql") }
 
     func configuration(_ sources: String, environment: [String: String] = [:]) throws -> TributaryConfiguration {
         let text =
-            "[store]\npath = \"store.sqlite\"\nschema = \"schema.sql\"\n"
+            store.declaration + "schema = \"schema.sql\"\n"
             + sources.replacingOccurrences(of: "URL", with: server.url)
         return try TributaryConfiguration(
             file: folder.write(text, to: "sources.toml"), parsers: Self.registry, environment: environment)
@@ -76,12 +85,24 @@ struct EngineFixture {
         }
     }
 
-    func rows(_ sql: String) throws -> [String] {
-        try DatabaseQueue(path: storePath).read { db in
-            try Row.fetchAll(db, sql: sql).map { row in
-                row.map { $0.1.isNull ? "NULL" : "\($0.1.storage.value ?? "")" }.joined(separator: "|")
-            }
-        }
+    func rows(_ sql: String) throws -> [String] { try store.rows(sql) }
+
+    /// Returns an SQLite file with the tables that the source `s` maps: the store itself, or a copy of them.
+    func mappedTables(_ configuration: TributaryConfiguration) throws -> String {
+        guard case .server = configuration.store else { return storePath }
+        let request = try #require(configuration[source: "s"]?.requests.first)
+        let path = folder.file("copy-\(UUID()).sqlite")
+        let store = try #require(try configuration.openExistingStore())
+        try store.copy(MappingExporter.tables(of: request) ?? [], to: path)
+        try store.close()
+        return path
+    }
+
+    /// Returns what writes the rows of the source `s` back as XML.
+    func exporter(_ configuration: TributaryConfiguration) throws -> MappingExporter {
+        let request = try #require(configuration[source: "s"]?.requests.first)
+        return try #require(
+            MappingExporter(request, storePath: mappedTables(configuration), configuration: configuration))
     }
 
     /// How many descriptors of this process are the fixture's: its files, and connections to its server.
@@ -100,7 +121,7 @@ struct EngineFixture {
         }
     }
 
-    func dump() throws -> [String] { try dumpRows(path: storePath) }
+    func dump() throws -> [String] { try store.dump() }
 
     /// `<items>` of these ids.
     static func items(_ ids: [String], name: String = "n") -> String {

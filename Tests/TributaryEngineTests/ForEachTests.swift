@@ -3,12 +3,13 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
 
 /// Requests that are sent once for each row that the stack has staged.
-@Suite struct ForEachTests {
+@Suite(.onEachStore) struct ForEachTests {
     private func stack(_ options: String = "", query: String = "SELECT id FROM staged.company ORDER BY id") -> String {
         """
         [[sources.s.requests]]

@@ -3,13 +3,13 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-import GRDB
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
 
 /// What somebody else does to the store's tables: a 304 must not hide that rows are gone.
-@Suite struct LostRowTests {
+@Suite(.onEachStore) struct LostRowTests {
     private let document = "<f><r id='1' name='A'/><r id='2' name='B'/></f>"
 
     private func source(_ name: String = "s", columns: String = "", sync: String = "mirror") -> String {
@@ -22,8 +22,14 @@ import Testing
         """
     }
 
-    private func execute(_ fixture: EngineFixture, _ sql: String) throws {
-        try DatabaseQueue(path: fixture.storePath).writeWithoutTransaction { try $0.execute(sql: sql) }
+    /// Makes the mapping's table anew, as it was.
+    private func recreate(_ fixture: EngineFixture) throws {
+        let sql =
+            switch StoreKind.current {
+            case .sqlite: try #require(try fixture.rows("SELECT sql FROM sqlite_schema WHERE name = 'r'").first)
+            case .postgres: "CREATE TABLE r (id text PRIMARY KEY, name text)"
+            }
+        try fixture.store.execute("DROP TABLE r; " + sql)
     }
 
     @Test(arguments: [true, false])
@@ -32,7 +38,7 @@ import Testing
             fixture.server.document("/s", document, etag: hasValidators ? "\"1\"" : nil)
             try await fixture.sync(source())
             #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
-            try execute(fixture, "DROP TABLE r")
+            try fixture.store.execute("DROP TABLE r")
             #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
             #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
             #expect(try fixture.rows("SELECT * FROM r ORDER BY id") == ["1|A", "2|B"])
@@ -43,8 +49,7 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             try await fixture.sync(source())
-            let sql = try #require(try fixture.rows("SELECT sql FROM sqlite_schema WHERE name = 'r'").first)
-            try execute(fixture, "DROP TABLE r; " + sql)
+            try recreate(fixture)
             #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
         }
     }
@@ -58,8 +63,7 @@ import Testing
             let sources = source("a", sync: "upsert") + source("b", sync: "upsert")
             try await fixture.sync(sources, ["a"])
             try await fixture.sync(sources, ["b"])
-            let sql = try #require(try fixture.rows("SELECT sql FROM sqlite_schema WHERE name = 'r'").first)
-            try execute(fixture, "DROP TABLE r; " + sql)
+            try recreate(fixture)
             try await fixture.sync(sources, ["a"], mode: isConditional ? .force : .full)
             try await fixture.sync(sources, ["b"])
             #expect(try fixture.rows("SELECT id FROM r ORDER BY id") == ["1", "2"])
@@ -71,7 +75,7 @@ import Testing
             fixture.server.document("/s", document, etag: "\"1\"")
             let source = self.source(columns: ", more = \"@name\"")
             try await fixture.sync(source)
-            try execute(fixture, "ALTER TABLE r DROP COLUMN name")
+            try fixture.store.execute("ALTER TABLE r DROP COLUMN name")
             #expect(try await fixture.sync(source).first?.counts.updated == 2)
             #expect(try fixture.rows("SELECT name, more FROM r ORDER BY id") == ["A|A", "B|B"])
             #expect(try await fixture.sync(source).first?.outcome == .unchanged)
@@ -86,8 +90,8 @@ import Testing
             let sources = source("a", sync: "upsert") + source("b", columns: ", more = \"@more\"", sync: "upsert")
             try await fixture.sync(sources, ["a"])
             try await fixture.sync(sources, ["b"])
-            try execute(
-                fixture, "CREATE INDEX r_name ON r (name); CREATE TABLE other (id); ALTER TABLE r ADD COLUMN note")
+            try fixture.store.execute(
+                "CREATE INDEX r_name ON r (name); CREATE TABLE other (id TEXT); ALTER TABLE r ADD COLUMN note TEXT")
             #expect(try await fixture.sync(sources).map(\.outcome) == [.unchanged, .unchanged])
         }
     }
@@ -106,7 +110,7 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             try await fixture.sync(EngineFixture.request("/a"))
-            try execute(fixture, "DROP TABLE item")
+            try fixture.store.execute("DROP TABLE item")
             #expect(try await fixture.sync(EngineFixture.request("/a")).first?.counts.inserted == 1)
         }
     }
@@ -116,9 +120,9 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/s", document, etag: "\"1\"")
             try await fixture.sync(source())
-            try execute(fixture, "UPDATE tributary_request SET schema = NULL")
+            try fixture.store.execute("UPDATE tributary_request SET schema = NULL")
             #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
-            try execute(fixture, "DROP TABLE r")
+            try fixture.store.execute("DROP TABLE r")
             #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
         }
     }

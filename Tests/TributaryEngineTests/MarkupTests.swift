@@ -2,13 +2,14 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
+import TestStores
 import TestSupport
 import Testing
 @testable import FeedParsing
 @testable import TributaryEngine
 
 /// Elements that a parser class takes as markup.
-@Suite struct MarkupTests {
+@Suite(.onEachStore) struct MarkupTests {
     final class MarkupParser: FeedParser {
         private var item = Item()
 

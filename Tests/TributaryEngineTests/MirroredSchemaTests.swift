@@ -3,13 +3,14 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
+import TestStores
 import TestSupport
 import Testing
 @testable import FeedParsing
 @testable import TributaryEngine
 
 /// `parser = "mirrored"`: documents whose elements are named as the store's tables and columns are.
-@Suite struct MirroredSchemaTests {
+@Suite(.onEachStore) struct MirroredSchemaTests {
     static let schema = """
         CREATE TABLE IF NOT EXISTS country (code TEXT PRIMARY KEY, name TEXT);
         CREATE TABLE IF NOT EXISTS publisher (
@@ -22,7 +23,7 @@ import Testing
         CREATE TABLE IF NOT EXISTS foot_note (
             id INTEGER PRIMARY KEY, chapter_id INTEGER REFERENCES chapter(id), mark TEXT, text TEXT);
         CREATE TABLE IF NOT EXISTS unrelated (id INTEGER PRIMARY KEY);
-        INSERT OR IGNORE INTO unrelated VALUES (1);
+        INSERT INTO unrelated VALUES (1) ON CONFLICT DO NOTHING;
         """
 
     static func document(mark: String = "a") -> String {
@@ -36,14 +37,23 @@ import Testing
         """
     }
 
+    /// A column that refers to a table that is made later; PostgreSQL takes it only after that.
+    private static func forward(_ table: String, _ column: String) -> (inside: String, after: String) {
+        StoreKind.by(
+            sqlite: (", " + column, ""),
+            postgres: ("", "ALTER TABLE \(table) ADD COLUMN IF NOT EXISTS \(column);"))
+    }
+
     /// Plans of tables that refer to one another, and to themselves, go with their document.
     @Test func nothingStaysInMemory() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(
-                """
-                CREATE TABLE IF NOT EXISTS a (id TEXT PRIMARY KEY, a TEXT REFERENCES a, b TEXT REFERENCES b);
-                CREATE TABLE IF NOT EXISTS b (id TEXT PRIMARY KEY, a TEXT REFERENCES a);
-                """, to: "schema.sql")
+            let b = Self.forward("a", "b TEXT REFERENCES b")
+            try fixture.write(
+                schema: """
+                    CREATE TABLE IF NOT EXISTS a (id TEXT PRIMARY KEY, a TEXT REFERENCES a\(b.inside));
+                    CREATE TABLE IF NOT EXISTS b (id TEXT PRIMARY KEY, a TEXT REFERENCES a);
+                    \(b.after)
+                    """)
             let service = try fixture.service(
                 "[[sources.s.requests]]\nurl = \"URL/a\"\nparser = \"mirrored\"", clock: fixture.clock)
             let request = try #require(
@@ -67,7 +77,7 @@ import Testing
 
     @Test func fourLevelsAreRowsOfTheirTablesWithTheirForeignKeys() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(Self.schema, to: "schema.sql")
+            try fixture.write(schema: Self.schema)
             let source = "[[sources.s.requests]]\nurl = \"URL/feed\"\nparser = \"mirrored\"\nsync = \"mirror\"\n"
             fixture.server.document("/feed", Self.document())
             let first = try #require(try await fixture.sync(source, mode: .full).first)
@@ -109,9 +119,9 @@ import Testing
     ])
     func aTreeOfOneTableHasItsParents(columns: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(
-                "CREATE TABLE IF NOT EXISTS category (\(columns), parent_id REFERENCES category(id));", to: "schema.sql"
-            )
+            let type = columns.contains("TEXT PRIMARY") ? "TEXT" : "INTEGER"
+            try fixture.write(
+                schema: "CREATE TABLE IF NOT EXISTS category (\(columns), parent_id \(type) REFERENCES category(id));")
             func category(_ name: String, _ inner: String = "") -> String {
                 let key = columns.contains("TEXT PRIMARY") ? " id='\(name)'" : ""
                 return "<category\(key)><name>\(name)</name><children>\(inner)</children></category>"
@@ -136,13 +146,13 @@ import Testing
     /// Names that several places have, and rows of another table that refer to them.
     @Test func aPlaceInATreeIsKnownByItsParents() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(
-                """
+            try fixture.write(
+                schema: """
                 CREATE TABLE IF NOT EXISTS category (
                     id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER REFERENCES category(id));
                 CREATE TABLE IF NOT EXISTS product (
                     id INTEGER PRIMARY KEY, label TEXT, category_id INTEGER NOT NULL REFERENCES category(id));
-                """, to: "schema.sql")
+                """)
             func shop(_ name: String, _ label: String) -> String {
                 """
                 <category name='\(name)'><category name='misc'><product label='\(label)'/></category>\
@@ -169,13 +179,14 @@ import Testing
 
     @Test func tablesThatReferToEachOtherAreFilled() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(
-                """
-                CREATE TABLE IF NOT EXISTS department (
-                    id INTEGER PRIMARY KEY, name TEXT UNIQUE, head_id INTEGER REFERENCES person(id));
-                CREATE TABLE IF NOT EXISTS person (
-                    id INTEGER PRIMARY KEY, name TEXT UNIQUE, department_id INTEGER REFERENCES department(id));
-                """, to: "schema.sql")
+            let head = Self.forward("department", "head_id INTEGER REFERENCES person(id)")
+            try fixture.write(
+                schema: """
+                    CREATE TABLE IF NOT EXISTS department (id INTEGER PRIMARY KEY, name TEXT UNIQUE\(head.inside));
+                    CREATE TABLE IF NOT EXISTS person (
+                        id INTEGER PRIMARY KEY, name TEXT UNIQUE, department_id INTEGER REFERENCES department(id));
+                    \(head.after)
+                    """)
             fixture.server.document(
                 "/feed",
                 "<f><department name='D'><person name='A'/><person name='B'/></department><department name='E'/></f>")
@@ -198,11 +209,13 @@ import Testing
     /// Without anything else that identifies them, neither can be looked for before the other.
     @Test func aCircleThatCannotBeDecidedIsAnError() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(
-                """
-                CREATE TABLE IF NOT EXISTS a (id INTEGER PRIMARY KEY, name TEXT, b_id INTEGER REFERENCES b(id));
-                CREATE TABLE IF NOT EXISTS b (id INTEGER PRIMARY KEY, name TEXT, a_id INTEGER REFERENCES a(id));
-                """, to: "schema.sql")
+            let b = Self.forward("a", "b_id INTEGER REFERENCES b(id)")
+            try fixture.write(
+                schema: """
+                    CREATE TABLE IF NOT EXISTS a (id INTEGER PRIMARY KEY, name TEXT\(b.inside));
+                    CREATE TABLE IF NOT EXISTS b (id INTEGER PRIMARY KEY, name TEXT, a_id INTEGER REFERENCES a(id));
+                    \(b.after)
+                    """)
             fixture.server.document("/feed", "<f><a name='x'><b name='y'/></a></f>")
             let report = try #require(try await fixture.sync(Self.mirror).first)
             #expect(report.outcome == .discarded && report.error?.contains("refer to each other") == true, "\(report)")

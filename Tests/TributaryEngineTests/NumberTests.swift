@@ -2,12 +2,13 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
 
 /// Numbers as feeds write them, and as they compare.
-@Suite struct NumberTests {
+@Suite(.onEachStore) struct NumberTests {
     private static func mapping(_ column: String) -> String {
         """
         [[sources.s.requests]]
@@ -41,8 +42,7 @@ import Testing
     @Test(arguments: ["NUMERIC", "REAL", "TEXT", "DECIMAL(10,2)", "INTEGER", ""])
     func aColumnOfATableThatIsThereHoldsDecimals(type: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
-            try fixture.folder.write(
-                "CREATE TABLE IF NOT EXISTS offer (id INTEGER PRIMARY KEY, price \(type));", to: "schema.sql")
+            try fixture.write(schema: "CREATE TABLE IF NOT EXISTS offer (id INTEGER PRIMARY KEY, price \(type));")
             fixture.server.document("/a", Self.offers(["9", "10.5"]))
             let mapping = Self.mapping("{ path = \".\", type = \"decimal\" }")
             #expect(try await fixture.sync(mapping).first?.error == nil)

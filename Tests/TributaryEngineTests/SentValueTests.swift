@@ -3,12 +3,13 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
 
 /// Columns that have what their request was sent for.
-@Suite struct SentValueTests {
+@Suite(.onEachStore) struct SentValueTests {
     private static func stack(_ columns: String) -> String {
         """
         [[sources.s.requests]]
@@ -47,10 +48,11 @@ import Testing
             let report = try await fixture.sync(stack).first
             #expect(report?.error == nil && report?.counts.inserted == 5)
             let url = fixture.server.url
+            let type = StoreKind.by(sqlite: "typeof(shop) = 'integer'", postgres: "pg_typeof(shop) = 'bigint'::regtype")
             #expect(
-                try fixture.rows("SELECT sku, shop, typeof(shop), name, token, address FROM offer ORDER BY sku") == [
-                    "x|1|integer|A|t-1|\(url)/shops/1", "y|1|integer|A|t-1|\(url)/shops/1",
-                    "z|2|integer|NULL|t-1|\(url)/shops/2",
+                try fixture.rows("SELECT sku, shop, \(type), name, token, address FROM offer ORDER BY sku") == [
+                    "x|1|1|A|t-1|\(url)/shops/1", "y|1|1|A|t-1|\(url)/shops/1",
+                    "z|2|1|NULL|t-1|\(url)/shops/2",
                 ])
             #expect(try await fixture.sync(stack).first?.counts.unchanged == 5)
         }

@@ -3,13 +3,14 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import FeedConfiguration
 @testable import TributaryEngine
 
 /// Requests that depend on others of their stack, or repeat themselves; bodies that are not XML.
-@Suite struct StackTests {
+@Suite(.onEachStore) struct StackTests {
     private let items = """
         parser = "ItemsParser"
 

@@ -2,12 +2,13 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import SQLiteStore
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
 
 /// Mirrors of a window that moves: what has left it stays, what was withdrawn within it goes.
-@Suite struct WindowTests {
+@Suite(.onEachStore) struct WindowTests {
     private static func mapping(_ options: String, type: String = "datetime") -> String {
         """
         [[sources.s.requests]]

@@ -1,32 +1,33 @@
 import Foundation
-import GRDB
 import Logging
+import TestStores
 import TestSupport
 import Testing
 import Tributary
 import TributaryParsers
 
-/// A server of feeds, and syncs of them into one store.
+/// A server of feeds, and syncs of them into one store of the kind over which the test runs.
 struct SyndicationFixture {
     let server: StubServer
     let folder: TemporaryFolder
+    let store: TestStore
 
     static func with(_ body: (SyndicationFixture) async throws -> Void) async throws {
         try await withStubServer { server in
             try await withTemporaryFolder { folder in
-                try await body(SyndicationFixture(server: server, folder: folder))
+                try await withTestStore(in: folder) { store in
+                    try await body(SyndicationFixture(server: server, folder: folder, store: store))
+                }
             }
         }
     }
-
-    var storePath: String { folder.file("store.sqlite") }
 
     /// One source named `s` with a request for each path, unless other sources are given.
     @discardableResult
     func sync(_ paths: [String] = ["/feed"], sources: String? = nil) async throws -> RunReport {
         let requests = paths.map { "[[sources.s.requests]]\nurl = \"URL\($0)\"\n" }.joined()
         let text =
-            "[store]\npath = \"store.sqlite\"\n[defaults]\nparser = \"SyndicationParser\"\n" + (sources ?? requests)
+            store.declaration + "[defaults]\nparser = \"SyndicationParser\"\n" + (sources ?? requests)
         let registry = ParserRegistry([SyndicationParser.self])
         let file = try folder.write(text.replacingOccurrences(of: "URL", with: server.url), to: "sources.toml")
         let service = try SyncService(
@@ -37,20 +38,11 @@ struct SyndicationFixture {
         return try #require(reports.first)
     }
 
-    func rows(_ sql: String) throws -> [String] {
-        try DatabaseQueue(path: storePath).read { db in
-            try Row.fetchAll(db, sql: sql).map { row in
-                row.map { String.fromDatabaseValue($0.1) ?? ($0.1.isNull ? "NULL" : "\($0.1)") }
-                    .joined(separator: "|")
-            }
-        }
-    }
+    func rows(_ sql: String) throws -> [String] { try store.rows(sql) }
 
     /// Makes the store as an earlier program left it.
     func execute(_ sql: String) throws {
-        try DatabaseQueue(path: storePath).write {
-            try $0.execute(sql: sql.replacingOccurrences(of: "URL", with: server.url))
-        }
+        try store.execute(sql.replacingOccurrences(of: "URL", with: server.url))
     }
 
     /// What one document gives; `URL` in the expectation is the server's.

@@ -1,9 +1,10 @@
+import TestStores
 import TestSupport
 import Testing
 import Tributary
 
 /// What `SyndicationParser` makes of feeds as they are written.
-@Suite struct SyndicationTests {
+@Suite(.onEachStore) struct SyndicationTests {
     private typealias Fixture = SyndicationFixture
 
     // MARK: - Markup
