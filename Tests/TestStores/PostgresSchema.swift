@@ -59,13 +59,16 @@ final class PostgresSchema: Sendable {
     }
 
     private static func rows(of connection: PostgresConnection, _ sql: String) throws -> [String] {
-        try connection.execute(sql).map { row in
-            try (0..<row.columnCount).map { try text(row, $0) }.joined(separator: "|")
+        let isOwn = sql.contains("tributary_")
+        return try connection.execute(sql).map { row in
+            try (0..<row.columnCount).map { try text(row, $0, isOwn: isOwn) }.joined(separator: "|")
         }
     }
 
     /// Tells a value as SQLite's store does.
-    private static func text(_ row: PostgresRow, _ column: Int) throws -> String {
+    ///
+    /// - Parameter isOwn: true in Tributary's own tables, whose times have milliseconds.
+    private static func text(_ row: PostgresRow, _ column: Int, isOwn: Bool) throws -> String {
         guard let text = row.string(column) else { return "NULL" }
         switch row.columnTypes[column] {
         case PostgresType.bool: return text == "t" ? "1" : "0"
@@ -74,7 +77,9 @@ final class PostgresSchema: Sendable {
             let digits = text.reversed().drop { $0 == "0" }
             return String(digits.drop { $0 == "." }.reversed())
         case PostgresType.bytea: return try "\(Data(row.bytes(column) ?? []))"
-        case PostgresType.timestamptz: return text.replacing(" ", with: "T").replacing("+00", with: "Z")
+        case PostgresType.timestamptz:
+            let time = text.replacing(" ", with: "T").replacing("+00", with: "")
+            return isOwn ? (time + (time.contains(".") ? "" : ".") + "000").prefix(23) + "Z" : time + "Z"
         case PostgresType.jsonb: return try json(JSONSerialization.jsonObject(with: Data(text.utf8)))
         case PostgresType.textArray: return try json(row.stringArray(column)?.map { $0 ?? "" } ?? [])
         default: return text

@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import GRDB
 import Logging
 import TestStores
 import TestSupport

@@ -8,6 +8,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
     var options = ""
     var parser = "ItemsParser"
     var says: String
+    /// What PostgreSQL says instead, of what the store itself has refused.
+    var saysInPostgres: String?
     var answer: @Sendable (StubServer.Request) -> [StubServer.Step]
 
     var testDescription: String { name }
@@ -137,9 +139,11 @@ struct Fault: Sendable, CustomTestStringConvertible {
             answer: body("<items><item/><name/></items>")),
         Fault(
             name: "a foreign key violation", says: "foreign key (company) REFERENCES company(id)",
+            saysInPostgres: "Key (company)=(nobody) is not present in table \"company\"",
             answer: body("<items><item id='x' company='nobody'/></items>")),
         Fault(
             name: "a NOT NULL violation", parser: "CompaniesParser", says: "NOT NULL constraint failed: company.name",
+            saysInPostgres: "null value in column \"name\" of relation \"company\"",
             answer: body("<c><company id='x'/></c>")),
         Fault(
             name: "a key without a value", says: "key column 'id' has no value", answer: body("<items><item/></items>")),

@@ -25,7 +25,8 @@ import TributaryStores
     {
         let report = try #require(reports.first)
         #expect(report.outcome == .discarded)
-        #expect(report.error?.contains(fault.says) == true, "\(report.error ?? "no error")")
+        let says = StoreKind.by(sqlite: fault.says, postgres: fault.saysInPostgres ?? fault.says)
+        #expect(report.error?.contains(says) == true, "\(report.error ?? "no error")")
         let after = try fixture.dump()
         #expect(after == before)
         let run = try fixture.rows("SELECT outcome, error FROM tributary_run ORDER BY id DESC LIMIT 1")

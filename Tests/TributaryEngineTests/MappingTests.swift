@@ -385,8 +385,10 @@ import Testing
             let type = try await sync(
                 fixture, document,
                 table("t", "r", #"key = ["id"]"#, columns: "id = \"@id\"\nb = { path = \"@b\", type = \"text\" }"))
+            let types = StoreKind.by(sqlite: ("TEXT", "INTEGER"), postgres: ("text", "bigint"))
             #expect(
-                type.error?.contains("the type TEXT, and the store has it as INTEGER") == true, "\(type.error ?? "")")
+                type.error?.contains("the type \(types.0), and the store has it as \(types.1)") == true,
+                "\(type.error ?? "")")
             let key = try await sync(
                 fixture, document, table("t", "r", #"key = ["a"]"#, columns: "id = \"@id\"\na = \"@a\""))
             #expect(

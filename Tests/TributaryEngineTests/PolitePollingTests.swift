@@ -3,14 +3,16 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import FeedDeclarations
 @testable import FeedFetching
 @testable import TributaryEngine
+import TributaryStores
 
 /// The scorecard of polite polling (`polite-polling.md`), line by line: each test has the number of its line.
-@Suite struct PolitePollingTests {
+@Suite(.onEachStore) struct PolitePollingTests {
     private static let body = EngineFixture.items(["1"])
 
     private func source(_ path: String, cache: String? = "10m", _ options: String = "", request: String = "") -> String
@@ -305,8 +307,11 @@ import Testing
             _ = try await sync(fixture, source("/a"))
             fixture.clock.advance(by: -400 * 86_400)
             #expect(try await sync(fixture, source("/a")).outcome == .fresh)
-            let state = try #require(try SQLiteStore(path: fixture.storePath).sourceStates()["s"])
-            let configured = try #require(try fixture.configuration(source("/a"))[source: "s"])
+            let configuration = try fixture.configuration(source("/a"))
+            let store = try #require(try configuration.openExistingStore())
+            let state = try #require(try store.sourceStates()["s"])
+            try store.close()
+            let configured = try #require(configuration[source: "s"])
             #expect(DueTime.start(configured, state: state, now: fixture.clock.now()) == fixture.clock.now() + 600)
         }
     }

@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 @testable import TributaryEngine
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func aDueTimeOfAWrongClockIsCutToWhatWasDecided() async throws {
+    @Test(.onEachStore) func aDueTimeOfAWrongClockIsCutToWhatWasDecided() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             let source = "[sources.s]\ncache = \"10m\"\n" + EngineFixture.request("/a")
@@ -116,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func aHostThatAskedForPatienceOfAWrongClockIsAskedAgainInTime() async throws {
+    @Test(.onEachStore) func aHostThatAskedForPatienceOfAWrongClockIsAskedAgainInTime() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(429, "", ["Retry-After": "120"]) }
             let source = EngineFixture.request("/a")
@@ -130,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aRunningServiceGoesOnWhenItsClockIsSetBack() async throws {
+    @Test(.onEachStore) func aRunningServiceGoesOnWhenItsClockIsSetBack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             fixture.clock.advance(by: Self.tenYears)
@@ -145,7 +146,7 @@ import Testing
             // The clock is looked at with each event, and each minute.
             await service.heartbeat()
             // The store is told besides, by a task of its own.
-            while try fixture.rows("SELECT next_due FROM tributary_source WHERE next_due > '2030'") != [] {
+            while try fixture.rows("SELECT next_due FROM tributary_source WHERE next_due > '2030-01-01'") != [] {
                 await Task.yield()
             }
             // It has waited for a part of the time.
@@ -157,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func aSourceThatIsDeclaredDifferentlyIsDueAtOnce() async throws {
+    @Test(.onEachStore) func aSourceThatIsDeclaredDifferentlyIsDueAtOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
             func outcome(_ cache: String) async throws -> RunOutcome? {
