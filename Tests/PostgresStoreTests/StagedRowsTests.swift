@@ -153,7 +153,7 @@ import Testing
             #expect(
                 staged[0] == [
                     "id": "2", "name": "t\two\\\n", "size": "0.5", "flag": "0", "data": "01",
-                    "at": "2026-11-21T08:30:00.25Z",
+                    "at": "2026-11-21T08:30:00.250Z",
                 ])
             let both = try context.rows(
                 """
@@ -175,7 +175,7 @@ import Testing
             #expect(
                 texts == [
                     [
-                        "flag": "1", "data": "00ff", "size": "1.5", "at": "2026-11-21T08:30:00.25Z",
+                        "flag": "1", "data": "00ff", "size": "1.5", "at": "2026-11-21T08:30:00.250Z",
                         "day": "2026-11-21",
                         "plain": "2026-11-21T08:30:00.25", "price": "1.50", "list": "{1,2}",
                     ]
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test func textsOfTimes() {
-        #expect(StoredText.iso8601("2026-11-21 08:30:00.25+00", hasZone: true) == "2026-11-21T08:30:00.25Z")
+        #expect(StoredText.iso8601("2026-11-21 08:30:00.25+00", hasZone: true) == "2026-11-21T08:30:00.250Z")
         #expect(StoredText.iso8601("2026-11-21 08:30:00", hasZone: false) == "2026-11-21T08:30:00")
     }
 }

@@ -3,7 +3,7 @@ import PostgresClient
 import PostgresServer
 import Synchronization
 
-/// A schema of one test's own on the server that all tests share; the first of the search path, and the only one.
+/// A schema of one test's own on the server that all tests share; the first of the search path, before that of extensions.
 final class PostgresSchema: Sendable {
     let connectionString: String
     private let name: String
@@ -11,9 +11,15 @@ final class PostgresSchema: Sendable {
 
     private static let number = Atomic(0)
 
+    /// Makes extensions known, which belong to the database.
+    private static let extensions = Result {
+        try PostgresServer.shared().connect().executeScript("CREATE EXTENSION IF NOT EXISTS citext").command
+    }
+
     init(_ server: PostgresServer) throws {
+        _ = try Self.extensions.get()
         let name = "test_\(Self.number.add(1, ordering: .relaxed).newValue)"
-        let connectionString = server.connectionString() + " options='-csearch_path=\(name)'"
+        let connectionString = server.connectionString() + " options='-csearch_path=\(name),public'"
         let connection = try PostgresConnection(connectionString)
         try connection.execute("CREATE SCHEMA \(name)")
         self.name = name

@@ -126,13 +126,9 @@ import Testing
 
     private func schema(_ fixture: EngineFixture, _ type: String) throws {
         // White space at the end of a `character` has no meaning.
-        let type = StoreKind.by(sqlite: type, postgres: type.replacing("TEXT COLLATE RTRIM", with: "character(3)"))
-        let collation = """
-            CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-            """
-        try fixture.write(
-            schema: StoreKind.by(sqlite: "", postgres: collation)
-                + "CREATE TABLE IF NOT EXISTS place (id TEXT PRIMARY KEY, region \(type));")
+        let types = ["TEXT COLLATE NOCASE": "citext", "TEXT COLLATE RTRIM": "character(3)"]
+        let type = StoreKind.by(sqlite: type, postgres: types[type] ?? type)
+        try fixture.write(schema: "CREATE TABLE IF NOT EXISTS place (id TEXT PRIMARY KEY, region \(type));")
     }
 
     @Test(arguments: equals)

@@ -226,18 +226,18 @@ import Testing
         }
     }
 
-    /// What is left open is nobody's, and none of it stays.
+    /// What is left open is nobody's, and none of it stays. PostgreSQL runs a schema as one transaction, in which BEGIN does
+    /// nothing.
     @Test(arguments: ["schema", "schema_after"])
     func aSchemaThatLeavesATransactionOpenIsRefused(key: String) async throws {
+        guard StoreKind.current == .sqlite else { return }
         try await EngineFixture.with { (fixture) async throws in
-            let sql = "CREATE TABLE IF NOT EXISTS company (id TEXT); BEGIN; CREATE TABLE IF NOT EXISTS q (a TEXT)"
+            let sql = "CREATE TABLE IF NOT EXISTS company (id TEXT); BEGIN; CREATE TABLE IF NOT EXISTS q (a)"
             try fixture.folder.write(sql, to: key == "schema" ? "schema.sql" : "after.sql")
             let sources = (key == "schema" ? "" : "schema_after = \"after.sql\"\n") + EngineFixture.request("/a")
             let error = await #expect(throws: (any Error).self) { try await fixture.sync(sources) }
             #expect("\(String(describing: error))".contains("transaction"))
-            let tables = StoreKind.by(
-                sqlite: "SELECT name FROM sqlite_schema WHERE name = 'q'", postgres: "SELECT relname FROM pg_class WHERE oid = to_regclass('q')")
-            #expect(try fixture.rows(tables).isEmpty)
+            #expect(try fixture.rows("SELECT name FROM sqlite_schema WHERE name = 'q'").isEmpty)
         }
     }
 

@@ -41,6 +41,8 @@ import Testing
 
     @Test(arguments: ["NUMERIC", "REAL", "TEXT", "DECIMAL(10,2)", "INTEGER", ""])
     func aColumnOfATableThatIsThereHoldsDecimals(type: String) async throws {
+        // Columns of PostgreSQL's have a type, and integers no fraction.
+        guard StoreKind.current == .sqlite || !["INTEGER", ""].contains(type) else { return }
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(schema: "CREATE TABLE IF NOT EXISTS offer (id INTEGER PRIMARY KEY, price \(type));")
             fixture.server.document("/a", Self.offers(["9", "10.5"]))

@@ -164,8 +164,8 @@ import Tributary
             Fixture.rss(feed, names),
             """
             SELECT title, author, description, image, language FROM feed UNION ALL
-            SELECT title, author, duration, image, language FROM (SELECT * FROM entry ORDER BY id) UNION ALL
-            SELECT term, scheme, entry, label, NULL FROM (SELECT * FROM entry_category ORDER BY term)
+            SELECT title, author, duration, image, language FROM (SELECT * FROM entry ORDER BY id) e UNION ALL
+            SELECT term, scheme, entry, label, NULL FROM (SELECT * FROM entry_category ORDER BY term) c
             """,
             [
                 "from dc|I|s|URL/i.png|de-AT", "m|A, B|3723|URL/t.png|en", "t|C|NULL|NULL|de-AT", "one||1|NULL|NULL",

@@ -46,7 +46,9 @@ struct ValueConverter: Sendable {
     /// - Parameter declaredType: the type of the store's column. It determines the value's type where the mapping does
     ///   not.
     init(_ column: ColumnMapping, declaredType: String? = nil, type: ValueType? = nil, cipher: ColumnCipher?) {
-        let type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
+        var type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
+        // A column of bytes says nothing of the text that is encrypted in it.
+        if cipher != nil, column.type == nil, type == .blob { type = .text }
         self.init(type, format: column.format, values: column.values, cipher: cipher)
         separators = column.separators
         guard case .decimal = kind, cipher == nil, let declaredType else { return }

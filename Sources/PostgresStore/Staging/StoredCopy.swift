@@ -34,13 +34,16 @@ struct StoredCopy {
         try db.execute(sql: "DETACH DATABASE \(Self.schema)")
     }
 
-    /// Creates empty tables with the columns of the store's. Where two names differ by case only, the first counts.
+    /// Creates empty tables with the columns and unique keys of the store's. Where two names differ by case only, the first counts.
     static func create(_ tables: [TableDetails], in schema: String, _ db: Database) throws {
         var names: Set<String> = []
         for table in tables where names.insert(table.name.lowercased()).inserted && table.problem(ofWriting: 0) == nil {
             guard !table.columns.isEmpty else { continue }
             var parts = table.columns.map { "\($0.name.sqlIdentifier) \($0.stagedType) COLLATE \($0.stagedCollation)" }
             if !table.info.primaryKey.isEmpty { parts.append("PRIMARY KEY (\(table.info.primaryKey.sqlList))") }
+            for index in table.info.uniqueIndexes.map({ $0.map(\.name) }) where index != table.info.primaryKey {
+                parts.append("UNIQUE (\(index.sqlList))")
+            }
             try db.execute(
                 sql: "CREATE TABLE \(schema).\(table.name.sqlIdentifier) (\(parts.joined(separator: ", ")))")
         }

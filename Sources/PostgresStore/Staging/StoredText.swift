@@ -2,10 +2,12 @@ import PostgresClient
 
 /// PostgreSQL's texts of points in time, in the forms that others expect.
 enum StoredText {
-    /// `2026-11-21T08:30:00Z`, as mappings write times.
+    /// `2026-11-21T08:30:00Z`, or `2026-11-21T08:30:00.500Z`, as mappings write times; with microseconds where a time has
+    /// them.
     static func iso8601(_ text: String, hasZone: Bool) -> String {
         guard let parts = parts(of: text) else { return text }
-        let fraction = parts.fraction.isEmpty ? "" : "." + parts.fraction
+        let zeros = String(repeating: "0", count: max(0, 3 - parts.fraction.count))
+        let fraction = parts.fraction.isEmpty ? "" : "." + parts.fraction + zeros
         return "\(parts.day)T\(parts.time)\(fraction)\(hasZone ? "Z" : "")"
     }
 
