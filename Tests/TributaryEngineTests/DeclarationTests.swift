@@ -44,7 +44,8 @@ import Testing
             // Columns stand as in the file.
             let columns = StoreKind.by(
                 sqlite: "SELECT name FROM pragma_table_info('place')",
-                postgres: "SELECT attname FROM pg_attribute WHERE attrelid = 'place'::regclass AND attnum > 0 ORDER BY attnum"
+                postgres:
+                    "SELECT attname FROM pg_attribute WHERE attrelid = 'place'::regclass AND attnum > 0 ORDER BY attnum"
             )
             #expect(try fixture.rows(columns) == ["zip", "id", "area", "region"])
         }

@@ -243,11 +243,11 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema: """
-                CREATE TABLE IF NOT EXISTS shop (id INTEGER PRIMARY KEY, code TEXT UNIQUE);
-                CREATE TABLE IF NOT EXISTS shelf (
-                    id INTEGER PRIMARY KEY, shop INTEGER REFERENCES shop, n INTEGER, UNIQUE (shop, n));
-                CREATE TABLE IF NOT EXISTS label (id TEXT PRIMARY KEY, shelf INTEGER REFERENCES shelf ON DELETE CASCADE);
-                """)
+                    CREATE TABLE IF NOT EXISTS shop (id INTEGER PRIMARY KEY, code TEXT UNIQUE);
+                    CREATE TABLE IF NOT EXISTS shelf (
+                        id INTEGER PRIMARY KEY, shop INTEGER REFERENCES shop, n INTEGER, UNIQUE (shop, n));
+                    CREATE TABLE IF NOT EXISTS label (id TEXT PRIMARY KEY, shelf INTEGER REFERENCES shelf ON DELETE CASCADE);
+                    """)
             let mapping =
                 "sync = \"mirror\"\n"
                 + table("shop", "shop", #"key = ["id"]"#, columns: "id = \"@id\"\ncode = \"@code\"")

@@ -148,11 +148,11 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema: """
-                CREATE TABLE IF NOT EXISTS category (
-                    id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER REFERENCES category(id));
-                CREATE TABLE IF NOT EXISTS product (
-                    id INTEGER PRIMARY KEY, label TEXT, category_id INTEGER NOT NULL REFERENCES category(id));
-                """)
+                    CREATE TABLE IF NOT EXISTS category (
+                        id INTEGER PRIMARY KEY, name TEXT, parent_id INTEGER REFERENCES category(id));
+                    CREATE TABLE IF NOT EXISTS product (
+                        id INTEGER PRIMARY KEY, label TEXT, category_id INTEGER NOT NULL REFERENCES category(id));
+                    """)
             func shop(_ name: String, _ label: String) -> String {
                 """
                 <category name='\(name)'><category name='misc'><product label='\(label)'/></category>\

@@ -164,7 +164,7 @@ import Tributary
             Fixture.rss(feed, names),
             """
             SELECT title, author, description, image, language FROM feed UNION ALL
-            SELECT title, author, duration, image, language FROM (SELECT * FROM entry ORDER BY id) e UNION ALL
+            SELECT title, author, CAST(duration AS TEXT), image, language FROM (SELECT * FROM entry ORDER BY id) e UNION ALL
             SELECT term, scheme, entry, label, NULL FROM (SELECT * FROM entry_category ORDER BY term) c
             """,
             [
