@@ -111,7 +111,8 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "PostgresClient", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "FeedModel", "FeedStaging", "FeedStores", "PostgresClient", grdb,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
         // A request to a response.
@@ -230,7 +231,8 @@ let package = Package(
             name: "FeedInferringTests", dependencies: ["XMLStream", "TOML", "FeedInferring"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "TributaryEngineTests", dependencies: house + ["TOML", "CZlib", "TestSupport", "TestStores", grdb, logging],
+            name: "TributaryEngineTests",
+            dependencies: house + ["TOML", "CZlib", "TestSupport", "TestStores", grdb, logging],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",
