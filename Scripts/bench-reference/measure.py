@@ -284,4 +284,5 @@ def main():
         bench.nested(arguments.contacts // 4, min(bench.runs, 3))
 
 
-main()
+if __name__ == "__main__":
+    main()

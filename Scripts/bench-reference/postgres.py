@@ -94,7 +94,7 @@ def main():
                 for round in ("empty", "unchanged"):
                     sql("CHECKPOINT")
                     seconds.setdefault(("p", round), []).append(measure([*psql, "-f", script])[0])
-                sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+                sql("SET client_min_messages = warning; DROP SCHEMA public CASCADE; CREATE SCHEMA public")
                 for round in ("empty", "unchanged"):
                     sql("CHECKPOINT")
                     wall, _, peak, _ = bench.sync(config, "--full")
