@@ -177,7 +177,7 @@ import Testing
                     [
                         "flag": "1", "data": "00ff", "size": "1.5", "at": "2026-11-21T08:30:00.250Z",
                         "day": "2026-11-21",
-                        "plain": "2026-11-21T08:30:00.25", "price": "1.50", "list": "{1,2}",
+                        "plain": "2026-11-21T08:30:00.250", "price": "1.50", "list": "{1,2}",
                     ]
                 ])
             #expect(try context.rows("SELECT 1 FROM staged.loose", limit: 5).isEmpty)
