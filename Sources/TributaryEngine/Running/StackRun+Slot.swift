@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedFetching
+import FeedStores
 
 /// The resources that a run shares with others: its slot, which it lends while it waits, and the places at hosts.
 extension StackRun {

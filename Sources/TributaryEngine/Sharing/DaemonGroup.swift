@@ -184,7 +184,7 @@ actor DaemonGroup {
 extension DeclaredSources {
     /// The enabled sources, in groups by the origin of their first request; one whose address is not known yet stands for
     /// itself. Addresses may hold secrets, and are not told.
-    package init(_ configuration: TributaryConfiguration) {
+    init(_ configuration: TributaryConfiguration) {
         self.init(
             configuration.enabledSources.reduce(into: [:]) { groups, source in
                 let origin = source.firstOrigin
