@@ -123,8 +123,8 @@ def configure(port):
         lines.append(
             f"[sources.s{n}]\ncache = '{cache}s'\n[[sources.s{n}.requests]]\n"
             f"url = 'http://127.1.{host // 250}.{host % 250 + 1}:{port}/s{n}'\n"
+            f"scope = {{ source = 's{n}' }}\n"
             f"tables = [{{ table = 'item', element = 'item', key = ['source', 'id'], sync = 'mirror', "
-            f"scope = {{ source = 's{n}' }}, "
             f"columns = {{ source = {{ value = 's{n}' }}, id = '@id', n = '@n' }} }}]\n")
     (work / "sources.toml").write_text("".join(lines))
 

@@ -48,8 +48,9 @@ final class DaemonOrigin: Sendable {
                 cache = "\(cache)"
                 [[sources.\(source).requests]]
                 url = "\(servers[host].url)/\(source)"
+                scope = { source = "\(source)" }
                 tables = [{ table = "item", element = "item", key = ["source", "id"], sync = "mirror", \
-                scope = { source = "\(source)" }, columns = { source = { value = "\(source)" }, id = "@id", n = "@n" } }]
+                columns = { source = { value = "\(source)" }, id = "@id", n = "@n" } }]
 
                 """
         }.joined()

@@ -13,7 +13,12 @@ import Testing
 
         var program: BuiltProgram { BuiltProgram("tributary", config: folder.file("sources.toml")) }
 
-        func start() throws -> RunningProgram { try program.start(["run", "--log-level", "warning"]) }
+        /// The file that takes the warnings of all daemons.
+        var log: String { folder.file("log") }
+
+        func start() throws -> RunningProgram {
+            try RunningProgram(program, ["run", "--log-level", "warning"], standardError: log)
+        }
 
         func rows(_ sql: String) throws -> [String] {
             try database.connect().execute(sql).map { row in
@@ -50,6 +55,7 @@ import Testing
 
                     \(origin.declarations(cache: cache))
                     """, to: "sources.toml")
+                try folder.write("", to: "log")
                 try await body(Fixture(database: database, origin: origin, folder: folder))
             }
         }
@@ -58,17 +64,23 @@ import Testing
     private struct Late: Error, CustomStringConvertible { var description: String }
 
     /// Waits until a condition holds, and fails if it takes longer than a time.
-    private func wait(_ seconds: Int, for what: String, _ condition: () async throws -> Bool) async throws {
+    private func wait(
+        _ seconds: Int, _ fixture: Fixture, for what: String, _ condition: () async throws -> Bool
+    ) async throws {
         let deadline = ContinuousClock.now + .seconds(seconds)
         while try await !condition() {
-            guard .now < deadline else { throw Late(description: "\(what) took longer than \(seconds) s") }
+            guard .now < deadline else {
+                let log = try String(contentsOfFile: fixture.log, encoding: .utf8)
+                throw Late(description: "\(what) took longer than \(seconds) s\n\(log)")
+            }
             try await Task.sleep(for: .milliseconds(50))
         }
     }
 
     private func waitForAgreement(_ fixture: Fixture, of count: Int) async throws {
-        let sharing = "SELECT count(*), count(DISTINCT sharing) FROM tributary_daemon WHERE sharing IS NOT NULL"
-        try await wait(20, for: "the agreement of \(count) daemons") {
+        let sharing =
+            "SELECT count(*), count(DISTINCT sharing) FROM tributary_daemon WHERE seen_at > now() - interval '15 s'"
+        try await wait(20, fixture, for: "the agreement of \(count) daemons") {
             try fixture.rows("SELECT to_regclass('tributary_daemon') IS NOT NULL") == ["t"]
                 && fixture.rows(sharing) == ["\(count)|1"]
         }
@@ -84,7 +96,7 @@ import Testing
                 }
             }
             try await waitForAgreement(fixture, of: 3)
-            try await wait(20, for: "the first round") {
+            try await wait(20, fixture, for: "the first round") {
                 fixture.origin.missing(from: .now - .seconds(60), to: .now).isEmpty
             }
             let shares = Dictionary(grouping: try await fixture.status(), by: \.daemon)
@@ -96,7 +108,7 @@ import Testing
             try await Task.sleep(for: .seconds(2))
             daemons.append(try fixture.start())
             daemons[2].signal(SIGHUP)
-            try await wait(30, for: "the dead daemons' sources") {
+            try await wait(30, fixture, for: "the dead daemons' sources") {
                 fixture.origin.missing(from: death + .seconds(1), to: .now).isEmpty
             }
             let isOnTimeAgain = ContinuousClock.now
@@ -127,7 +139,10 @@ import Testing
                     FROM tributary_run WHERE outcome IN ('committed', 'unchanged')) run WHERE is_early
                 """
             #expect(try fixture.rows(overlaps) == ["0"])
-            #expect(try fixture.rows("SELECT count(*) FROM tributary_daemon WHERE seen_at > now() - interval '15 s'") == ["0"])
+            #expect(
+                try fixture.rows("SELECT count(*) FROM tributary_daemon WHERE seen_at > now() - interval '15 s'") == [
+                    "0"
+                ])
         }
     }
 
@@ -146,7 +161,7 @@ import Testing
             let status = try await fixture.program.run("status")
             #expect(status.standardOutput.contains("DAEMON") && !status.standardOutput.contains("No daemon"))
             for daemon in daemons { #expect(status.standardOutput.contains(":\(daemon.identifier) (")) }
-            try await wait(10, for: "the owners of all sources") {
+            try await wait(10, fixture, for: "the owners of all sources") {
                 try await fixture.status().allSatisfy { $0.daemon != nil }
             }
             // Nothing is due, and everything has been fetched once.
@@ -154,13 +169,13 @@ import Testing
             for source in fixture.origin.sources {
                 let refresh = try await fixture.program.run("refresh", source)
                 #expect(refresh.status == 0 && refresh.standardOutput.contains("to refresh \(source)"))
-                try await wait(10, for: "the refresh of \(source)") {
+                try await wait(10, fixture, for: "the refresh of \(source)") {
                     fixture.origin.requests.filter { $0.source == source }.count == 2
                 }
             }
             let all = try await fixture.program.run("refresh", "--json")
             #expect(all.standardOutput.contains("\"daemons\":["), "\(all.standardOutput)")
-            try await wait(10, for: "the refresh of all") { fixture.origin.requests.count == 24 }
+            try await wait(10, fixture, for: "the refresh of all") { fixture.origin.requests.count == 24 }
             for daemon in daemons { daemon.signal(SIGTERM) }
             for daemon in daemons {
                 let status = await daemon.end()

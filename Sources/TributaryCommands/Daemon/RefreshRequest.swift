@@ -26,7 +26,9 @@ struct RefreshRequest {
     /// - Throws: ``Failure`` where no daemon runs that knows the sources.
     func send(_ sources: [String]) throws -> Asked {
         if let folder = DaemonFolder(configuration) { return .process(try folder.requestRefresh(sources)) }
-        guard let store = try configuration.openExistingStore() as? any SharedStore else { throw Self.nobody("the store") }
+        guard let store = try configuration.openExistingStore() as? any SharedStore else {
+            throw Self.nobody("the store")
+        }
         defer { try? store.close() }
         let daemons = try SharedDaemons(of: store)
         guard !daemons.records.isEmpty else { throw Self.nobody(store.name) }

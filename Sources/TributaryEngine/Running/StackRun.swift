@@ -170,7 +170,8 @@ actor StackRun {
             let isNew = state.declared != nil && state.declared != source.identity
             environment.attempts.begin(source.name, after: deaths)
             try await environment.store.noteAttempt(
-                source.name, number: deaths + 1, wait: mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
+                source.name, number: deaths + 1,
+                wait: mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
                 declared: source.identity, now: startedAt)
             try await sendRequests()
             return try await finish()

@@ -93,7 +93,8 @@ actor DaemonGroup {
         for message in messages {
             switch message {
             case .refresh(let names):
-                logger.notice("Refreshing", metadata: ["sources": names.isEmpty ? "all" : "\(names.joined(separator: ","))"])
+                logger.notice(
+                    "Refreshing", metadata: ["sources": names.isEmpty ? "all" : "\(names.joined(separator: ","))"])
                 scheduler.refresh(names.isEmpty ? nil : names)
             case .ran(let source): ran.insert(source)
             case .daemonsChanged: lookNow()
