@@ -240,7 +240,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", grdb],
+            dependencies: [
+                "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
+                "PostgresClient", grdb,
+            ],
             swiftSettings: swiftSettings),
         fuzzTarget,
         .testTarget(

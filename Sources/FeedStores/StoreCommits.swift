@@ -53,5 +53,10 @@ extension StoreCommits {
 
 /// The right to run a source.
 package protocol SourceClaim: Sendable {
+    /// Checks, without asking anybody, that no other run can have taken the right over. To be called before each request.
+    ///
+    /// - Throws: ``StoreError`` where one may have.
+    func check() throws
+
     func unlock()
 }

@@ -75,12 +75,12 @@ import Testing
         }
     }
 
-    @Test func leasesAreRenewedForAMinuteAndCommitsRenewTheirOwn() async throws {
+    @Test func leasesAreRenewedAndCommitsRenewTheirOwn() async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()
             let leases = try ["a", "b"].map { try #require(try store.claim($0)) }
-            let rest = "SELECT held_until > now() FROM tributary_source ORDER BY source"
-            try database.connect().execute("UPDATE tributary_source SET held_until = now() - interval '1 second'")
+            let rest = "SELECT held_until < '2099-01-01' FROM tributary_source ORDER BY source"
+            try database.connect().execute("UPDATE tributary_source SET held_until = '2100-01-01'")
             // A commit under way holds its row, and is not waited for.
             let commit = try database.connect()
             try commit.executeScript("BEGIN; SELECT FROM tributary_source WHERE source = 'b' FOR UPDATE")

@@ -150,6 +150,29 @@ import Testing
         #expect(plan.nextWake == now + 600)
     }
 
+    @Test func aDaemonAmongOthersRunsOnlyItsOwn() async throws {
+        var plan = Schedule(sharing: try await configuration(["a": "", "b": "", "c": ""], concurrency: 9))
+        #expect(plan.takeStarts(now: now).isEmpty && plan.nextWake == nil)
+        plan.refresh(nil)
+        #expect(plan.takeStarts(now: now).isEmpty)
+        // Another daemon has run "b", and "a" never ran.
+        plan.own(["a", "b"], ["b": SourceState(source: "b", nextDue: now + 600)], now: now)
+        #expect(plan.takeStarts(now: now).map(\.source.name) == ["a"])
+        #expect(plan.nextWake == now + 600)
+        plan.refresh(["a", "b", "c"])
+        #expect(plan.takeStarts(now: now).map(\.source.name) == ["b"])
+        // Given up during a run: it ends, and is not run again, although it was asked for.
+        plan.giveUp(["a"])
+        plan.finished("a", nextDue: now + 9, now: now)
+        plan.finished("b", nextDue: now + 600, now: now, jitter: 0)
+        #expect(plan.nextWake == now + 600)
+        // By hand, somebody else has run it, and a stranger's is no concern.
+        plan.take(["b": SourceState(source: "b", nextDue: now + 700), "c": SourceState(source: "c")], now: now)
+        #expect(plan.nextWake == now + 700)
+        plan.own(["a"], ["a": SourceState(source: "a", nextDue: now + 50)], now: now)
+        #expect(plan.nextWake == now + 50)
+    }
+
     /// The running service on a clock that the test moves.
     @Test func theServiceRunsSourcesWhenTheyAreDue() async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -21,6 +21,7 @@ struct StackTransaction {
         try store.lockWaits.limit(connection)
         try store.lockWaits.whileWaiting(connection) { try ledger.checkLease(of: commit.report.source) }
         let run = try ledger.drawRun(of: commit.report)
+        store.ownRuns.note(run.id)
         let watch = ClaimWatch(claims)
         let merge = Merge(
             connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)

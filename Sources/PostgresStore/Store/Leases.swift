@@ -8,45 +8,69 @@ final class Leases: Sendable {
         var number: Int64
     }
 
+    private struct Entry {
+        /// nil while it is being claimed.
+        var number: Int64?
+        /// The time until which nobody else can have taken it. It never is later than the store's.
+        var until: ContinuousClock.Instant?
+    }
+
     /// The seconds for which a lease holds without being renewed, by the server's clock.
-    static let seconds = 60
+    static let seconds = 20
 
     /// Tells this store from those of other processes, and from others in this process.
     let holder = UUID().uuidString
 
-    /// The number of each lease by its source; nil while it is being claimed.
-    private let numbers = Mutex<[String: Int64?]>([:])
+    /// By the source.
+    private let entries = Mutex<[String: Entry]>([:])
 
     /// Takes note that a source is being claimed.
     ///
     /// - Returns: false where it is held or being claimed already.
     func begin(_ source: String) -> Bool {
-        numbers.withLock { numbers in
-            guard numbers[source] == nil else { return false }
-            numbers[source] = .some(nil)
+        entries.withLock { entries in
+            guard entries[source] == nil else { return false }
+            entries[source] = Entry()
             return true
         }
     }
 
-    /// - Parameter number: nil where the claim failed.
-    func end(_ source: String, _ number: Int64?) {
-        numbers.withLock { $0[source] = number.map { .some($0) } }
+    /// - Parameters:
+    ///   - number: nil where the claim failed.
+    ///   - asked: the time before the store was asked for it.
+    func end(_ source: String, _ number: Int64?, asked: ContinuousClock.Instant) {
+        entries.withLock {
+            $0[source] = number.map { Entry(number: $0, until: asked + .seconds(Self.seconds)) }
+        }
+    }
+
+    /// - Parameter asked: the time before the store was asked to renew it.
+    func renew(_ source: String, asked: ContinuousClock.Instant) {
+        entries.withLock { $0[source]?.until = asked + .seconds(Self.seconds) }
     }
 
     /// - Returns: false where the lease had been given up before.
     func remove(_ source: String, _ number: Int64) -> Bool {
-        numbers.withLock { numbers in
-            guard numbers[source] == .some(number) else { return false }
-            numbers[source] = nil
+        entries.withLock { entries in
+            guard entries[source]?.number == number else { return false }
+            entries[source] = nil
             return true
         }
     }
 
     /// Returns the lease under which a source is run; nil where it is run without one.
     func lease(of source: String) -> Lease? {
-        (numbers.withLock { $0[source] } ?? nil).map { Lease(holder: holder, number: $0) }
+        entries.withLock { $0[source]?.number }.map { Lease(holder: holder, number: $0) }
+    }
+
+    /// True as long as nobody else can have taken a lease.
+    func isInForce(_ source: String, _ number: Int64) -> Bool {
+        entries.withLock { entries in
+            guard let entry = entries[source], entry.number == number, let until = entry.until else { return false }
+            return .now < until
+        }
     }
 
     /// The sources with a lease.
-    var sources: [String] { numbers.withLock { $0.filter { $0.value != nil }.keys.sorted() } }
+    var sources: [String] { entries.withLock { $0.filter { $0.value.number != nil }.keys.sorted() } }
 }

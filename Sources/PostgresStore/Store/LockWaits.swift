@@ -15,11 +15,20 @@ final class LockWaits: Sendable {
 
     private let state = Mutex(State())
 
-    /// Limits the waits of the connection's transaction.
+    /// The time after which the server ends a transaction whose client says nothing: a process that was stopped in the
+    /// middle of a commit would else keep its locks from all others.
+    private static let silence = Duration.seconds(10)
+
+    /// Limits the waits of the connection's transaction, and the waits that it may cause.
     func limit(_ connection: PostgresConnection) throws {
         let rest = state.withLock(\.deadline).map { max(.milliseconds(1), ContinuousClock.now.duration(to: $0)) }
         let milliseconds = Int((rest ?? Self.limit) / .milliseconds(1))
-        try connection.execute("SET LOCAL lock_timeout = \(max(1, milliseconds))")
+        let silence = Int(Self.silence / .milliseconds(1))
+        try connection.executeScript(
+            """
+            SET LOCAL lock_timeout = \(max(1, milliseconds));
+            SET LOCAL idle_in_transaction_session_timeout = \(silence)
+            """)
     }
 
     /// Runs a body that may wait, and that ``end()`` ends.

@@ -86,7 +86,23 @@ enum OwnTables {
             );
             CREATE INDEX tributary_forgotten_claim ON tributary_forgotten (claim);
             """
-        )
+        ),
+        (
+            "tributary.2",
+            """
+            CREATE TABLE tributary_daemon (
+                id text PRIMARY KEY,
+                name text NOT NULL,
+                started_at timestamptz NOT NULL,
+                seen_at timestamptz NOT NULL,
+                declared text NOT NULL,
+                sources jsonb NOT NULL,
+                sharing text
+            );
+            COMMENT ON COLUMN tributary_daemon.sources IS 'the names of the sources that it declares, by their groups';
+            COMMENT ON COLUMN tributary_daemon.sharing IS 'the daemons that it knows of, as a fingerprint';
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

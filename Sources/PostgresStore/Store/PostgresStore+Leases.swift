@@ -10,7 +10,9 @@ extension PostgresStore {
     func lease(of source: String) throws -> SourceLease? {
         guard leases.begin(source) else { return nil }
         var number: Int64?
-        defer { leases.end(source, number) }
+        let asked = ContinuousClock.now
+        defer { leases.end(source, number, asked: asked) }
+        try scratch.make()
         // Our own name in the table is that of a lease which was not given up in time, or whose claim was not answered.
         // Rows that a commit has locked are not waited for, as their leases are in force.
         number = try ask { connection in
@@ -28,10 +30,12 @@ extension PostgresStore {
                 """, [.text(source), .text(leases.holder)]
             ).first?.int64(0)
         }
-        return number.map { SourceLease(source, number: $0, in: self) }
+        guard let number else { return nil }
+        leaseKeeper.keep(self)
+        return SourceLease(source, number: number, in: self)
     }
 
-    /// Renews every lease of this store. To be called every ten seconds.
+    /// Renews every lease of this store that has not ended.
     ///
     /// - Returns: the sources whose leases have gone to others; their runs can commit nothing any more.
     /// - Throws: ``StoreError``
@@ -39,21 +43,29 @@ extension PostgresStore {
     package func renewLeases() throws -> [String] {
         let sources = leases.sources
         guard !sources.isEmpty else { return [] }
+        let asked = ContinuousClock.now
         return try ask { connection in
             // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed at its end.
             try connection.execute(
                 """
                 WITH held AS (
-                    SELECT source FROM tributary_source WHERE source = ANY ($1) AND holder = $2 FOR UPDATE SKIP LOCKED
+                    SELECT source FROM tributary_source
+                    WHERE source = ANY ($1) AND holder = $2 AND held_until >= clock_timestamp() FOR UPDATE SKIP LOCKED
                 ), renewed AS (
                     UPDATE tributary_source s
                     SET held_until = clock_timestamp() + interval '\(Leases.seconds) seconds'
-                    FROM held WHERE s.source = held.source
+                    FROM held WHERE s.source = held.source RETURNING s.source
                 )
-                SELECT asked.source FROM unnest($1::text[]) AS asked (source)
-                LEFT JOIN tributary_source s ON s.source = asked.source WHERE s.holder IS DISTINCT FROM $2
+                SELECT asked.source, renewed.source IS NOT NULL, s.holder IS DISTINCT FROM $2
+                FROM unnest($1::text[]) AS asked (source)
+                LEFT JOIN renewed ON renewed.source = asked.source
+                LEFT JOIN tributary_source s ON s.source = asked.source
                 """, [.textArray(try PostgresTextArray(sources)), .text(leases.holder)]
-            ).compactMap { $0.string(0) }
+            ).compactMap { row in
+                let source = row.string(0) ?? ""
+                if try row.bool(1) == true { leases.renew(source, asked: asked) }
+                return try row.bool(2) == true ? source : nil
+            }
         }
     }
 

@@ -17,15 +17,8 @@ extension PostgresStore: MainStore {
     /// Does nothing: the server keeps its files in order by itself.
     package func tidy() {}
 
-    /// Removes the scratch databases left by runs of this process's forerunner. Those of processes that live are kept.
-    package func removeAbandonedScratch() throws {
-        guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder) else { return }
-        for file in files where file.hasSuffix(".scratch") {
-            guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
-                let claim = try claim(source)
-            else { continue }
-            ScratchDatabase.removeFile(at: ScratchDatabase.path(of: source, in: workFolder))
-            claim.unlock()
-        }
-    }
+    package var workFolder: String { scratch.path }
+
+    /// Removes the scratch databases of processes that are gone. Those of processes that live are kept.
+    package func removeAbandonedScratch() throws { try WorkFolder.removeAbandoned(in: scratch.parent) }
 }

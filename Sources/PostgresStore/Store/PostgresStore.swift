@@ -14,11 +14,13 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let connections: ConnectionPool
     /// The store's address for messages, without a password: `postgresql://user@host/database`.
     package let description: String
-    /// The folder of scratch databases.
-    package let workFolder: String
+    /// The folder of this store's scratch databases.
+    let scratch: WorkFolder
     let tableDetails = TableDetailsCache()
     let requestIndex = RequestIndex()
     let leases = Leases()
+    let leaseKeeper = LeaseKeeper()
+    let ownRuns = OwnRuns()
     let lockWaits = LockWaits()
     let groupCommit = GroupCommit()
     let commitThreads = CommitThreads()
@@ -27,12 +29,12 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - url: a connection string of libpq, as a URI or as keywords.
-    ///   - workFolder: the folder of scratch databases.
+    ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(url: String, workFolder: String, schema: String? = nil) throws {
         connectionString = url
-        self.workFolder = workFolder
+        scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
@@ -51,7 +53,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// - Throws: ``StoreError``, also where the database has no tables of Tributary's.
     package init(readingAt url: String, workFolder: String) throws {
         connectionString = url
-        self.workFolder = workFolder
+        scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
@@ -84,8 +86,11 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// Makes waits for locks that other sessions hold end within three seconds, because the program is to stop.
     package func stopWaiting() { lockWaits.end() }
 
-    /// Closes every connection. The store must not be used afterwards.
-    package func close() throws { connections.close() }
+    /// Closes every connection, and removes the scratch databases. The store must not be used afterwards.
+    package func close() throws {
+        connections.close()
+        scratch.remove()
+    }
 
     /// Asks the database, and once more on a new connection if the first one is lost.
     ///

@@ -1,8 +1,9 @@
+import FeedModel
 import FeedStores
 
 /// The right to run a source, held by one run in one process at a time.
 ///
-/// A row of `tributary_source` names its holder. It lasts for a minute, and longer as long as its holder renews it. A
+/// A row of `tributary_source` names its holder. It lasts for some seconds, and longer as long as its holder renews it. A
 /// run whose lease has gone to another can commit nothing.
 final class SourceLease: SourceClaim {
     let source: String
@@ -15,10 +16,15 @@ final class SourceLease: SourceClaim {
         self.store = store
     }
 
+    /// - Throws: ``StoreError`` where it was not renewed in time.
+    package func check() throws {
+        guard store.leases.isInForce(source, number) else { throw StoreError.leaseEnded(source) }
+    }
+
     /// Gives the right up. Nothing happens the second time.
     package func unlock() {
         guard store.leases.remove(source, number) else { return }
-        // Where the server cannot be reached, the lease ends by itself within a minute.
+        // Where the server cannot be reached, the lease ends by itself within seconds.
         try? store.release(Leases.Lease(holder: store.leases.holder, number: number), of: source)
     }
 }

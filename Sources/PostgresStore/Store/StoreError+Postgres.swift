@@ -44,4 +44,10 @@ extension StoreError {
     static func leaseLost(_ source: String) -> StoreError {
         StoreError(.unavailable, "the source '\(source)' is run by another daemon now")
     }
+
+    static func leaseEnded(_ source: String) -> StoreError {
+        StoreError(
+            .unavailable,
+            "the right to run '\(source)' could not be renewed in time, so that another daemon may run it now")
+    }
 }

@@ -5,7 +5,7 @@ import TributaryEngine
 
 struct RefreshCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Tell the running daemon to refresh sources now.",
+        commandName: "refresh", abstract: "Tell the running daemons to refresh sources now.",
         discussion: "Returns at once; `status` and `history` show what came of it.")
 
     @OptionGroup var options: GlobalOptions
@@ -17,19 +17,30 @@ struct RefreshCommand: ProgramCommand {
     var json = false
 
     private struct Result: Encodable {
-        var daemon: Int32
+        /// The process's id, on a store in a file.
+        var daemon: Int32?
+        /// The daemons' names, on a store that several share.
+        var daemons: [String]?
         var sources: [String]
+
+        init(_ asked: RefreshRequest.Asked, _ sources: [String]) {
+            switch asked {
+            case .process(let id): daemon = id
+            case .daemons(let names): daemons = names
+            }
+            self.sources = sources
+        }
     }
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let daemon = try DaemonFolder(configuration).requestRefresh(sources)
+        let daemon = try RefreshRequest(configuration: configuration).send(sources)
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
         if json {
-            Terminal.print(try JSONOutput.line(Result(daemon: daemon, sources: asked)))
+            Terminal.print(try JSONOutput.line(Result(daemon, asked)))
         } else {
-            Terminal.print("asked the daemon (process \(daemon)) to refresh \(asked.joined(separator: ", "))")
+            Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
         }
     }
 }

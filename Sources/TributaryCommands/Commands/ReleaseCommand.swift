@@ -21,21 +21,28 @@ struct ReleaseCommand: ProgramCommand {
 
     private struct Result: Encodable {
         var released: [String]
+        /// The process's id, on a store in a file.
         var daemon: Int32?
+        /// The daemons' names, on a store that several share.
+        var daemons: [String]?
     }
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
         let released = try StoreReader(configuration).release(sources)
-        let folder = DaemonFolder(configuration)
-        let daemon = try released.isEmpty || !folder.isDaemonRunning ? nil : folder.requestRefresh(released)
-        if json { return Terminal.print(try JSONOutput.line(Result(released: released, daemon: daemon))) }
+        let asked = try released.isEmpty ? nil : RefreshRequest(configuration: configuration).sendIfPossible(released)
+        if json {
+            var result = Result(released: released)
+            if case .process(let id) = asked { result.daemon = id }
+            if case .daemons(let names) = asked { result.daemons = names }
+            return Terminal.print(try JSONOutput.line(result))
+        }
         for source in sources {
             let isReleased = released.contains(source)
             Terminal.print(
                 isReleased
-                    ? "\(source) is released" + (daemon.map { "; the daemon (process \($0)) refreshes it now" } ?? "")
+                    ? "\(source) is released" + (asked.map { "; \($0.text) refreshes it now" } ?? "")
                     : "\(source) is not held")
         }
     }

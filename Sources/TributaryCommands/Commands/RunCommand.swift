@@ -11,7 +11,7 @@ struct RunCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the daemon in the foreground.",
         discussion: """
-            SIGTERM and SIGINT stop it; SIGHUP reloads the configuration; SIGUSR1 refreshes every source now. Under \
+            Several may run on one store in PostgreSQL, and share its sources. SIGTERM and SIGINT stop it; SIGHUP reloads the configuration; SIGUSR1 refreshes every source now. Under \
             systemd it notifies readiness, reloads and its watchdog.
             """)
 
@@ -38,8 +38,8 @@ struct RunCommand: ProgramCommand {
         // Signals are trapped before other processes can find this one: until then, their default action would end it.
         let trapped = await UnixSignalsSequence(trapping: .sighup, .sigusr1)
         let folder = DaemonFolder(configuration)
-        let presence = try folder.claim()
-        defer { presence.release() }
+        let presence = try folder?.claim()
+        defer { presence?.release() }
         let service = try program.service(configuration, logger: logger)
         let systemd = SystemdNotifier()
         let file = options.configurationFile

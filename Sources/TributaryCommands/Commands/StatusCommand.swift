@@ -4,6 +4,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import TributaryEngine
+import TributaryStores
 
 struct StatusCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -19,9 +20,11 @@ struct StatusCommand: ProgramCommand {
 
     private struct Entry: Encodable {
         var state: SourceState
+        /// The daemons, where several may share the store.
+        var daemons: SharedDaemons?
 
         enum Key: String, CodingKey {
-            case source, outcome, last_run, last_commit, next_due, failures, error, note
+            case source, outcome, last_run, last_commit, next_due, failures, error, note, daemon, runner
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -34,6 +37,9 @@ struct StatusCommand: ProgramCommand {
             try container.encode(state.failures, forKey: .failures)
             try container.encode(state.error, forKey: .error)
             try container.encode(state.note, forKey: .note)
+            guard let daemons else { return }
+            try container.encode(daemons.owner(of: state.source), forKey: .daemon)
+            try container.encode(daemons.runner(of: state.source), forKey: .runner)
         }
     }
 
@@ -41,16 +47,19 @@ struct StatusCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
         let shown = configuration.sources.filter { sources.isEmpty || sources.contains($0.name) }
-        let stored = try StoreReader(configuration).states()
+        let store = try configuration.openExistingStore()
+        let stored = try store?.sourceStates() ?? [:]
+        let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         let states = shown.map { stored[$0.name] ?? SourceState(source: $0.name) }
-        if json { return Terminal.print(try JSONOutput.line(states.map(Entry.init))) }
+        if json { return Terminal.print(try JSONOutput.line(states.map { Entry(state: $0, daemons: daemons) })) }
 
         let terminal = Terminal()
         let now = Date()
-        var table = TextTable([
-            ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
-            ("FAILURES", .right),
-        ])
+        var table = TextTable(
+            [
+                ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
+                ("FAILURES", .right),
+            ] + (daemons == nil ? [] : [("DAEMON", .left)]))
         for (source, state) in zip(shown, states) {
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let outcome = state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
@@ -59,10 +68,11 @@ struct StatusCommand: ProgramCommand {
                 ? (state.gone != nil
                     ? "never" : state.isHeld ? "held" : RelativeTime.text(max(state.nextDue ?? now, now), now: now))
                 : "switched off"
-            table.add([
-                .init(source.name), outcome, time(state.lastRun), time(state.lastCommit), .init(due),
-                .init(String(state.failures)),
-            ])
+            table.add(
+                [
+                    .init(source.name), outcome, time(state.lastRun), time(state.lastCommit), .init(due),
+                    .init(String(state.failures)),
+                ] + (daemons.map { [.init($0.text(for: source.name))] } ?? []))
         }
         let lines = table.lines(on: terminal)
         Terminal.print(lines[0])
@@ -71,8 +81,9 @@ struct StatusCommand: ProgramCommand {
             if let note = state.note { Terminal.print("    " + terminal.colored(note, .yellow)) }
             if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
         }
-        let folder = DaemonFolder(configuration)
-        if !folder.isDaemonRunning {
+        let isDaemonRunning = DaemonFolder(configuration)?.isDaemonRunning ?? (daemons?.records.isEmpty == false)
+        if let daemons, isDaemonRunning { Terminal.print("Daemons: " + daemons.summary(now: now)) }
+        if !isDaemonRunning {
             Terminal.print(
                 terminal.colored("No daemon runs: what is due waits for `run`, or for `sync`.", .yellow))
         }

@@ -3,14 +3,12 @@ import FeedModel
 import FeedStores
 import TributaryStores
 
-/// Gives `status`, `history` and `release` access to the store. A store that does not exist yet counts as empty, and is
+/// Gives `history` and `release` access to the store. A store that does not exist yet counts as empty, and is
 /// not created.
 struct StoreReader {
     private let configuration: TributaryConfiguration
 
     init(_ configuration: TributaryConfiguration) { self.configuration = configuration }
-
-    func states() throws -> [String: SourceState] { try configuration.openExistingStore()?.sourceStates() ?? [:] }
 
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
         try configuration.openExistingStore()?.runs(of: source, failed: failed, limit: limit) ?? []

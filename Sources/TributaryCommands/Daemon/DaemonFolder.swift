@@ -2,12 +2,16 @@ import FeedDeclarations
 import Foundation
 import TributaryEngine
 
-/// The files through which a store's daemon is found and asked. `STORE-daemon` holds its process id and is locked while
+/// The files through which the daemon of a store in a file is found and asked. `STORE-daemon` holds its process id and is locked while
 /// it lives. `STORE-refresh/` takes the names of sources to refresh, in a file for each request.
 struct DaemonFolder: Sendable {
     private let storePath: String
 
-    init(_ configuration: TributaryConfiguration) { storePath = configuration.localPath }
+    /// - Returns: nil for a store on a server, where several daemons may run, and find each other.
+    init?(_ configuration: TributaryConfiguration) {
+        guard case .file(let path) = configuration.store else { return nil }
+        storePath = path
+    }
 
     private var presencePath: String { storePath + "-daemon" }
     private var requestsPath: String { storePath + "-refresh" }
@@ -48,7 +52,7 @@ struct DaemonFolder: Sendable {
     /// - Returns: the daemon's process id.
     func requestRefresh(_ sources: [String]) throws -> Int32 {
         guard let process = runningProcess() else {
-            throw Failure.failed("no daemon runs on \(storePath); start one with 'run', or use 'sync'")
+            throw RefreshRequest.nobody(storePath)
         }
         let manager = FileManager.default
         try manager.createDirectory(atPath: requestsPath, withIntermediateDirectories: true)

@@ -10,7 +10,8 @@ import UnixSignals
 struct SignalService: Service {
     let signals: UnixSignalsSequence
     let service: SyncService
-    let folder: DaemonFolder
+    /// nil where several daemons may run, who get the names of sources through the store.
+    let folder: DaemonFolder?
     let systemd: SystemdNotifier
     let logger: Logger
     let loadConfiguration: @Sendable () throws -> TributaryConfiguration
@@ -46,7 +47,7 @@ struct SignalService: Service {
     }
 
     private func refresh() {
-        switch folder.takeRequests() {
+        switch folder?.takeRequests() ?? .all {
         case .all:
             logger.notice("Refreshing every source")
             service.refresh()

@@ -10,6 +10,11 @@ import XMLStream
 enum DueTime {
     /// The delay before the first retry after a failure, unless the cache interval is shorter.
     static let firstRetry = Duration.seconds(60)
+    /// The same for a source, in seconds.
+    static func firstRetry(of source: SourceDeclaration) -> Double {
+        max(1, min(source.cache.seconds, firstRetry.seconds))
+    }
+
     /// The longest delay between retries, unless the cache interval is longer.
     static let longestRetry = Duration.seconds(3600)
 
@@ -83,11 +88,11 @@ enum DueTime {
                 state.note = join(state.note, "\(times); asked again \(time(due))")
             }
         case .cancelled:
-            // It was not the source's fault, so it stays due. But it waits a minute, in case the process starts again
-            // at once.
+            // It was not the source's fault, so it stays due. But it waits up to a minute, in case the process starts
+            // again at once.
             state.outcome = outcome
             let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
-            state.nextDue = max(due ?? .distantPast, startedAt + firstRetry.seconds)
+            state.nextDue = max(due ?? .distantPast, startedAt + firstRetry(of: source))
             state.lastRun = startedAt
             state.error = error
         }

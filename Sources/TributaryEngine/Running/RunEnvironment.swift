@@ -26,8 +26,12 @@ struct RunEnvironment: Sendable {
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
     /// The attempts that this process has begun.
     var attempts = RunAttempts()
+    /// The sources that this daemon may run; nil where no other daemon shares them.
+    var ownership: Ownership?
     /// True if a source runs even while it is held because processes died during its runs.
     var runsHeld = false
+
+    func mayRun(_ source: String) -> Bool { ownership?.owns(source) ?? true }
 
     /// Sends a request with the fetcher of its URL's scheme.
     ///

@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedFetching
+import FeedStores
 
 /// The resources that a run shares with others: its slot, which it lends while it waits, and the places at hosts.
 extension StackRun {
@@ -36,12 +37,24 @@ extension StackRun {
     /// places must not wait for one more, as every run might do so.
     func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
         let host = try request.origin()
-        return mayWait ? try await place(at: host) : environment.hosts.placeIfFree(at: host)
+        guard mayWait else {
+            try claim?.check()
+            return environment.hosts.placeIfFree(at: host)
+        }
+        return try await place(at: host)
     }
 
     /// Returns a place at a host. While the run waits for it, another run goes on, so a host that hangs delays only its
     /// own sources.
+    ///
+    /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
     func place(at host: String) async throws -> HostLimiter.Place {
+        let place = try await freePlace(at: host)
+        try claim?.check()
+        return place
+    }
+
+    private func freePlace(at host: String) async throws -> HostLimiter.Place {
         let reserved = permit.place
         permit.place = nil
         if let reserved, reserved.key == host { return reserved }

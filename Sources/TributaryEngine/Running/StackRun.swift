@@ -25,6 +25,8 @@ actor StackRun {
     /// The permit to go on without a slot.
     var absence: HostLimiter.Place?
 
+    /// The right to run the source, once the run has it.
+    var claim: (any SourceClaim)?
     var startedAt = Date()
     var start = ContinuousClock.now
     var state: SourceState
@@ -62,8 +64,12 @@ actor StackRun {
         defer { permit = RunPermit() }
         return await withTaskCancellationHandler {
             do {
+                guard environment.mayRun(source.name) else { return notOurs() }
                 let lock = try await claim()
                 defer { lock.unlock() }
+                // A source that was given up meanwhile is the next daemon's, which waits for this claim's end.
+                guard environment.mayRun(source.name) else { return notOurs() }
+                claim = lock
                 return await runClaimed()
             } catch {
                 return report(ending(with: error))
@@ -76,6 +82,9 @@ actor StackRun {
     /// Waits until the source has no other run, in this process or another. Other sources go on meanwhile.
     private func claim() async throws -> any SourceClaim {
         let hadSlot = permit.slot != nil
+        // On a server, each attempt is a question.
+        let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
+        var pause = Duration.milliseconds(50)
         while true {
             if let lock = try environment.store.claim(source.name) {
                 if hadSlot, permit.slot == nil {
@@ -85,7 +94,8 @@ actor StackRun {
             }
             permit = RunPermit()
             // The kernel does not announce that a lock was released, so it is tried again.
-            try await environment.clock.sleep(for: .milliseconds(50))
+            try await environment.clock.sleep(for: pause)
+            pause = min(pause * 2, longestPause)
         }
     }
 
@@ -160,7 +170,8 @@ actor StackRun {
             let isNew = state.declared != nil && state.declared != source.identity
             environment.attempts.begin(source.name, after: deaths)
             try await environment.store.noteAttempt(
-                source.name, number: deaths + 1, wait: mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry.seconds,
+                source.name, number: deaths + 1,
+                wait: mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
                 declared: source.identity, now: startedAt)
             try await sendRequests()
             return try await finish()
@@ -170,6 +181,12 @@ actor StackRun {
         context?.remove()
         context = nil
         return await record(ending)
+    }
+
+    /// Reports a source that another daemon runs.
+    private func notOurs() -> RunReport {
+        let now = environment.clock.now()
+        return RunReport(source: source.name, outcome: .fresh, startedAt: now, nextDue: now)
     }
 
     /// Reports a source as held after it killed the process several times, as the other sources need the process.

@@ -14,6 +14,8 @@ struct Schedule {
     }
 
     private var sources: [String: SourceDeclaration] = [:]
+    /// The sources that are this daemon's to run; nil where no other daemon shares them.
+    private var own: Set<String>?
     private var queue = DueQueue()
     /// Sources that are due.
     private var ready = StartQueue()
@@ -35,6 +37,13 @@ struct Schedule {
             let due = DueTime.start(source, state: states[source.name], now: now)
             queue.schedule(source.name, at: Self.look(at: due, now: now))
         }
+    }
+
+    /// Creates a schedule of a daemon that shares the sources with others. None is its own yet.
+    init(sharing configuration: TributaryConfiguration) {
+        suspects = []
+        own = []
+        sources = Dictionary(uniqueKeysWithValues: configuration.enabledSources.map { ($0.name, $0) })
     }
 
     /// Creates a schedule that runs each of these sources once, as soon as possible.
@@ -62,7 +71,37 @@ struct Schedule {
     /// Schedules sources for a run now, all of them for nil. A source that is running is run once more when it has
     /// ended.
     mutating func refresh(_ names: [String]?) {
-        for name in names ?? sources.keys.sorted() where sources[name] != nil { ask(name) }
+        for name in names ?? sources.keys.sorted() where isOurs(name) { ask(name) }
+    }
+
+    private func isOurs(_ name: String) -> Bool { sources[name] != nil && own?.contains(name) ?? true }
+
+    /// Takes sources that another daemon may have run before.
+    mutating func own(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
+        own?.formUnion(names)
+        suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
+        for name in names { wait(for: name, states[name], now: now) }
+    }
+
+    /// Leaves sources to another daemon. Those that are running end.
+    mutating func giveUp(_ names: Set<String>) {
+        own?.subtract(names)
+        for name in names {
+            queue.remove(name)
+            asked.remove(name)
+            changed.remove(name)
+        }
+    }
+
+    /// Takes over when sources are due that another process has run.
+    mutating func take(_ states: [String: SourceState], now: Date) {
+        for (name, state) in states where isOurs(name) && !asked.contains(name) { wait(for: name, state, now: now) }
+    }
+
+    private mutating func wait(for name: String, _ state: SourceState?, now: Date) {
+        // A running source is scheduled when its run has ended.
+        guard let source = sources[name], !running.contains(name) else { return }
+        queue.schedule(name, at: Self.look(at: DueTime.start(source, state: state, now: now), now: now))
     }
 
     private mutating func ask(_ name: String) {
@@ -84,6 +123,7 @@ struct Schedule {
             changed.remove(name)
         }
         for (name, source) in sources where former[name] != source {
+            guard isOurs(name) else { continue }
             if running.contains(name) { changed.insert(name) } else { queue.schedule(name, at: now) }
         }
     }
@@ -100,7 +140,7 @@ struct Schedule {
         suspects.remove(name)
         ready.finished(name)
         let isChanged = changed.remove(name) != nil
-        guard once == nil, let source = sources[name] else { return }
+        guard once == nil, let source = sources[name], isOurs(name) else { return }
         // Never again within the same second, however short the cache interval.
         let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
         queue.schedule(
@@ -121,11 +161,11 @@ struct Schedule {
     mutating func takeStarts(now: Date, admit: (_ origin: String?) -> RunPermit.Admission) -> [Start] {
         while let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
-            if let source = sources[name], !running.contains(name) { ready(source) }
+            if let source = sources[name], isOurs(name), !running.contains(name) { ready(source) }
         }
         var starts: [Start] = []
         while let (name, permit) = ready.next(admit) {
-            guard let source = sources[name] else {
+            guard let source = sources[name], isOurs(name) else {
                 ready.finished(name)
                 continue
             }

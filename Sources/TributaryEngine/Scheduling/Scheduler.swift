@@ -33,6 +33,17 @@ final class Scheduler: Sendable {
     /// Puts a new configuration in force. Sources that are declared as before are not disturbed.
     func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
 
+    /// Runs sources that have become this daemon's.
+    ///
+    /// - Parameter states: those of sources that ever ran.
+    func own(_ sources: Set<String>, _ states: [String: SourceState]) { continuation.yield(.own(sources, states)) }
+
+    /// Leaves sources to another daemon. Those that are running end.
+    func giveUp(_ sources: Set<String>) { continuation.yield(.giveUp(sources)) }
+
+    /// Takes over when sources are due that another process has run.
+    func take(_ states: [String: SourceState]) { continuation.yield(.take(states)) }
+
     /// Returns when the loop has handled this event, or at once if the loop has ended.
     package func heartbeat() async {
         await heartbeat.wait { continuation.yield(.heartbeat) }
@@ -40,6 +51,7 @@ final class Scheduler: Sendable {
 
     /// Runs each source whenever it is due, until the task is cancelled.
     func run() async throws {
+        guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
         let states = try environment.store.sourceStates()
         await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
     }
@@ -100,6 +112,12 @@ final class Scheduler: Sendable {
                     environment.configuration = configuration
                     environment.slots.setLimit(configuration.concurrency)
                     schedule.reload(configuration, now: now)
+                case .own(let sources, let states):
+                    schedule.own(sources, states, now: now)
+                case .giveUp(let sources):
+                    schedule.giveUp(sources)
+                case .take(let states):
+                    schedule.take(states, now: now)
                 case .free(let origin):
                     schedule.free(origin)
                 case .finished(let report, let ended):

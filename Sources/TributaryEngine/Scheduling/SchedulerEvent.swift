@@ -11,6 +11,12 @@ enum SchedulerEvent: Sendable {
     case refresh([String]?)
     /// The configuration has changed.
     case reload(TributaryConfiguration)
+    /// These sources have become this daemon's. The states are those of sources that ever ran.
+    case own(Set<String>, [String: SourceState])
+    /// These sources are another daemon's now.
+    case giveUp(Set<String>)
+    /// The states of sources that another process has run.
+    case take([String: SourceState])
     /// A request for a sign that the loop still runs.
     case heartbeat
     /// A place at this origin, or a slot for a run, has become free.

@@ -31,6 +31,8 @@ public final class SyncService: Service {
     private let environment: RunEnvironment
     private let scheduler: Scheduler
     private let storeWatch: StoreWatch
+    /// This daemon among those that share the store; nil where none can.
+    private let group: DaemonGroup?
 
     /// Prepares the store for the sources; blocks while it does.
     ///
@@ -57,20 +59,37 @@ public final class SyncService: Service {
             http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger, onProgress: onProgress)
+        var daemonEnvironment = environment
+        let sharedStore = store as? any SharedStore
+        let ownership = sharedStore.map { _ in Ownership() }
+        daemonEnvironment.ownership = ownership
         storeWatch = StoreWatch(store, clock: clock)
-        scheduler = Scheduler(environment: environment) { [storeWatch] report in
+        let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch] report in
             continuation.yield(report)
             storeWatch.note(report)
         }
+        self.scheduler = scheduler
+        group =
+            if let sharedStore, let ownership {
+                DaemonGroup(
+                    sharedStore, scheduler: scheduler, ownership: ownership, environment: daemonEnvironment)
+            } else {
+                nil
+            }
     }
 
     /// Refreshes every source when it is due, until the task is cancelled or the service group shuts down.
     public func run() async throws {
         defer { outcomeContinuation.finish() }
         do {
-            try await cancelWhenGracefulShutdown { try await self.scheduler.run() }
+            try await cancelWhenGracefulShutdown {
+                async let sharing: Void? = self.group?.run()
+                try await self.scheduler.run()
+                await sharing
+            }
         } catch is CancellationError {
         }
+        await group?.leave()
         try await environment.http.shutdown()
     }
 
@@ -144,7 +163,10 @@ public final class SyncService: Service {
 
     /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
     /// start. Sources declared as before are not disturbed.
-    public func reload(_ configuration: TributaryConfiguration) { scheduler.reload(configuration) }
+    public func reload(_ configuration: TributaryConfiguration) {
+        scheduler.reload(configuration)
+        group?.reload(configuration)
+    }
 
     /// Closes the store's connections. The service must not be used afterwards.
     ///

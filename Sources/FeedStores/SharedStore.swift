@@ -1,0 +1,62 @@
+package import FeedModel
+
+/// A store on which several daemons may run. They know each other through it.
+///
+/// Methods block their thread, so none is called from the cooperative pool.
+package protocol SharedStore: MainStore {
+    /// The name under which this store's runs hold their claims, and by which its daemon is known.
+    var daemonID: String { get }
+
+    /// Notes that a daemon lives. Tells the others at once where it is new, or declares or shares differently.
+    ///
+    /// - Returns: all daemons that live, this one included.
+    func beat(_ daemon: DaemonRecord) throws -> [DaemonRecord]
+
+    /// Notes that this store's daemon has ended, and tells the others.
+    func leave() throws
+
+    /// Returns the daemons that live.
+    func daemons() throws -> [DaemonRecord]
+
+    /// Returns the holder of the claim of each source that is run at this moment, by source.
+    func runners() throws -> [String: String]
+
+    /// Returns how sources stand now.
+    func standings(of sources: [String]) throws -> [String: SourceStanding]
+
+    /// Asks all daemons to refresh the sources that are theirs: these, or all where there are none.
+    func requestRefresh(_ sources: [String]) throws
+
+    /// Receives messages on a thread of its own, until it is stopped. A connection that is lost is made again.
+    func listen(_ receive: @escaping @Sendable ([StoreMessage]) -> Void) -> any StoreListening
+}
+
+/// What a daemon must know of a source that has become its own.
+package struct SourceStanding: Sendable {
+    /// nil for a source that never ran.
+    package var state: SourceState?
+    /// True while a run of another daemon holds the source, even of one that died a moment ago.
+    package var isRunElsewhere: Bool
+
+    package init(state: SourceState?, isRunElsewhere: Bool) {
+        self.state = state
+        self.isRunElsewhere = isRunElsewhere
+    }
+}
+
+/// A message that came from another process through a store.
+package enum StoreMessage: Sendable, Equatable {
+    /// A request to refresh these sources, or all (empty), now.
+    case refresh([String])
+    /// Another process has committed rows of this source.
+    case ran(String)
+    /// Daemons have come, gone, or changed, or messages may have been missed.
+    case daemonsChanged
+    /// Nothing can be received for now.
+    case lost(String)
+}
+
+/// What receives a store's messages.
+package protocol StoreListening: Sendable {
+    func stop()
+}

@@ -1,0 +1,196 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+import Foundation
+import Logging
+import Synchronization
+
+/// This daemon among those that share its store: gives signs of life, and decides which sources are its own.
+///
+/// What is not its own any more is given up at once, and only then the others are told. What becomes its own is taken when
+/// all others have told so, and when no run of theirs is left at the host. So the limits of a host hold for all together.
+///
+/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+actor DaemonGroup {
+    /// The seconds until the next look at sources that others have not left yet.
+    private static let secondsBetweenLooks = 0.5
+
+    private let store: any SharedStore
+    private let scheduler: Scheduler
+    private let ownership: Ownership
+    private let busyHosts: BusyHosts
+    private let clock: any RunClock
+    private let logger: Logger
+    private let executor = RunExecutor(label: "tributary.daemons")
+    private let timer: DueTimer
+    private let requests = Mutex(Requests())
+
+    private struct Requests {
+        /// True where a sign of life is to be given at once.
+        var isAlarmed = false
+        var configuration: TributaryConfiguration?
+    }
+
+    private var record: DaemonRecord
+    private var shares: DaemonShares?
+    /// True while the store cannot be reached.
+    private var isCutOff = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ store: any SharedStore, scheduler: Scheduler, ownership: Ownership, environment: RunEnvironment) {
+        self.store = store
+        self.scheduler = scheduler
+        self.ownership = ownership
+        busyHosts = environment.busyHosts
+        clock = environment.clock
+        logger = environment.logger
+        timer = DueTimer(clock: environment.clock)
+        let host = ProcessInfo.processInfo.hostName
+        record = DaemonRecord(
+            id: store.daemonID, name: "\(host):\(ProcessInfo.processInfo.processIdentifier)",
+            startedAt: environment.clock.now(), declared: DeclaredSources(environment.configuration))
+    }
+
+    /// Puts a new configuration in force.
+    nonisolated func reload(_ configuration: TributaryConfiguration) {
+        requests.withLock { $0.configuration = configuration }
+        lookNow()
+    }
+
+    private nonisolated func lookNow() {
+        requests.withLock { $0.isAlarmed = true }
+        timer.set(.distantPast)
+    }
+
+    /// Runs until the task is cancelled. Then the sources still are this daemon's, as its runs have to end.
+    func run() async {
+        let listening = store.listen { [weak self] messages in self?.receive(messages) }
+        defer { listening.stop() }
+        timer.set(.distantPast)
+        for await _ in timer.ticks {
+            if Task.isCancelled { break }
+            requests.withLock { $0.isAlarmed = false }
+            let pause = look()
+            timer.set(clock.now() + pause)
+            if requests.withLock(\.isAlarmed) { timer.set(.distantPast) }
+        }
+        timer.set(nil)
+    }
+
+    /// Tells the others that this daemon has ended.
+    func leave() {
+        do {
+            try store.leave()
+        } catch {
+            logger.warning("The other daemons could not be told of the end", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private nonisolated func receive(_ messages: [StoreMessage]) {
+        var ran: Set<String> = []
+        for message in messages {
+            switch message {
+            case .refresh(let names):
+                logger.notice(
+                    "Refreshing", metadata: ["sources": names.isEmpty ? "all" : "\(names.joined(separator: ","))"])
+                scheduler.refresh(names.isEmpty ? nil : names)
+            case .ran(let source): ran.insert(source)
+            case .daemonsChanged: lookNow()
+            case .lost(let error):
+                logger.warning("Messages of other processes cannot be received", metadata: ["error": "\(error)"])
+            }
+        }
+        let known = ran.filter(ownership.owns)
+        if !known.isEmpty { Task { await self.read(known) } }
+    }
+
+    /// Takes the states of sources over that another process has run.
+    private func read(_ sources: Set<String>) {
+        do {
+            scheduler.take(try store.standings(of: sources.sorted()).compactMapValues(\.state))
+        } catch {
+            logger.warning("What other processes have run cannot be read", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Gives a sign of life, and decides by the others' which sources are this daemon's.
+    ///
+    /// - Returns: the seconds until the next look.
+    private func look() -> Double {
+        if let configuration = requests.withLock({ $0.configuration.take() }) {
+            record.declared = DeclaredSources(configuration)
+        }
+        do {
+            let isPending = try share()
+            if isCutOff { logger.notice("The store can be reached again") }
+            isCutOff = false
+            return isPending ? Self.secondsBetweenLooks : DaemonRecord.secondsBetweenBeats
+        } catch {
+            if !isCutOff { logger.error("The store cannot be reached", metadata: ["error": "\(error)"]) }
+            isCutOff = true
+            if ownership.isOver { giveUp(ownership.sources) }
+            return 1
+        }
+    }
+
+    /// - Returns: true where sources are to be taken that others have not left yet.
+    private func share() throws -> Bool {
+        let began = ContinuousClock.now
+        let daemons = try store.beat(record)
+        // Others may have taken everything over meanwhile.
+        if ownership.isOver { giveUp(ownership.sources) }
+        ownership.extend(from: began)
+        let shares = DaemonShares(daemons)
+        let own = shares.sources(of: record.id)
+        giveUp(ownership.sources.subtracting(own))
+        if record.sharing != shares.fingerprint {
+            let names = daemons.map(\.name).joined(separator: ", ")
+            logger.info("Sharing the sources", metadata: ["daemons": "\(names)", "own": "\(own.count)"])
+            record.sharing = shares.fingerprint
+            lookNow()
+        }
+        let missing = own.subtracting(ownership.sources)
+        guard !missing.isEmpty else { return false }
+        guard shares.areAgreed(besides: record.id) else { return true }
+        return try take(missing) < missing.count
+    }
+
+    private func giveUp(_ sources: Set<String>) {
+        guard !sources.isEmpty else { return }
+        ownership.remove(sources)
+        scheduler.giveUp(sources)
+    }
+
+    /// Takes sources over, but for those at whose hosts others still run some.
+    ///
+    /// - Returns: how many were taken.
+    private func take(_ sources: Set<String>) throws -> Int {
+        let standings = try store.standings(of: sources.sorted())
+        let groups = record.declared.groups
+        let busy = Set(standings.filter(\.value.isRunElsewhere).compactMap { groups[$0.key] })
+        let free = sources.filter { source in groups[source].map { !busy.contains($0) } ?? false }
+        guard !free.isEmpty else { return 0 }
+        let now = clock.now()
+        for (origin, end) in try store.busyHosts() where end > now {
+            busyHosts.leaveAlone(origin, until: end, now: now)
+        }
+        ownership.add(free)
+        scheduler.own(free, standings.compactMapValues(\.state))
+        return free.count
+    }
+}
+
+extension DeclaredSources {
+    /// The enabled sources, in groups by the origin of their first request; one whose address is not known yet stands for
+    /// itself. Addresses may hold secrets, and are not told.
+    init(_ configuration: TributaryConfiguration) {
+        self.init(
+            configuration.enabledSources.reduce(into: [:]) { groups, source in
+                let origin = source.firstOrigin
+                let isFile = origin.map { $0.isEmpty || $0.lowercased().hasPrefix("file") } ?? true
+                groups[source.name] = Fingerprint.hexadecimal(isFile ? "source " + source.name : origin ?? "")
+            })
+    }
+}

@@ -1,0 +1,33 @@
+import FeedStores
+import Synchronization
+
+/// The sources that this process may run now, among the daemons that share a store. All runs ask it before they begin.
+final class Ownership: Sendable {
+    /// A second less than the time after which others count this daemon as dead.
+    static let term = Duration.seconds(DaemonRecord.secondsToLive - 1)
+
+    private struct State {
+        var sources: Set<String> = []
+        var until = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
+
+    func owns(_ source: String) -> Bool {
+        state.withLock { $0.sources.contains(source) && .now < $0.until }
+    }
+
+    var sources: Set<String> { state.withLock(\.sources) }
+
+    /// True once others may count this daemon as dead, as its last sign of life is too long ago.
+    var isOver: Bool { state.withLock { .now >= $0.until } }
+
+    /// Goes on after a sign of life.
+    ///
+    /// - Parameter began: the time before the sign was given.
+    func extend(from began: ContinuousClock.Instant) { state.withLock { $0.until = began + Self.term } }
+
+    func add(_ sources: some Sequence<String>) { state.withLock { $0.sources.formUnion(sources) } }
+
+    func remove(_ sources: Set<String>) { state.withLock { $0.sources.subtract(sources) } }
+}

@@ -1,0 +1,131 @@
+import FeedModel
+import FeedStores
+import Foundation
+import PostgresClient
+import PostgresServer
+import Synchronization
+import Testing
+
+@testable import PostgresStore
+
+@Suite(.enabled(if: PostgresServer.isAvailable)) struct DaemonTableTests {
+    private func record(_ store: PostgresStore, _ name: String, _ groups: [String: String]) -> DaemonRecord {
+        DaemonRecord(
+            id: store.daemonID, name: name, startedAt: Date(timeIntervalSince1970: 1_900_000_000),
+            declared: DeclaredSources(groups))
+    }
+
+    @Test func daemonsKnowEachOtherByTheirBeats() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let (one, two) = (try database.openStore(), try database.openStore())
+            var first = record(one, "one", ["a": "x", "b": "y"])
+            var second = record(two, "two", ["a": "x", "c": "z"])
+            #expect(try one.beat(first) == [first])
+            #expect(try two.beat(second) == [first, second])
+            first.sharing = "both"
+            first.declared = DeclaredSources(["a": "x", "d": "w"])
+            #expect(try one.beat(first) == [first, second])
+            second.sharing = "both"
+            #expect(try two.beat(second) == [first, second])
+            try database.connect().execute(
+                "UPDATE tributary_daemon SET seen_at = now() - interval '16 seconds' WHERE name = 'one'")
+            #expect(try two.beat(second) == [second])
+            #expect(try one.beat(first) == [first, second])
+            try one.leave()
+            #expect(try two.daemons() == [second])
+            try one.close()
+            try two.close()
+        }
+    }
+
+    @Test func messagesReachAllOthers() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let (one, two) = (try database.openStore(), try database.openStore())
+            let received = Mutex<[StoreMessage]>([])
+            let listening = two.listen { messages in received.withLock { $0 += messages } }
+            defer { listening.stop() }
+            func wait(for message: StoreMessage) async throws {
+                try await onThread { while !received.withLock({ $0.contains(message) }) { usleep(1000) } }
+            }
+            try await wait(for: .daemonsChanged)
+            received.withLock { $0 = [] }
+            let names = (0..<2000).map { "source-\($0)" }
+            try one.requestRefresh(names)
+            try one.requestRefresh([])
+            try await wait(for: .refresh([]))
+            let asked = received.withLock { messages in
+                messages.flatMap { message -> [String] in
+                    guard case .refresh(let names) = message else { return [] }
+                    return names
+                }
+            }
+            #expect(asked == names)
+            _ = try two.beat(record(two, "two", [:]))
+            _ = try one.beat(record(one, "one", [:]))
+            try await wait(for: .daemonsChanged)
+            let channel = "SELECT pg_notify('tributary', '{\"run\": 1, \"source\": \"a\", \"outcome\": \"committed\"}')"
+            two.ownRuns.note(1)
+            try database.connect().execute(channel)
+            try database.connect().execute(channel.replacingOccurrences(of: "1", with: "2"))
+            try await wait(for: .ran("a"))
+            #expect(received.withLock { messages in messages.filter { $0 == .ran("a") }.count } == 1)
+            // A lost connection is made again, and all may have changed meanwhile.
+            received.withLock { $0 = [] }
+            try database.terminateOthers()
+            try await wait(for: .daemonsChanged)
+            try one.close()
+            try two.close()
+        }
+    }
+
+    @Test func standingsTellWhoseRunsAreLeft() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let (one, two) = (try database.openStore(), try database.openStore())
+            let sources = ["mine", "theirs", "by hand", "unknown"]
+            let hand = try database.openStore()
+            _ = try two.beat(record(two, "two", [:]))
+            let claims = [
+                try #require(try one.claim("mine")), try #require(try two.claim("theirs")),
+                try #require(try hand.claim("by hand")),
+            ]
+            _ = try await one.commit(.of("mine")) { 0 }
+            let standings = try one.standings(of: sources)
+            #expect(standings.filter(\.value.isRunElsewhere).map(\.key) == ["theirs"])
+            #expect(standings.filter { $0.value.state != nil }.map(\.key) == ["mine"])
+            #expect(try one.runners() == ["mine": one.daemonID, "theirs": two.daemonID, "by hand": hand.daemonID])
+            for claim in claims { claim.unlock() }
+            #expect(try one.runners().isEmpty)
+            for store in [one, two, hand] { try store.close() }
+        }
+    }
+
+    @Test func aLeaseThatEndedIsNotRenewed() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            let lease = try #require(try store.claim("s"))
+            try lease.check()
+            try database.connect().execute("UPDATE tributary_source SET held_until = now() - interval '1 second'")
+            #expect(try store.renewLeases() == [])
+            #expect(try database.rows("SELECT held_until < now() FROM tributary_source") == ["t"])
+            lease.unlock()
+            let error = message { try lease.check() }
+            #expect(error?.contains("could not be renewed in time") == true)
+            try store.close()
+        }
+    }
+
+    @Test func scratchOfProcessesThatLiveIsKept() throws {
+        let parent = NSTemporaryDirectory() + "tributary-work-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: parent) }
+        let live = WorkFolder("live", in: parent)
+        let gone = WorkFolder("gone", in: parent)
+        try live.make()
+        try gone.make()
+        gone.remove()
+        try FileManager.default.createDirectory(atPath: parent + "/dead", withIntermediateDirectories: true)
+        for name in ["lock", "a.scratch"] { try Data().write(to: URL(fileURLWithPath: "\(parent)/dead/\(name)")) }
+        try WorkFolder.removeAbandoned(in: parent)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parent).sorted() == [".lock", "live"])
+        live.remove()
+    }
+}
