@@ -35,7 +35,8 @@ extension TributaryConfiguration {
             } else {
                 try SQLiteStore(readingAt: path)
             }
-        case .server(let url): try isWritten
+        case .server(let url):
+            try isWritten
                 ? PostgresStore(url: url, workFolder: localPath + "-work")
                 : PostgresStore(readingAt: url, workFolder: localPath + "-work")
         }

@@ -86,7 +86,9 @@ import Testing
         }
     }
 
-    @Test func noSourceIsFetchedTwiceWhateverHappensToTheDaemons() async throws {
+    /// Needs a machine with nothing else to do: it measures that sources are on time.
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["TRIBUTARY_CHAOS"] != nil, "TRIBUTARY_CHAOS=1 runs it"))
+    func noSourceIsFetchedTwiceWhateverHappensToTheDaemons() async throws {
         try await withFixture(hosts: 12, sourcesOfEach: 4, cache: "2s") { (fixture) async throws in
             var daemons = try (0..<3).map { _ in try fixture.start() }
             defer {

@@ -79,7 +79,9 @@ import Testing
                 try observer.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
                 try observer.execute("SELECT pg_reload_conf()")
                 while try observer.execute("SHOW synchronous_standby_names")[0].string(0) != "nobody" {}
-                async let report = store.commit(.of("s\(usesStack)"), merging: usesStack ? .empty : nil, interruption: Interruption()) { 0 }
+                async let report = store.commit(
+                    .of("s\(usesStack)"), merging: usesStack ? .empty : nil, interruption: Interruption()
+                ) { 0 }
                 try await onThread {
                     let observer = try server.connect()
                     let end =

@@ -59,7 +59,9 @@ import Testing
             #expect(try store.renewLeases() == ["s"])
             #expect(try store.claim("s") == nil)
             for stack in [nil, StagedStack.empty] {
-                let error = await message { _ = try await store.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 } }
+                let error = await message {
+                    _ = try await store.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
+                }
                 #expect(error == "the source 's' is run by another daemon now")
                 _ = try await other.commit(.of("s"), merging: stack, interruption: Interruption()) { 0 }
             }

@@ -10,7 +10,10 @@ import Testing
     @Test func openingCreatesTheTablesOnce() async throws {
         try await withPostgresDatabase { (database) async throws in
             for _ in 0..<2 { try database.openStore().close() }
-            #expect(try database.rows("SELECT name FROM tributary_migration ORDER BY name") == ["tributary.1", "tributary.2"])
+            #expect(
+                try database.rows("SELECT name FROM tributary_migration ORDER BY name") == [
+                    "tributary.1", "tributary.2",
+                ])
             let tables = try database.rows(
                 "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'tributary%'")
             #expect(

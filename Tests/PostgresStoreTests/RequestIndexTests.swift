@@ -118,7 +118,9 @@ import Testing
             commit.checkMirrors = { rows, requests, _ in
                 throw StoreError(.conflict, "\(rows.table): \(requests.map(\.source))")
             }
-            let error = await message { [commit] in _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 } }
+            let error = await message { [commit] in
+                _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 }
+            }
             #expect(error == #"item: ["b"]"#)
             commit.mirrors = [MirroredRows(table: "item", scope: ["shop": "s"])]
             commit.checkMirrors = { _, requests, _ in #expect(requests.isEmpty) }

@@ -15,7 +15,9 @@ import Testing
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()
             let calls = Mutex(0)
-            let report = try await store.commit(.of("s", outcome: .committed), merging: .empty, interruption: Interruption()) {
+            let report = try await store.commit(
+                .of("s", outcome: .committed), merging: .empty, interruption: Interruption()
+            ) {
                 // Within the transaction.
                 let call = calls.withLock { calls in
                     calls += 1
