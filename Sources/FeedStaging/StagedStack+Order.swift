@@ -1,8 +1,40 @@
+package import FeedModel
+
 extension StagingTable {
     /// The references that are part of a row's identity.
     package var identifyingReferences: [StagedReference] {
         let identity = Set(identityColumns.map { $0.lowercased() })
         return references.filter { identity.contains($0.column.name.lowercased()) }
+    }
+}
+
+extension StagingTable {
+    /// The references by which a row names another record of its own table, as an element within one of its kind does.
+    package var ownReferences: [StagedReference] {
+        references.filter {
+            $0.isByRecord && $0.target.name == table.name && !ignored.contains($0.column.name.lowercased())
+        }
+    }
+
+    /// True if the rows are a tree of elements: they refer to rows of their own table by record numbers, and only the
+    /// whole row, including that reference, tells them apart.
+    package var isTree: Bool { identity == .row && !ownReferences.isEmpty }
+
+    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
+    /// level.
+    package func isWithinTree(_ reference: StagedReference) -> Bool {
+        isTree && ownReferences.contains { $0.column.name == reference.column.name }
+    }
+}
+
+extension StoreError {
+    /// Creates the error for rows that only a reference tells apart, where the rows referred to refer back to them.
+    package static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
+        StoreError(
+            .schema,
+            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
+                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
+                + "has, or one of the columns a value of its own")
     }
 }
 
@@ -41,6 +73,12 @@ extension [StagedStack.Part] {
 }
 
 extension [StagedStack.Part] {
+    /// Returns true if the rows referred to may be merged only after those that refer to them.
+    package func isCyclic(_ reference: StagedReference, of part: StagedStack.Part) -> Bool {
+        guard let own = firstIndex(where: { $0.table.name == part.table.name }) else { return false }
+        return self[own...].contains { $0.table.table.name == reference.target.name }
+    }
+
     /// Groups of parts that may have rows with the same key, each at the position of its last part.
     package var groupedByKeys: [[StagedStack.Part]] {
         var groups: [[StagedStack.Part]] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import FeedStaging
 @testable import FeedStores
 @testable import PostgresStore
-@testable import class PostgresStore.ClaimWatch
+@testable import class FeedStores.ClaimWatch
 
 /// Rows that leave the scopes of requests, or never were in them.
 @Suite struct ClaimTests {
@@ -18,6 +18,10 @@ import Testing
         func comparison(of table: String, _ columns: Set<String>) -> TableComparison {
             TableComparison(columns: ["region": type])
         }
+
+        func requests(of table: String, within scope: [String: String]) -> [RequestID] { [] }
+
+        func hasRows(_ table: String) -> Bool { true }
 
         func requests(losing row: MovedRow) -> Set<RequestID> {
             Set(regions.filter { row.values["region"] == type.value($0) }.map { RequestID(source: "other", key: $0) })

@@ -4,7 +4,7 @@ import Testing
 @testable import FeedStaging
 @testable import FeedStores
 @testable import PostgresStore
-@testable import class PostgresStore.ClaimWatch
+@testable import class FeedStores.ClaimWatch
 @testable import struct PostgresStore.Merge
 
 extension MergeFixture {

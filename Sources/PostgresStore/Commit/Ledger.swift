@@ -9,13 +9,14 @@ struct Ledger {
     let connection: PostgresConnection
     let leases: Leases
 
-    /// Checks that a source is still this store's to run, and holds the source until the transaction ends.
+    /// Checks that a source is still this store's to run.
     ///
+    /// - Parameter holds: true if nobody else may take the source over until the transaction ends.
     /// - Throws: ``StoreError`` where it was run under a lease that another has taken over.
-    func checkLease(of source: String) throws {
+    func checkLease(of source: String, holds: Bool = true) throws {
         guard let lease = leases.lease(of: source) else { return }
         let holders = try connection.execute(
-            "SELECT 1 FROM tributary_source WHERE source = $1 AND holder = $2 AND lease = $3 FOR UPDATE",
+            "SELECT 1 FROM tributary_source WHERE source = $1 AND holder = $2 AND lease = $3\(holds ? " FOR UPDATE" : "")",
             [.text(source), .text(lease.holder), .integer(lease.number)])
         if holders.isEmpty { throw StoreError.leaseLost(source) }
     }

@@ -66,7 +66,10 @@ extension Merge {
                     WHERE NOT d.is_new AND (\(changes.joined(separator: " OR ")))
                     """
             ) { row in
-                claims.note(names, names.indices.map(row.string), of: table.table.name, comparedBy: comparison)
+                let values = names.enumerated().map { index, name in
+                    row.string(index).map { (comparison.columns[name] ?? .exact).value($0) }
+                }
+                claims.note(names, values, of: table.table.name)
                 return .next
             }
         }

@@ -62,7 +62,7 @@ extension Merge {
             $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
         }.map { part in
             let isSame =
-                try isSameRow(part.table, "s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+                try isSameRow(part.table, "s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
             return "NOT EXISTS (SELECT 1 FROM \(part.table.staged) s WHERE \(isSame))"
         }
         let scope = mirrored.scope.sorted { $0.key < $1.key }

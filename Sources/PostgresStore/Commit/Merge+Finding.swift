@@ -37,12 +37,3 @@ extension Merge {
         "timestamp", "timestamptz",
     ]
 }
-
-extension StagingTable {
-    /// The references of a tree's rows to the rows around them.
-    var ownReferences: [StagedReference] {
-        references.filter {
-            $0.isByRecord && $0.target.name == table.name && !ignored.contains($0.column.name.lowercased())
-        }
-    }
-}

@@ -67,7 +67,7 @@ extension Merge {
             && part.table.isIdentifiedByReference
         {
             let isSame =
-                try isSameRow(part.table, "s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+                try isSameRow(part.table, "s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
             try connection.execute(
                 """
                 DELETE FROM \(missing.name) g USING \(missing.table.sql) m, \(part.table.staged) s

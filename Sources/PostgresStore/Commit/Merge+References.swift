@@ -10,31 +10,27 @@ import PostgresClient
 extension Merge {
     /// Looks up the rows that the store already has.
     func prepareReferences(_ part: StagedStack.Part) throws {
-        for reference in part.table.references where !isWithinTree(reference, part) { try lookUp(reference, of: part) }
-        if isTree(part) { try prepareTree(part) }
-    }
-
-    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
-    /// level.
-    private func isWithinTree(_ reference: StagedReference, _ part: StagedStack.Part) -> Bool {
-        isTree(part) && part.table.ownReferences.contains { $0.column.name == reference.column.name }
+        for reference in part.table.references where !part.table.isWithinTree(reference) {
+            try lookUp(reference, of: part)
+        }
+        if part.table.isTree { try prepareTree(part) }
     }
 
     /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
     func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         guard !part.table.references.isEmpty else { return }
-        for reference in part.table.references where !isWithinTree(reference, part) {
+        for reference in part.table.references where !part.table.isWithinTree(reference) {
             try lookUp(reference, of: part)
-            if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
+            if !parts.isCyclic(reference, of: part) { try checkMissing(reference, of: part) }
         }
-        if part.table.isIdentifiedByReference, !isTree(part) { try indexKey(of: part) }
+        if part.table.isIdentifiedByReference, !part.table.isTree { try indexKey(of: part) }
     }
 
     /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
     /// circle of tables.
     func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
-        for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
-            if isWithinTree(reference, part) {
+        for reference in part.table.references where parts.isCyclic(reference, of: part) {
+            if part.table.isWithinTree(reference) {
                 try checkMissing(reference, of: part)
                 continue
             }
@@ -106,7 +102,7 @@ extension Merge {
             $0.table.table.name == reference.target.name && $0.table.numbersRecords && $0.counts.rows > 0
         }.compactMap { other -> String? in
             let table = other.table
-            if isTree(other) {
+            if other.table.isTree {
                 // Around a circle, a tree may have to wait for what refers to it.
                 return try hasWorkTable(tree(table)) ? "SELECT record, id FROM \(tree(table))" : nil
             }
@@ -167,7 +163,7 @@ extension Merge {
     /// Refuses rows that only a reference tells apart, if the rows referred to refer back to them: they could not be
     /// told apart.
     func checkCircles(_ parts: [StagedStack.Part]) throws {
-        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !isTree(part) {
+        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !part.table.isTree {
             for reference in part.table.identifyingReferences
             where parts[(index + 1)...].contains(where: {
                 $0.table.table.name == reference.target.name && $0.counts.rows > 0
@@ -184,13 +180,6 @@ extension Merge {
         return try connection.execute(isThere)[0].bool(0) == true
     }
 
-    /// Returns true if the rows referred to may be merged only after those that refer to them.
-    private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
-        -> Bool
-    {
-        guard let own = parts.firstIndex(where: { $0.table.name == part.table.name }) else { return false }
-        return parts[own...].contains { $0.table.table.name == reference.target.name }
-    }
 }
 
 extension StagedReference {
@@ -198,15 +187,5 @@ extension StagedReference {
     fileprivate var findsOneRow: Bool {
         let columns = Set(lookups.compactMap { $0.column?.lowercased() })
         return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.name.lowercased()) } }
-    }
-}
-
-extension StoreError {
-    fileprivate static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
-        StoreError(
-            .schema,
-            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without "
-                + "the column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key "
-                + "that the feed has, or one of the columns a value of its own")
     }
 }

@@ -7,9 +7,6 @@ import PostgresClient
 /// generates. Only the whole row, including that reference, tells them apart. The row of a record depends on its
 /// parent's row, so rows are found and written level by level, each level once.
 extension Merge {
-    /// Returns true if a part is such a tree.
-    func isTree(_ part: StagedStack.Part) -> Bool { part.table.identity == .row && !part.table.ownReferences.isEmpty }
-
     /// Orders a tree's rows by level, and finds those that the store already has.
     func prepareTree(_ part: StagedStack.Part) throws {
         let table = part.table

@@ -86,7 +86,7 @@ struct Merge {
         for group in groups {
             try refusing(in: group[0].table.table.name) {
                 for part in group { try resolveReferences(part, among: parts) }
-                counts += try group.count == 1 && isTree(group[0]) ? mergeTree(group[0]) : merge(group)
+                counts += try group.count == 1 && group[0].table.isTree ? mergeTree(group[0]) : merge(group)
             }
             counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
         }

@@ -1,9 +1,8 @@
 import FeedModel
-import Foundation
-import PostgresClient
-
 import FeedStaging
 import FeedStores
+import Foundation
+import PostgresClient
 
 /// The commit of a run's staged rows: one transaction, which is repeated where that may help.
 struct StackCommit {

@@ -1,8 +1,7 @@
 import FeedModel
-import PostgresClient
-
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// The transaction in which staged rows are merged: what is done around the merge, and in which order.
 struct StackTransaction {
@@ -19,13 +18,15 @@ struct StackTransaction {
         var commit = commit
         let requests = RequestLedger(connection: connection, source: commit.report.source)
         try store.lockWaits.limit(connection)
-        try store.lockWaits.whileWaiting(connection) { try ledger.checkLease(of: commit.report.source) }
+        try ledger.checkLease(of: commit.report.source, holds: false)
         let run = try ledger.drawRun(of: commit.report)
         store.ownRuns.note(run.id)
         let watch = ClaimWatch(claims)
         let merge = Merge(
             connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)
         try lock(merge)
+        // Held only from here on: a daemon that is cut off while it copies rows does not keep others from its source.
+        try store.lockWaits.whileWaiting(connection) { try ledger.checkLease(of: commit.report.source) }
         var rivals = try claims.rivals(
             of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
         rivals.subtract(commit.changedRequests)

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 import GRDB
 
 /// Rows that a stack writes outside the scopes by which requests lay claim to them.
@@ -10,7 +11,7 @@ extension Merge {
         try stack.parts.reduce(into: progress.strays) { strays, part in
             let table = part.table
             guard part.counts.rows > 0, !table.scope.isEmpty else { return }
-            let columns = try claims.comparison(of: table.table.name, table.scope.keys, db).columns
+            let columns = try claims.comparison(of: table.table.name, table.scope.keys).columns
             if try has(part, outside: table.suppliedScope, columns) {
                 strays.insert(MirroredRows(table: table.table.name, scope: table.scope))
             }
@@ -57,9 +58,9 @@ extension Merge {
         let own = stack.parts.filter { $0.table.table.name == table.table.name }.map {
             Set($0.table.scope.keys.map { $0.lowercased() })
         }
-        let scopes = Set(try claims.columns(of: table.table.name, db) + own).filter { !$0.isDisjoint(with: written) }
+        let scopes = Set(try claims.columns(of: table.table.name) + own).filter { !$0.isDisjoint(with: written) }
         guard !scopes.isEmpty else { return }
-        let comparison = try claims.comparison(of: table.table.name, scopes.flatMap(\.self), db)
+        let comparison = try claims.comparison(of: table.table.name, scopes.flatMap(\.self))
         let stored =
             "\(table.qualifiedTable) m ON "
             + (table.table.rowID.map { "m.\($0) = d.target" } ?? table.matches("m", "s"))
@@ -73,7 +74,10 @@ extension Merge {
                         WHERE NOT d.is_new AND (\(changes.joined(separator: " OR ")))
                         """))
             while let row = try found.next() {
-                claims.note(names, Array(row.databaseValues), of: table.table.name, comparedBy: comparison)
+                let values = zip(names, row.databaseValues).map { name, value in
+                    (comparison.columns[name] ?? .exact).value(stored: value)
+                }
+                claims.note(names, values, of: table.table.name)
             }
         }
     }

@@ -45,10 +45,10 @@ extension Merge {
         let kept = stack.parts.filter {
             $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
         }.map { part in
-            if part.table.isIdentifiedByManyColumns, !isTree(part) {
+            if part.table.isIdentifiedByManyColumns, !part.table.isTree {
                 return "m.\(table.locator[0]) NOT IN (\(part.table.rowsThatAreInBoth("stored")))"
             }
-            let isSame = part.table.isSameRow("s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            let isSame = part.table.isSameRow("s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
             return "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(isSame))"
         }.sorted()
         let scope = mirrored.scope.sorted { $0.key < $1.key }
@@ -188,7 +188,7 @@ extension Merge {
         where part.table.table.name == missing.table.name && part.counts.rows > 0 && part.table.identity != .none
             && part.table.isIdentifiedByReference
         {
-            let isSame = part.table.isSameRow("s", "m") + (isTree(part) ? " AND \(hasParents(part.table))" : "")
+            let isSame = part.table.isSameRow("s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
             try db.execute(
                 cached: """
                     DELETE FROM \(missing.name) WHERE (\(missing.located.joined(separator: ", "))) IN (

@@ -17,31 +17,29 @@ extension Merge {
                     ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
                     """)
         }
-        for reference in part.table.references where !isWithinTree(reference, part) { try lookUp(reference, of: part) }
-        if isTree(part) { try prepareTree(part) }
-    }
-
-    /// Returns true if a reference leads from one row of a tree to another. Such references are resolved level by
-    /// level.
-    private func isWithinTree(_ reference: StagedReference, _ part: StagedStack.Part) -> Bool {
-        isTree(part) && ownReferences(of: part.table).contains { $0.column.name == reference.column.name }
+        for reference in part.table.references where !part.table.isWithinTree(reference) {
+            try lookUp(reference, of: part)
+        }
+        if part.table.isTree { try prepareTree(part) }
     }
 
     /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
     func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
         guard !part.table.references.isEmpty else { return }
-        for reference in part.table.references where !isWithinTree(reference, part) {
+        for reference in part.table.references where !part.table.isWithinTree(reference) {
             try lookUp(reference, of: part)
-            if !isCyclic(reference, of: part, among: parts) { try checkMissing(reference, of: part) }
+            if !parts.isCyclic(reference, of: part) { try checkMissing(reference, of: part) }
         }
-        if part.table.isIdentifiedByReference, !isTree(part) { try db.indexKey(of: part.table, counts: part.counts) }
+        if part.table.isIdentifiedByReference, !part.table.isTree {
+            try db.indexKey(of: part.table, counts: part.counts)
+        }
     }
 
     /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
     /// circle of tables.
     func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
-        for reference in part.table.references where isCyclic(reference, of: part, among: parts) {
-            if isWithinTree(reference, part) {
+        for reference in part.table.references where parts.isCyclic(reference, of: part) {
+            if part.table.isWithinTree(reference) {
                 try checkMissing(reference, of: part)
                 continue
             }
@@ -128,7 +126,7 @@ extension Merge {
             } else {
                 rows = "\(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) s ON \(table.isSameRow("s", "m"))"
             }
-            if isTree(other) {
+            if other.table.isTree {
                 try db.execute(cached: "INSERT OR IGNORE INTO \(link) SELECT record, id FROM \(tree(table))")
                 continue
             }
@@ -189,7 +187,7 @@ extension Merge {
     /// Refuses rows that only a reference tells apart, if the rows referred to refer back to them: they could not be
     /// told apart.
     func checkCircles(_ parts: [StagedStack.Part]) throws {
-        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !isTree(part) {
+        for (index, part) in parts.enumerated() where part.counts.rows > 0 && !part.table.isTree {
             for reference in part.table.identifyingReferences
             where parts[(index + 1)...].contains(where: {
                 $0.table.table.name == reference.target.name && $0.counts.rows > 0
@@ -206,21 +204,4 @@ extension Merge {
         }
     }
 
-    /// Returns true if the rows referred to may be merged only after those that refer to them.
-    private func isCyclic(_ reference: StagedReference, of part: StagedStack.Part, among parts: [StagedStack.Part])
-        -> Bool
-    {
-        guard let own = parts.firstIndex(where: { $0.table.name == part.table.name }) else { return false }
-        return parts[own...].contains { $0.table.table.name == reference.target.name }
-    }
-}
-
-extension StoreError {
-    fileprivate static func circle(_ table: String, _ reference: StagedReference) -> StoreError {
-        StoreError(
-            .schema,
-            "table '\(table)': its rows and those of table '\(reference.target.name)' refer to each other, and without the "
-                + "column '\(reference.column.name)' nothing tells its rows apart; give the table a unique key that the feed "
-                + "has, or one of the columns a value of its own")
-    }
 }

@@ -6,15 +6,6 @@ import GRDB
 /// generates. Only the whole row, including that reference, tells them apart. The row of a record depends on its
 /// parent's row, so rows are found and written level by level, each level once.
 extension Merge {
-    /// Returns true if a part is such a tree.
-    func isTree(_ part: StagedStack.Part) -> Bool {
-        guard case .row = part.table.identity else { return false }
-        return part.table.references.contains {
-            $0.isByRecord && $0.target.name == part.table.table.name
-                && !part.table.ignored.contains($0.column.name.lowercased())
-        }
-    }
-
     /// Orders a tree's rows by level, and finds those that the store already has.
     func prepareTree(_ part: StagedStack.Part) throws {
         let table = part.table
@@ -93,7 +84,7 @@ extension Merge {
 
     /// Returns a condition that a staged row `s` of a tree has its parent's key, or no parent. A row without the key of
     /// its parent is not in the store.
-    func hasParents(_ table: StagingTable) -> String { hasValues(of: ownReferences(of: table)) }
+    func hasParents(_ table: StagingTable) -> String { hasValues(of: table.ownReferences) }
 
     private func hasValues(of references: [StagedReference]) -> String {
         references.map {
@@ -105,14 +96,8 @@ extension Merge {
 
     private func key(of table: StagingTable) -> String { table.table.primaryKey[0].sqlIdentifier }
 
-    func ownReferences(of table: StagingTable) -> [StagedReference] {
-        table.references.filter {
-            $0.isByRecord && $0.target.name == table.table.name && !table.ignored.contains($0.column.name.lowercased())
-        }
-    }
-
     private func parentNumber(of table: StagingTable) -> String {
-        ownReferences(of: table)[0].lookups[0].staged.sqlIdentifier
+        table.ownReferences[0].lookups[0].staged.sqlIdentifier
     }
 
     private func lastLevel(of table: StagingTable) throws -> Int {
@@ -121,7 +106,7 @@ extension Merge {
 
     /// Clears references to parents that the mapping has dropped, where the reference may be missing.
     private func forgetMissingParents(of table: StagingTable) throws {
-        for reference in ownReferences(of: table) where reference.missing == .null {
+        for reference in table.ownReferences where reference.missing == .null {
             let staged = reference.lookups[0].staged.sqlIdentifier
             try db.execute(
                 cached: """
@@ -161,7 +146,7 @@ extension Merge {
 
     /// Sets the parents' keys in the rows of a level, as far as the parents are in the store.
     private func resolveParents(of table: StagingTable, _ level: Int) throws {
-        for reference in ownReferences(of: table) {
+        for reference in table.ownReferences {
             let column = reference.column.name.sqlIdentifier
             let staged = "s.\(reference.lookups[0].staged.sqlIdentifier)"
             try db.execute(

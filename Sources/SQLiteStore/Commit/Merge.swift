@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 import Foundation
 import GRDB
 
@@ -40,7 +41,7 @@ struct Merge {
         for group in groups {
             do {
                 for part in group { try resolveReferences(part, among: parts) }
-                counts += try group.count == 1 && isTree(group[0]) ? mergeTree(group[0]) : merge(group)
+                counts += try group.count == 1 && group[0].table.isTree ? mergeTree(group[0]) : merge(group)
             } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
                 throw StoreError(error, in: group[0].table.table.name)
             }

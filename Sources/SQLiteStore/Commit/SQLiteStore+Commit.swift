@@ -68,25 +68,26 @@ extension SQLiteStore {
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
-            var rivals = try rivals(
-                of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors, db)
+            let written = CommitClaims(index: requestIndex, db: db)
+            var rivals = try written.rivals(
+                of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
             rivals.subtract(commit.changedRequests)
-            let claims = ClaimWatch(requestIndex)
+            let claims = ClaimWatch(written)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
                 defersForeignKeys: defersForeignKeys, claims: claims)
             try stack.writeBatches(db)
             // If a table has no rows at all, the rows that its requests stand for are gone.
-            try db.forgetValidators(of: bereft(by: stack, db))
+            try db.forgetValidators(of: written.bereft(by: stack))
             commit.report.counts = try merge.execute()
-            widened = try claims.widen(&commit, strays: merge.strays(claims), db)
+            widened = try claims.widen(&commit, strays: merge.strays(claims))
             try stack.removeBatches(db)
             try db.checkForeignKeys()
             commit.report.seconds = seconds()
             // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another,
             // send them again.
             for table in merge.progress.tablesTakenFrom {
-                try db.forgetValidators(of: Set(requestIndex.requests(of: table, within: [:], db)))
+                try db.forgetValidators(of: Set(written.requests(of: table, within: [:])))
             }
             for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
                 commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
@@ -100,33 +101,6 @@ extension SQLiteStore {
         memory.endTransaction()
         requestIndex.note(commit, widened: widened)
         return commit.report
-    }
-
-    /// Returns the requests that have written some of the rows that a stack mirrors.
-    ///
-    /// - Parameters:
-    ///   - source: the source of the stack.
-    ///   - check: called with the requests of other sources.
-    /// - Throws: the error of `check`.
-    func rivals(of source: String, _ mirrored: Set<MirroredRows>, check: Commit.MirrorCheck?, _ db: Database) throws
-        -> Set<RequestID>
-    {
-        try mirrored.reduce(into: []) { all, rows in
-            let rivals = try requestIndex.requests(of: rows.table, within: rows.scope, db)
-            let comparison = try requestIndex.comparison(of: rows.table, rows.scope.keys, db)
-            try check?(rows, rivals.filter { $0.source != source }, comparison)
-            all.formUnion(rivals)
-        }
-    }
-
-    /// Returns the requests that have written tables which are empty now, and which the stack will fill. The rows of
-    /// these requests have been deleted, and once the stack is merged the tables no longer show it.
-    private func bereft(by stack: StagedStack, _ db: Database) throws -> Set<RequestID> {
-        let filling = Set(stack.parts.filter { $0.counts.rows > 0 }.map(\.table.table.name))
-        return try filling.reduce(into: []) { bereft, table in
-            guard try !db.hasRows(table) else { return }
-            bereft.formUnion(try requestIndex.requests(of: table, within: [:], db))
-        }
     }
 }
 

@@ -20,7 +20,8 @@ extension SQLiteStore {
                 defer { if stack.path != nil { db.detachWorker() } }
                 memory.beginTransaction()
                 try db.inTransaction(.immediate) {
-                    _ = try rivals(of: source, stack.mirrored(and: mirrors), check: checkMirrors, db)
+                    _ = try CommitClaims(index: requestIndex, db: db).rivals(
+                        of: source, stack.mirrored(and: mirrors), check: checkMirrors)
                     let merge = Merge(
                         db: db, run: 0, stack: stack, memory: memory, mirrors: mirrors, onChange: onChange)
                     try stack.writeBatches(db)

@@ -1,29 +1,29 @@
-import FeedModel
-import FeedStaging
-import FeedStores
+package import FeedModel
 
 /// Watches a commit for rows that leave the scopes by which requests lay claim to them. The request that wrote such a
 /// row still stands for it, and must be sent again when the row is deleted as another request's.
-final class ClaimWatch {
+package final class ClaimWatch {
     private let index: any ClaimIndex
     private var moved: Set<MovedRow> = []
 
-    init(_ index: any ClaimIndex) { self.index = index }
+    package init(_ index: any ClaimIndex) { self.index = index }
 
     /// Returns the sets of columns by which rows of a table are told apart.
-    func columns(of table: String) throws -> [Set<String>] { try index.scopeColumns(of: table) }
+    package func columns(of table: String) throws -> [Set<String>] { try index.scopeColumns(of: table) }
 
-    func comparison(of table: String, _ columns: some Sequence<String>) throws -> TableComparison {
+    package func comparison(of table: String, _ columns: some Sequence<String>) throws -> TableComparison {
         try index.comparison(of: table, Set(columns.map { $0.lowercased() }))
     }
 
-    /// Notes the former values of a row's columns, as PostgreSQL shows them.
-    func note(_ columns: [String], _ values: [String?], of table: String, comparedBy comparison: TableComparison) {
+    /// Notes the former values of a row's columns.
+    ///
+    /// - Parameter values: as the table compares them; nil for NULL.
+    package func note(_ columns: [String], _ values: [ComparedValue?], of table: String) {
         var row = MovedRow(table: table, values: [:])
         for (column, value) in zip(columns, values) {
             // A NULL is in no scope.
             guard let value else { return }
-            row.values[column] = (comparison.columns[column] ?? .exact).value(value)
+            row.values[column] = value
         }
         moved.insert(row)
     }
@@ -33,7 +33,7 @@ final class ClaimWatch {
     ///
     /// - Parameter commit: the states of its own requests are changed.
     /// - Returns: the affected requests that are not part of the commit; their states are in the store.
-    func widen(_ commit: inout Commit, strays: Set<MirroredRows>) throws -> Set<RequestID> {
+    package func widen(_ commit: inout Commit, strays: Set<MirroredRows>) throws -> Set<RequestID> {
         commit.widenScopes(of: strays)
         guard !moved.isEmpty else { return [] }
         for position in commit.requests.indices where !commit.requests[position].scope.isEmpty {
