@@ -1,4 +1,4 @@
-/// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
+/// The database that all other programs read. Rows are written to it in whole stacks alone, in one transaction each.
 ///
 /// Synchronous methods block their thread, so none is called from the cooperative pool.
 package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits {

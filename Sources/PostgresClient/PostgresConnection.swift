@@ -33,10 +33,11 @@ package final class PostgresConnection {
 
     deinit { PQfinish(connection) }
 
-    /// A server that vanishes without a word is given up after about half a minute, where the system's own defaults are hours.
+    /// A server that vanishes without a word is given up after eight seconds, where the system's own defaults are hours: a
+    /// daemon must know before others count it as dead.
     private static let defaults = [
-        ("connect_timeout", "10"), ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
-        ("tcp_user_timeout", "30000"),
+        ("connect_timeout", "10"), ("keepalives_idle", "3"), ("keepalives_interval", "2"), ("keepalives_count", "2"),
+        ("tcp_user_timeout", "8000"),
     ]
 
     /// Ends the session. Whatever transaction is open is rolled back by the server. Nothing happens the second time.

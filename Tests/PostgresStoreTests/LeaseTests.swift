@@ -53,10 +53,10 @@ import Testing
             let store = try database.openStore()
             let other = try database.openStore()
             let lost = try #require(try store.claim("s"))
-            #expect(try store.renewLeases() == [])
+            try store.renewLeases()
             try database.connect().execute("UPDATE tributary_source SET held_until = now() - interval '1 second'")
             let taken = try #require(try other.claim("s"))
-            #expect(try store.renewLeases() == ["s"])
+            try store.renewLeases()
             #expect(try store.claim("s") == nil)
             for stack in [nil, StagedStack.empty] {
                 let error = await message {
@@ -86,7 +86,7 @@ import Testing
             // A commit under way holds its row, and is not waited for.
             let commit = try database.connect()
             try commit.executeScript("BEGIN; SELECT FROM tributary_source WHERE source = 'b' FOR UPDATE")
-            #expect(try store.renewLeases() == [])
+            try store.renewLeases()
             #expect(try database.rows(rest) == ["t", "f"])
             try commit.execute("ROLLBACK")
             _ = try await store.commit(.of("b")) { 0 }

@@ -137,7 +137,8 @@ import Testing
             report.counts.deleted = 1
             try ledger.notify(report, run: run)
             let messages = try listener.notifications(timeout: .seconds(10)).map(\.payload)
-            #expect(messages == [#"{"run" : 7, "source" : "a \"b\"", "outcome" : "committed"}"#])
+            let message = #"{"run" : 7, "source" : "a \"b\"", "outcome" : "committed", "daemon" : "\#(store.daemonID)"}"#
+            #expect(messages == [message])
             try store.close()
         }
     }

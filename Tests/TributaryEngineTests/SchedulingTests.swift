@@ -62,7 +62,7 @@ import Testing
         var running = plan.takeStarts(now: now, places)
         #expect(running.count == 2)
         #expect(plan.takeStarts(now: now, places).isEmpty)
-        plan.refresh(nil)
+        plan.refresh(nil, now: now)
         #expect(plan.takeStarts(now: now, places).isEmpty)
         plan.finished(running.removeFirst().source.name, nextDue: now + 900, now: now)
         let next = plan.takeStarts(now: now, places)
@@ -130,8 +130,8 @@ import Testing
     @Test func aRefreshDuringARunRunsOnceMore() async throws {
         var plan = Schedule(try await configuration(["a": ""]), states: [:], now: now)
         #expect(plan.takeStarts(now: now).map(\.mode) == [.whenDue])
-        plan.refresh(["a"])
-        plan.refresh(["a", "nobody"])
+        plan.refresh(["a"], now: now)
+        plan.refresh(["a", "nobody"], now: now)
         plan.finished("a", nextDue: now + 900, now: now)
         #expect(plan.takeStarts(now: now).map(\.mode) == [.force])
         plan.finished("a", nextDue: now + 900, now: now, jitter: 1)
@@ -153,24 +153,36 @@ import Testing
     @Test func aDaemonAmongOthersRunsOnlyItsOwn() async throws {
         var plan = Schedule(sharing: try await configuration(["a": "", "b": "", "c": ""], concurrency: 9))
         #expect(plan.takeStarts(now: now).isEmpty && plan.nextWake == nil)
-        plan.refresh(nil)
+        plan.refresh(nil, now: now)
         #expect(plan.takeStarts(now: now).isEmpty)
-        // Another daemon has run "b", and "a" never ran.
-        plan.own(["a", "b"], ["b": SourceState(source: "b", nextDue: now + 600)], now: now)
-        #expect(plan.takeStarts(now: now).map(\.source.name) == ["a"])
+        // Another daemon has run "b" since all were asked for, and "a" never ran.
+        let ran = SourceState(source: "b", lastRun: now, nextDue: now + 600)
+        plan.own(["a", "b"], ["b": ran], now: now)
+        let first = plan.takeStarts(now: now)
+        #expect(first.map(\.source.name) == ["a"] && first.map(\.mode) == [.force])
         #expect(plan.nextWake == now + 600)
-        plan.refresh(["a", "b", "c"])
+        plan.refresh(["a", "b", "c"], now: now)
         #expect(plan.takeStarts(now: now).map(\.source.name) == ["b"])
         // Given up during a run: it ends, and is not run again, although it was asked for.
-        plan.giveUp(["a"])
+        plan.giveUp(["a"], now: now)
         plan.finished("a", nextDue: now + 9, now: now)
         plan.finished("b", nextDue: now + 600, now: now, jitter: 0)
         #expect(plan.nextWake == now + 600)
         // By hand, somebody else has run it, and a stranger's is no concern.
         plan.take(["b": SourceState(source: "b", nextDue: now + 700), "c": SourceState(source: "c")], now: now)
         #expect(plan.nextWake == now + 700)
-        plan.own(["a"], ["a": SourceState(source: "a", nextDue: now + 50)], now: now)
+        plan.own(["a"], ["a": SourceState(source: "a", lastRun: now, nextDue: now + 50)], now: now)
         #expect(plan.nextWake == now + 50)
+        // What was asked for while nobody had it is run by who takes it soon, and by nobody later.
+        let states = ["c": SourceState(source: "c", lastRun: now, nextDue: now + 900)]
+        plan.refresh(["c"], now: now + 1)
+        plan.own(["c"], states, now: now + 9)
+        #expect(plan.takeStarts(now: now + 9).map(\.source.name) == ["c"])
+        plan.finished("c", nextDue: now + 900, now: now + 9, jitter: 0)
+        plan.giveUp(["c"], now: now + 9)
+        plan.refresh(["c"], now: now + 10)
+        plan.own(["c"], states, now: now + 71)
+        #expect(plan.takeStarts(now: now + 71).map(\.source.name) == ["a"])
     }
 
     /// The running service on a clock that the test moves.

@@ -9,14 +9,14 @@ struct Ledger {
     let connection: PostgresConnection
     let leases: Leases
 
-    /// Checks that a source is still this store's to run.
+    /// Checks that a source is still this store's to run, as an early end: what decides is the record of the run, which
+    /// is written under the lease alone.
     ///
-    /// - Parameter holds: true if nobody else may take the source over until the transaction ends.
     /// - Throws: ``StoreError`` where it was run under a lease that another has taken over.
-    func checkLease(of source: String, holds: Bool = true) throws {
+    func checkLease(of source: String) throws {
         guard let lease = leases.lease(of: source) else { return }
         let holders = try connection.execute(
-            "SELECT 1 FROM tributary_source WHERE source = $1 AND holder = $2 AND lease = $3\(holds ? " FOR UPDATE" : "")",
+            "SELECT 1 FROM tributary_source WHERE source = $1 AND holder = $2 AND lease = $3",
             [.text(source), .text(lease.holder), .integer(lease.number)])
         if holders.isEmpty { throw StoreError.leaseLost(source) }
     }
@@ -132,7 +132,9 @@ struct Ledger {
         guard report.counts.inserted + report.counts.updated + report.counts.deleted > 0 else { return }
         try connection.execute(
             """
-            SELECT pg_notify('tributary', json_build_object('run', $1::bigint, 'source', $2::text, 'outcome', $3::text)::text)
-            """, [.integer(run.id), .text(report.source), .text(report.outcome.rawValue)])
+            SELECT pg_notify('tributary', json_build_object(
+                'run', $1::bigint, 'source', $2::text, 'outcome', $3::text, 'daemon', $4::text)::text)
+            """,
+            [.integer(run.id), .text(report.source), .text(report.outcome.rawValue), .text(leases.holder)])
     }
 }

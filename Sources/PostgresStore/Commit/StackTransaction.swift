@@ -18,15 +18,14 @@ struct StackTransaction {
         var commit = commit
         let requests = RequestLedger(connection: connection, source: commit.report.source)
         try store.lockWaits.limit(connection)
-        try ledger.checkLease(of: commit.report.source, holds: false)
+        try ledger.checkLease(of: commit.report.source)
         let run = try ledger.drawRun(of: commit.report)
-        store.ownRuns.note(run.id)
         let watch = ClaimWatch(claims)
         let merge = Merge(
             connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)
         try lock(merge)
-        // Held only from here on: a daemon that is cut off while it copies rows does not keep others from its source.
-        try store.lockWaits.whileWaiting(connection) { try ledger.checkLease(of: commit.report.source) }
+        // The copy, or the wait for the tables, may have taken longer than the lease.
+        try ledger.checkLease(of: commit.report.source)
         var rivals = try claims.rivals(
             of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
         rivals.subtract(commit.changedRequests)

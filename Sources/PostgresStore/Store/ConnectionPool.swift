@@ -12,7 +12,7 @@ final class ConnectionPool: @unchecked Sendable {
         var isClosed = false
     }
 
-    /// The connections that stay open for the next question. More are in use only while several runs commit.
+    /// The connections that stay open for the next question. Any number may be in use.
     private static let maximumIdle = 4
 
     private let connectionString: String
@@ -30,11 +30,11 @@ final class ConnectionPool: @unchecked Sendable {
     }
 
     /// Does the same as ``withConnection(_:)``, and once more on a new connection if the first one was lost. The body
-    /// may run twice to its end.
-    func withConnectionTwice<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    /// may run to its end in each attempt.
+    func withConnection<Value>(attempts: Int, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
             return try withConnection(body)
-        } catch let error as PostgresError where error.isConnectionLost {
+        } catch let error as PostgresError where error.isConnectionLost && attempts > 1 {
             forgetIdle()
             return try withConnection(body)
         }

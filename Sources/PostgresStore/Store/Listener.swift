@@ -11,26 +11,23 @@ final class Listener: StoreListening {
     }
 
     private struct CommitMessage: Decodable {
-        var run: Int64
         var source: String
+        var daemon: String?
     }
 
     /// The seconds between two attempts to connect.
     private static let pause = 2.0
 
     private let connectionString: String
-    private let ownRuns: OwnRuns
     private let daemonID: String
     private let receive: @Sendable ([StoreMessage]) -> Void
     private let state = Mutex(State())
     private let stopped = DispatchSemaphore(value: 0)
 
     init(
-        _ connectionString: String, ownRuns: OwnRuns, daemonID: String,
-        receive: @escaping @Sendable ([StoreMessage]) -> Void
+        _ connectionString: String, daemonID: String, receive: @escaping @Sendable ([StoreMessage]) -> Void
     ) {
         self.connectionString = connectionString
-        self.ownRuns = ownRuns
         self.daemonID = daemonID
         self.receive = receive
     }
@@ -85,7 +82,7 @@ final class Listener: StoreListening {
         switch notification.channel {
         case Channel.commits:
             guard let commit = try? JSONDecoder().decode(CommitMessage.self, from: payload),
-                !ownRuns.contains(commit.run)
+                commit.daemon != daemonID
             else { return nil }
             return .ran(commit.source)
         case Channel.refresh:

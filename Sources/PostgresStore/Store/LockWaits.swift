@@ -2,8 +2,8 @@ import Foundation
 import PostgresClient
 import Synchronization
 
-/// The waits for locks that other sessions hold. Each takes two minutes at most, in which the largest stack is
-/// committed, or three seconds once the program has been told to stop.
+/// The waits for the server. One for a lock that another session holds takes two minutes at most, in which the largest
+/// stack is committed. Once the program has been told to stop, all end within four seconds.
 final class LockWaits: Sendable {
     private struct State {
         var deadline: ContinuousClock.Instant?
@@ -12,6 +12,8 @@ final class LockWaits: Sendable {
 
     private static let limit = Duration.seconds(120)
     private static let lastLimit = Duration.seconds(3)
+    /// The time in which a server that can be reached ends a wait when it is asked to.
+    private static let timeToCancel = Duration.seconds(1)
 
     private let state = Mutex(State())
 
@@ -19,7 +21,11 @@ final class LockWaits: Sendable {
     /// middle of a commit would else keep its locks from all others.
     private static let silence = Duration.seconds(10)
 
-    /// Limits the waits of the connection's transaction, and the waits that it may cause.
+    /// True once the program has been told to stop.
+    var areEnding: Bool { state.withLock { $0.deadline != nil } }
+
+    /// Limits the waits of the connection's transaction, and the waits that it may cause. A server gives a client up that
+    /// has vanished without a word after twenty seconds, as long as a lease lasts.
     func limit(_ connection: PostgresConnection) throws {
         let rest = state.withLock(\.deadline).map { max(.milliseconds(1), ContinuousClock.now.duration(to: $0)) }
         let milliseconds = Int((rest ?? Self.limit) / .milliseconds(1))
@@ -27,7 +33,11 @@ final class LockWaits: Sendable {
         try connection.executeScript(
             """
             SET LOCAL lock_timeout = \(max(1, milliseconds));
-            SET LOCAL idle_in_transaction_session_timeout = \(silence)
+            SET LOCAL idle_in_transaction_session_timeout = \(silence);
+            SET LOCAL tcp_keepalives_idle = 10;
+            SET LOCAL tcp_keepalives_interval = 5;
+            SET LOCAL tcp_keepalives_count = 2;
+            SET LOCAL tcp_user_timeout = 20000
             """)
     }
 
@@ -49,9 +59,11 @@ final class LockWaits: Sendable {
         Thread.detachNewThread { [self] in
             Thread.sleep(forTimeInterval: Self.lastLimit / .seconds(1))
             for cancellation in state.withLock({ Array($0.waiting.values) }) {
-                // Where the server cannot be reached, nothing is left to be cancelled.
-                try? cancellation.cancel()
+                // A server that does not answer keeps this thread. Nothing is left to be cancelled there.
+                Thread.detachNewThread { try? cancellation.cancel() }
             }
+            Thread.sleep(forTimeInterval: Self.timeToCancel / .seconds(1))
+            for cancellation in state.withLock({ Array($0.waiting.values) }) { cancellation.abandon() }
         }
     }
 }

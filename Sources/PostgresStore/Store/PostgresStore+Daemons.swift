@@ -119,7 +119,7 @@ extension PostgresStore: SharedStore {
     }
 
     package func listen(_ receive: @escaping @Sendable ([StoreMessage]) -> Void) -> any StoreListening {
-        let listener = Listener(connectionString, ownRuns: ownRuns, daemonID: daemonID, receive: receive)
+        let listener = Listener(connectionString, daemonID: daemonID, receive: receive)
         listener.start()
         return listener
     }

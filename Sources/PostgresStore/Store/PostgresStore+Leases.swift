@@ -11,62 +11,60 @@ extension PostgresStore {
         guard leases.begin(source) else { return nil }
         var number: Int64?
         let asked = ContinuousClock.now
-        defer { leases.end(source, number, asked: asked) }
+        defer {
+            leases.end(source, number, asked: asked)
+            if number != nil { leaseKeeper.keep(self) }
+        }
         try scratch.make()
-        // Our own name in the table is that of a lease which was not given up in time, or whose claim was not answered.
-        // Rows that a commit has locked are not waited for, as their leases are in force.
+        // Our own name in the table is that of a lease which was not given up in time, or whose claim was not answered. A
+        // row that another transaction has locked is not waited for: it is asked for again.
         number = try ask { connection in
             try connection.execute(
                 """
-                INSERT INTO tributary_source AS s (source, holder, lease, held_until)
-                SELECT $1, $2, 1, clock_timestamp() + interval '\(Leases.seconds) seconds'
-                WHERE NOT EXISTS (
-                    SELECT 1 FROM tributary_source
-                    WHERE source = $1 AND holder <> $2 AND held_until >= clock_timestamp())
-                ON CONFLICT (source) DO UPDATE
-                SET holder = EXCLUDED.holder, lease = s.lease + 1, held_until = EXCLUDED.held_until
-                WHERE s.holder IS NULL OR s.holder = EXCLUDED.holder OR s.held_until < clock_timestamp()
-                RETURNING lease
+                WITH free AS (
+                    SELECT source FROM tributary_source
+                    WHERE source = $1 AND (holder IS NULL OR holder = $2 OR held_until < clock_timestamp())
+                    FOR UPDATE SKIP LOCKED
+                ), taken AS (
+                    UPDATE tributary_source s
+                    SET holder = $2, lease = s.lease + 1,
+                        held_until = clock_timestamp() + interval '\(Leases.seconds) seconds'
+                    FROM free WHERE s.source = free.source RETURNING s.lease
+                ), added AS (
+                    INSERT INTO tributary_source (source, holder, lease, held_until)
+                    SELECT $1, $2, 1, clock_timestamp() + interval '\(Leases.seconds) seconds'
+                    WHERE NOT EXISTS (SELECT 1 FROM tributary_source WHERE source = $1)
+                    ON CONFLICT (source) DO NOTHING RETURNING lease
+                )
+                SELECT lease FROM taken UNION ALL SELECT lease FROM added
                 """, [.text(source), .text(leases.holder)]
             ).first?.int64(0)
         }
-        guard let number else { return nil }
-        leaseKeeper.keep(self)
-        return SourceLease(source, number: number, in: self)
+        return number.map { SourceLease(source, number: $0, in: self) }
     }
 
-    /// Renews every lease of this store that has not ended.
+    /// Renews every lease of this store that has not ended. A run whose lease has gone to another can commit nothing.
     ///
-    /// - Returns: the sources whose leases have gone to others; their runs can commit nothing any more.
     /// - Throws: ``StoreError``
-    @discardableResult
-    package func renewLeases() throws -> [String] {
+    func renewLeases() throws {
         let sources = leases.sources
-        guard !sources.isEmpty else { return [] }
+        guard !sources.isEmpty else { return }
         let asked = ContinuousClock.now
-        return try ask { connection in
-            // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed at its end.
+        let renewed = try ask { connection in
+            // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed by it.
             try connection.execute(
                 """
                 WITH held AS (
                     SELECT source FROM tributary_source
                     WHERE source = ANY ($1) AND holder = $2 AND held_until >= clock_timestamp() FOR UPDATE SKIP LOCKED
-                ), renewed AS (
-                    UPDATE tributary_source s
-                    SET held_until = clock_timestamp() + interval '\(Leases.seconds) seconds'
-                    FROM held WHERE s.source = held.source RETURNING s.source
                 )
-                SELECT asked.source, renewed.source IS NOT NULL, s.holder IS DISTINCT FROM $2
-                FROM unnest($1::text[]) AS asked (source)
-                LEFT JOIN renewed ON renewed.source = asked.source
-                LEFT JOIN tributary_source s ON s.source = asked.source
+                UPDATE tributary_source s
+                SET held_until = clock_timestamp() + interval '\(Leases.seconds) seconds'
+                FROM held WHERE s.source = held.source RETURNING s.source
                 """, [.textArray(try PostgresTextArray(sources)), .text(leases.holder)]
-            ).compactMap { row in
-                let source = row.string(0) ?? ""
-                if try row.bool(1) == true { leases.renew(source, asked: asked) }
-                return try row.bool(2) == true ? source : nil
-            }
+            ).compactMap { $0.string(0) }
         }
+        for source in renewed { leases.renew(source, asked: asked) }
     }
 
     func release(_ lease: Leases.Lease, of source: String) throws {

@@ -65,23 +65,31 @@ extension PostgresStore {
         _ source: String, number: Int, wait: Double?, declared: String, now: Date
     ) async throws {
         let due = wait.map { PostgresDate.value(now + $0) }
+        let lease = leases.lease(of: source)
         try await writeInGroup { connection in
-            try connection.execute(
+            let noted = try connection.execute(
                 """
                 INSERT INTO tributary_source AS s (source, next_due, wait, declared, attempts, failures)
                 VALUES ($1, $2, $3, $4, $5, 0)
                 ON CONFLICT (source) DO UPDATE SET next_due = coalesce(EXCLUDED.next_due, s.next_due),
                 wait = CASE WHEN EXCLUDED.next_due IS NULL THEN s.wait ELSE EXCLUDED.wait END,
                 declared = EXCLUDED.declared, attempts = EXCLUDED.attempts, failures = coalesce(s.failures, 0)
+                WHERE $6::text IS NULL OR s.holder = $6::text AND s.lease = $7::bigint
+                RETURNING source
                 """,
-                [.text(source), due, wait.map { .double($0) }, .text(declared), .integer(Int64(number))])
+                [
+                    .text(source), due, wait.map { .double($0) }, .text(declared), .integer(Int64(number)),
+                    lease.map { .text($0.holder) }, lease.map { .integer($0.number) },
+                ])
+            if noted.isEmpty { throw StoreError.leaseLost(source) }
             return nil
         }
     }
 
     /// Notes the reason for which a source is not run any more.
     package func noteHold(_ source: String, error: String, note: String) async throws {
-        try await writeInGroup { connection in
+        try await writeInGroup { [leases] connection in
+            try Ledger(connection: connection, leases: leases).checkLease(of: source)
             try connection.execute(
                 "UPDATE tributary_source SET outcome = $1, error = $2, note = $3 WHERE source = $4",
                 [.text(RunOutcome.discarded.rawValue), .text(error.storable), .text(note.storable), .text(source)])
@@ -146,7 +154,7 @@ extension PostgresStore {
         }
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         do {
-            return try connections.withConnectionTwice { connection in
+            return try connections.withConnection(attempts: 2) { connection in
                 try connection.inTransaction(isReadOnly: true) {
                     let row = try connection.execute(
                         "SELECT \(expression) FROM \(info.name.postgresIdentifier)\(filter)"

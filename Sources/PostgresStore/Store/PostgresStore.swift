@@ -20,7 +20,6 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let requestIndex = RequestIndex()
     let leases = Leases()
     let leaseKeeper = LeaseKeeper()
-    let ownRuns = OwnRuns()
     let lockWaits = LockWaits()
     let groupCommit = GroupCommit()
     let commitThreads = CommitThreads()
@@ -92,12 +91,15 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         scratch.remove()
     }
 
-    /// Asks the database, and once more on a new connection if the first one is lost.
+    /// Asks the database, and once more on a new connection if the first one is lost. ``stopWaiting()`` ends the wait for
+    /// a server that does not answer.
     ///
     /// - Throws: ``StoreError``
     func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
-            return try connections.withConnectionTwice(body)
+            return try connections.withConnection(attempts: lockWaits.areEnding ? 1 : 2) { connection in
+                try lockWaits.whileWaiting(connection) { try body(connection) }
+            }
         } catch let error as PostgresError {
             throw StoreError(reading: error, store: description)
         }

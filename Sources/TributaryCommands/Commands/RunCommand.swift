@@ -11,8 +11,8 @@ struct RunCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the daemon in the foreground.",
         discussion: """
-            Several may run on one store in PostgreSQL, and share its sources. SIGTERM and SIGINT stop it; SIGHUP reloads the configuration; SIGUSR1 refreshes every source now. Under \
-            systemd it notifies readiness, reloads and its watchdog.
+            Several may run on one store in PostgreSQL, and share its sources. SIGTERM and SIGINT stop it; SIGHUP \
+            reloads the configuration; SIGUSR1 refreshes every source now. Under systemd it notifies readiness, reloads and its watchdog.
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -2,8 +2,8 @@ import FeedDeclarations
 import Foundation
 import TributaryEngine
 
-/// The files through which the daemon of a store in a file is found and asked. `STORE-daemon` holds its process id and is locked while
-/// it lives. `STORE-refresh/` takes the names of sources to refresh, in a file for each request.
+/// The files through which the daemon of a store in a file is found and asked. `STORE-daemon` holds its process id and is
+/// locked while it lives. `STORE-refresh/` takes the names of sources to refresh, in a file for each request.
 struct DaemonFolder: Sendable {
     private let storePath: String
 

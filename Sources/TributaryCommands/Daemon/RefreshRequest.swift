@@ -26,32 +26,42 @@ struct RefreshRequest {
     /// - Throws: ``Failure`` where no daemon runs that knows the sources.
     func send(_ sources: [String]) throws -> Asked {
         if let folder = DaemonFolder(configuration) { return .process(try folder.requestRefresh(sources)) }
-        guard let store = try configuration.openExistingStore() as? any SharedStore else {
-            throw Self.nobody("the store")
+        return try withDaemons { store, daemons in
+            guard !daemons.records.isEmpty else { throw Self.nobody(store.name) }
+            let strangers = sources.filter { daemons.owner(of: $0) == nil }
+            guard strangers.isEmpty else {
+                throw Failure.failed(
+                    "no daemon that runs on \(store.name) declares \(strangers.joined(separator: ", ")); reload them, or "
+                        + "use 'sync'")
+            }
+            return try ask(daemons, of: store, sources)
         }
-        defer { try? store.close() }
-        let daemons = try SharedDaemons(of: store)
-        guard !daemons.records.isEmpty else { throw Self.nobody(store.name) }
-        let strangers = sources.filter { daemons.owner(of: $0) == nil }
-        guard strangers.isEmpty else {
-            throw Failure.failed(
-                "no daemon that runs on \(store.name) declares \(strangers.joined(separator: ", ")); reload them, or use "
-                    + "'sync'")
-        }
-        try store.requestRefresh(sources)
-        let owners = sources.isEmpty ? daemons.records.map(\.name) : sources.compactMap(daemons.owner)
-        return .daemons(Set(owners).sorted())
     }
 
     /// Sends the request where a daemon runs that knows the sources.
     ///
     /// - Returns: nil where none does.
     func sendIfPossible(_ sources: [String]) throws -> Asked? {
-        if let folder = DaemonFolder(configuration) { return folder.isDaemonRunning ? try send(sources) : nil }
-        guard let store = try configuration.openExistingStore() as? any SharedStore else { return nil }
-        let daemons = try SharedDaemons(of: store)
-        try store.close()
-        return sources.allSatisfy { daemons.owner(of: $0) != nil } ? try send(sources) : nil
+        if let folder = DaemonFolder(configuration) {
+            return folder.isDaemonRunning ? .process(try folder.requestRefresh(sources)) : nil
+        }
+        return try withDaemons { store, daemons in
+            sources.allSatisfy { daemons.owner(of: $0) != nil } ? try ask(daemons, of: store, sources) : nil
+        }
+    }
+
+    private func withDaemons<Value>(_ body: (any SharedStore, SharedDaemons) throws -> Value) throws -> Value {
+        guard let store = try configuration.openExistingStore() as? any SharedStore else {
+            throw Self.nobody("the store")
+        }
+        defer { try? store.close() }
+        return try body(store, SharedDaemons(of: store))
+    }
+
+    private func ask(_ daemons: SharedDaemons, of store: any SharedStore, _ sources: [String]) throws -> Asked {
+        try store.requestRefresh(sources)
+        let owners = sources.isEmpty ? daemons.records.map(\.name) : sources.compactMap(daemons.owner)
+        return .daemons(Set(owners).sorted())
     }
 
     static func nobody(_ store: String) -> Failure {

@@ -11,9 +11,9 @@ enum DueTime {
     /// The delay before the first retry after a failure, unless the cache interval is shorter.
     static let firstRetry = Duration.seconds(60)
     /// The same for a source, in seconds.
-    static func firstRetry(of source: SourceDeclaration) -> Double {
-        max(1, min(source.cache.seconds, firstRetry.seconds))
-    }
+    static func firstRetry(of source: SourceDeclaration) -> Double { firstRetry(cache: source.cache) }
+
+    private static func firstRetry(cache: Duration) -> Double { max(1, min(cache.seconds, firstRetry.seconds)) }
 
     /// The longest delay between retries, unless the cache interval is longer.
     static let longestRetry = Duration.seconds(3600)
@@ -102,9 +102,8 @@ enum DueTime {
     /// Returns the seconds until the next attempt: doubled with each failure up to the cap, then from 80 % to 120 % of
     /// that.
     static func backOff(failures: Int, cache: Duration, jitter: Double) -> Double {
-        let first = max(1, min(cache.seconds, firstRetry.seconds))
         let longest = max(cache.seconds, longestRetry.seconds)
-        let delay = min(longest, first * pow(2, Double(min(failures, 40) - 1)))
+        let delay = min(longest, firstRetry(cache: cache) * pow(2, Double(min(failures, 40) - 1)))
         return delay * (0.8 + 0.4 * jitter)
     }
 

@@ -72,7 +72,7 @@ actor StackRun {
                 claim = lock
                 return await runClaimed()
             } catch {
-                return report(ending(with: error))
+                return unclaimed(ending(with: error))
             }
         } onCancel: {
             interruption.request()
@@ -93,7 +93,7 @@ actor StackRun {
                 return lock
             }
             permit = RunPermit()
-            // The kernel does not announce that a lock was released, so it is tried again.
+            // Nobody tells that a lock or a lease was given up, so it is tried again.
             try await environment.clock.sleep(for: pause)
             pause = min(pause * 2, longestPause)
         }
@@ -181,6 +181,14 @@ actor StackRun {
         context?.remove()
         context = nil
         return await record(ending)
+    }
+
+    /// Reports a run that could not even claim its source, and so is not recorded. The source is asked again like one
+    /// that has failed once.
+    private func unclaimed(_ ending: Ending) -> RunReport {
+        var report = report(ending)
+        report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
+        return report
     }
 
     /// Reports a source that another daemon runs.

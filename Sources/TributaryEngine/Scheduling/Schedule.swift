@@ -22,6 +22,10 @@ struct Schedule {
     private var running: Set<String> = []
     /// Sources whose next run ignores due times, because it was requested.
     private var asked: Set<String> = []
+    /// The times of the last requests for sources that were nobody's yet, or another daemon's.
+    private var askedOthers: [String: Date] = [:]
+    /// The seconds in which a source passes from one daemon to another.
+    private static let secondsOfHandover = 60.0
     /// Sources that were declared differently while they ran.
     private var changed: Set<String> = []
     /// Sources during whose last run a process died.
@@ -69,9 +73,11 @@ struct Schedule {
     var isDone: Bool { once != nil && running.isEmpty && ready.isEmpty }
 
     /// Schedules sources for a run now, all of them for nil. A source that is running is run once more when it has
-    /// ended.
-    mutating func refresh(_ names: [String]?) {
-        for name in names ?? sources.keys.sorted() where isOurs(name) { ask(name) }
+    /// ended. One that is not this daemon's is run if it becomes so soon, and nobody else has run it meanwhile.
+    mutating func refresh(_ names: [String]?, now: Date) {
+        for name in names ?? sources.keys.sorted() where sources[name] != nil {
+            if isOurs(name) { ask(name) } else { askedOthers[name] = now }
+        }
     }
 
     private func isOurs(_ name: String) -> Bool { sources[name] != nil && own?.contains(name) ?? true }
@@ -80,15 +86,20 @@ struct Schedule {
     mutating func own(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         own?.formUnion(names)
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
-        for name in names { wait(for: name, states[name], now: now) }
+        for name in names {
+            wait(for: name, states[name], now: now)
+            guard let asked = askedOthers.removeValue(forKey: name) else { continue }
+            let isOpen = now.timeIntervalSince(asked) < Self.secondsOfHandover
+            if isOpen, states[name]?.lastRun ?? .distantPast < asked { ask(name) }
+        }
     }
 
     /// Leaves sources to another daemon. Those that are running end.
-    mutating func giveUp(_ names: Set<String>) {
+    mutating func giveUp(_ names: Set<String>, now: Date) {
         own?.subtract(names)
         for name in names {
             queue.remove(name)
-            asked.remove(name)
+            if asked.remove(name) != nil { askedOthers[name] = now }
             changed.remove(name)
         }
     }
@@ -120,6 +131,7 @@ struct Schedule {
         for name in former.keys where sources[name] == nil {
             queue.remove(name)
             asked.remove(name)
+            askedOthers[name] = nil
             changed.remove(name)
         }
         for (name, source) in sources where former[name] != source {

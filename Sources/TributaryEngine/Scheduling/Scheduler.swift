@@ -36,7 +36,15 @@ final class Scheduler: Sendable {
     /// Runs sources that have become this daemon's.
     ///
     /// - Parameter states: those of sources that ever ran.
-    func own(_ sources: Set<String>, _ states: [String: SourceState]) { continuation.yield(.own(sources, states)) }
+    func own(_ sources: Set<String>, _ states: [String: SourceState]) {
+        // A run of this process that was cut off from the store is no death.
+        let states = states.mapValues { state in
+            var state = state
+            state.attempts = environment.attempts.deaths(before: state)
+            return state
+        }
+        continuation.yield(.own(sources, states))
+    }
 
     /// Leaves sources to another daemon. Those that are running end.
     func giveUp(_ sources: Set<String>) { continuation.yield(.giveUp(sources)) }
@@ -104,7 +112,7 @@ final class Scheduler: Sendable {
                 case .heartbeat:
                     heartbeat.beat()
                 case .refresh(let sources):
-                    schedule.refresh(sources)
+                    schedule.refresh(sources, now: now)
                 case .reload(let configuration):
                     if configuration.differsInStore(from: environment.configuration) {
                         environment.logger.warning("What [store] says takes effect at the next start")
@@ -115,7 +123,7 @@ final class Scheduler: Sendable {
                 case .own(let sources, let states):
                     schedule.own(sources, states, now: now)
                 case .giveUp(let sources):
-                    schedule.giveUp(sources)
+                    schedule.giveUp(sources, now: now)
                 case .take(let states):
                     schedule.take(states, now: now)
                 case .free(let origin):

@@ -29,6 +29,8 @@ actor DaemonGroup {
     private struct Requests {
         /// True where a sign of life is to be given at once.
         var isAlarmed = false
+        /// The sources that other processes have run, and whose states have not been read yet.
+        var ran: Set<String> = []
         var configuration: TributaryConfiguration?
     }
 
@@ -79,8 +81,9 @@ actor DaemonGroup {
         timer.set(nil)
     }
 
-    /// Tells the others that this daemon has ended.
+    /// Tells the others that this daemon has ended. Where the store cannot be reached, they count it as dead soon.
     func leave() {
+        guard !isCutOff else { return }
         do {
             try store.leave()
         } catch {
@@ -103,11 +106,20 @@ actor DaemonGroup {
             }
         }
         let known = ran.filter(ownership.owns)
-        if !known.isEmpty { Task { await self.read(known) } }
+        guard !known.isEmpty else { return }
+        let isFirst = requests.withLock { requests in
+            defer { requests.ran.formUnion(known) }
+            return requests.ran.isEmpty
+        }
+        if isFirst { Task { await self.readStates() } }
     }
 
-    /// Takes the states of sources over that another process has run.
-    private func read(_ sources: Set<String>) {
+    /// Takes the states of sources over that other processes have run.
+    private func readStates() {
+        let sources = requests.withLock { requests in
+            defer { requests.ran = [] }
+            return requests.ran
+        }
         do {
             scheduler.take(try store.standings(of: sources.sorted()).compactMapValues(\.state))
         } catch {
@@ -148,8 +160,10 @@ actor DaemonGroup {
         if record.sharing != shares.fingerprint {
             let names = daemons.map(\.name).joined(separator: ", ")
             logger.info("Sharing the sources", metadata: ["daemons": "\(names)", "own": "\(own.count)"])
+            // Nothing is taken before the others can read by which shares.
             record.sharing = shares.fingerprint
             lookNow()
+            return true
         }
         let missing = own.subtracting(ownership.sources)
         guard !missing.isEmpty else { return false }
