@@ -4,15 +4,23 @@
     p  psql      loads a file that was prepared before: COPY into a temporary table, then DELETE, UPDATE and INSERT
     d  mapping   tributary sync: over loopback HTTP, through a mapping in TOML, with journal, validators and history
 
-First into an empty table, then the same feed once more, every row compared. Wall seconds, and peak memory of d.
+First into an empty table, then the same feed once more, every row compared. Wall seconds, and peak memory of d. Once:
+
+    f  dlt       the same as in Scripts/bench, into PostgreSQL, with an empty table and once more
+
+Then a reader's longest delay while every row is updated. And small feeds, each with a changed row: how many a second are
+committed to PostgreSQL and to SQLite.
 """
 import argparse
 import pathlib
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
+
+import psycopg
 
 from measure import Bench, HERE, ROOT, measure
 
@@ -55,6 +63,68 @@ def prepare(feeds, path):
             row += [value("age"), value("balance"), value("updated")]
             out.write("\t".join(map(escaped, row)) + "\n")
             element.clear()
+
+
+class Reader(threading.Thread):
+    """Queries the server again and again, and keeps the longest delay."""
+
+    def __init__(self, store):
+        super().__init__()
+        self.store, self.longest, self.stopped = store, 0.0, threading.Event()
+
+    def run(self):
+        with psycopg.connect(self.store, autocommit=True) as connection:
+            while not self.stopped.wait(0.005):
+                start = time.monotonic()
+                connection.execute("SELECT * FROM contact WHERE email = '0000.0@example.org'").fetchall()
+                connection.execute("SELECT * FROM company LIMIT 10").fetchall()
+                self.longest = max(self.longest, time.monotonic() - start)
+
+
+def reader_delay(bench, store, config, sql):
+    """The longest delay of a reader during a commit that updates every row, and at rest."""
+    delays = []
+    for is_changed in (False, True):
+        sql("UPDATE contact SET updated = 'before'; CHECKPOINT" if is_changed else "CHECKPOINT")
+        reader = Reader(store)
+        reader.start()
+        if is_changed:
+            bench.sync(config, "--full")
+        else:
+            time.sleep(5)
+        reader.stopped.set()
+        reader.join()
+        delays.append(reader.longest)
+    print(f"\nA reader's longest delay during a commit that updates every row: {delays[1] * 1000:.1f} ms "
+          f"(with nothing else to do: {delays[0] * 1000:.1f} ms)")
+
+
+def small_feeds(bench, store, count, runs):
+    """Feeds of twenty rows, one of which changes each time: how many a second are committed to each store."""
+    folder = bench.fresh("small")
+    lines = []
+    for n in range(count):
+        lines.append(f'[sources.s{n}]\n[[sources.s{n}.requests]]\nurl = "${{CONTACTS_URL}}/small-{n}.xml"\n'
+                     f"scope = {{ feed = 's{n}' }}\n"
+                     "tables = [{ table = 'item', element = 'item', key = ['feed', 'id'], sync = 'mirror', columns = "
+                     f"{{ feed = {{ value = 's{n}' }}, id = '@id', n = '@n', title = 'title' }} }}]\n")
+    rates = {}
+    for name, place in (("PostgreSQL", f'url = "{store}"'), ("SQLite", 'path = "small.sqlite"')):
+        config = folder / f"{name}.toml"
+        config.write_text(f"[store]\n{place}\n[daemon]\nconcurrency = 16\nper_host = 16\n" + "".join(lines))
+    for run in range(runs + 1):
+        for n in range(count):
+            rows = "".join(f"<item id='{i}' n='{run if i == 7 else 0}'><title>item {i} of {n}</title></item>" for i in range(20))
+            (bench.served / f"small-{n}.xml").write_text(f"<items>{rows}</items>")
+        for name in ("PostgreSQL", "SQLite"):
+            wall, _, _, output = measure(
+                [bench.bin / "tributary", "--config", folder / f"{name}.toml", "sync", "--force"], bench.environment)
+            # The first run fills the stores.
+            if run > 0:
+                rates.setdefault(name, []).append(count / wall)
+    medians = {name: statistics.median(each) for name, each in rates.items()}
+    print(f"\n{count} small feeds with a changed row each, feeds a second: PostgreSQL {medians['PostgreSQL']:.0f}, "
+          f"SQLite {medians['SQLite']:.0f}; ratio {medians['PostgreSQL'] / medians['SQLite']:.2f}")
 
 
 def main():
@@ -104,12 +174,20 @@ def main():
                         sys.exit(f"d: {figures}")
                     seconds.setdefault(("d", round), []).append(wall)
                     memory.append(peak)
+            reader_delay(bench, store, config, sql)
+            sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+            small_feeds(bench, store, 500, arguments.runs)
+        dlt = bench.fresh("dlt")
+        for round in ("empty", "unchanged"):
+            sql("CHECKPOINT")
+            command = [sys.executable, "-W", "ignore", HERE / "dlt_loader.py", dlt / "store", feeds / "contacts.xml", store]
+            seconds["f", round] = [measure(command)[0]]
     finally:
         subprocess.run([ROOT / "Scripts/postgres", "stop", bench.work / "pg"], check=True)
     print(f"\nPostgreSQL, {arguments.contacts:,} contacts, medians of {arguments.runs}")
     for round in ("empty", "unchanged"):
-        p, d = (statistics.median(seconds[name, round]) for name in "pd")
-        print(f"  {round:10} p psql {p:6.2f} s   d mapping {d:6.2f} s   d/p {d / p:.2f}")
+        p, d, f = (statistics.median(seconds[name, round]) for name in "pdf")
+        print(f"  {round:10} p psql {p:6.2f} s   d mapping {d:6.2f} s   d/p {d / p:.2f}   f dlt {f:6.2f} s   f/d {f / d:.1f}")
     print(f"  peak memory of d: {max(memory):.0f} MiB")
 
 

@@ -32,7 +32,7 @@ extension MergeFixture {
             let merge = Merge(
                 connection: connection, run: 1, stack: stack, store: store, mirrors: [], claims: claims)
             try merge.prepare()
-            try merge.lock()
+            try merge.lock(TableTurn(store.tableTurns))
             _ = try merge.execute()
             return try merge.strays()
         }

@@ -94,7 +94,7 @@ final class MergeFixture {
         let merge = Merge(
             connection: connection, run: run, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
         try merge.prepare()
-        try merge.lock()
+        try merge.lock(TableTurn(store.tableTurns))
         return try merge.execute()
     }
 

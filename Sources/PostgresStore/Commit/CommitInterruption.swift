@@ -9,6 +9,8 @@ final class CommitInterruption: Sendable {
     private struct State {
         var isRequested = false
         var cancellation: PostgresCancellation?
+        /// What the commit's own thread waits for.
+        var awaited: DispatchSemaphore?
     }
 
     /// The time that a server has to answer that it has stopped. Then its connection is given up.
@@ -36,6 +38,7 @@ final class CommitInterruption: Sendable {
         }
         guard isFirst else { return }
         requested.signal()
+        state.withLock(\.awaited)?.signal()
         if state.withLock({ $0.cancellation != nil }) { stop() }
     }
 
@@ -53,6 +56,21 @@ final class CommitInterruption: Sendable {
         }
         if isRequested { throw CancellationError() }
         return try result.get()
+    }
+
+    /// Waits for a semaphore that another thread signals once.
+    ///
+    /// - Throws: `CancellationError` where the interruption is requested.
+    func wait(for semaphore: DispatchSemaphore) throws {
+        try state.withLock { state in
+            guard !state.isRequested else { throw CancellationError() }
+            state.awaited = semaphore
+        }
+        semaphore.wait()
+        try state.withLock { state in
+            state.awaited = nil
+            guard !state.isRequested else { throw CancellationError() }
+        }
     }
 
     /// Waits before another attempt.

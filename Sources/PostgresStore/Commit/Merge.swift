@@ -57,7 +57,9 @@ struct Merge {
 
     /// Locks every table that the merge may write against other writers, in the order of their names. Readers do not
     /// wait.
-    func lock() throws {
+    ///
+    /// - Parameter turn: taken first.
+    func lock(_ turn: TableTurn) throws {
         try relations.loadReferences()
         let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
             try relation(part.table.table.name)
@@ -65,6 +67,8 @@ struct Merge {
         let mirrored = try mirrors.compactMap { try relations.relation($0.table) }
         let tables = Set(try relations.withChildren(staged + mirrored).map(\.sql)).sorted()
         guard !tables.isEmpty else { return }
+        try turn.take(tables)
+        try connection.execute(LockWaits.setting(LockWaits.silence))
         try connection.execute("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
     }
 

@@ -31,7 +31,11 @@ extension PostgresStore {
     private func withMerge(_ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
         do {
             return try connections.withConnection { connection in
-                try connection.inTransaction { try body(StackTransaction(store: self, connection: connection)) }
+                let turn = TableTurn(tableTurns)
+                defer { turn.end() }
+                return try connection.inTransaction {
+                    try body(StackTransaction(store: self, connection: connection, turn: turn))
+                }
             }
         } catch let planned as PlannedCounts {
             return planned.counts

@@ -39,13 +39,15 @@ struct StackCommit {
 
     private func attempt() throws -> RunReport {
         var recorded: (run: RecordedRun, report: RunReport)?
+        let turn = TableTurn(store.tableTurns, interruption)
+        defer { turn.end() }
         do {
             return try store.connections.withConnection { connection in
                 // A cancellation may still be on its way to the server.
                 defer { if interruption.isRequested { connection.close() } }
                 return try connection.inTransaction {
                     let written = try interruption.whileInterruptible(connection) {
-                        try StackTransaction(store: store, connection: connection)
+                        try StackTransaction(store: store, connection: connection, turn: turn)
                             .record(commit, merging: stack, seconds: seconds)
                     }
                     recorded = written

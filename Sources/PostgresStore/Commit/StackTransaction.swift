@@ -7,6 +7,8 @@ import PostgresClient
 struct StackTransaction {
     let store: PostgresStore
     let connection: PostgresConnection
+    /// Ends when the transaction has ended.
+    let turn: TableTurn
 
     private var ledger: Ledger { Ledger(connection: connection, leases: store.leases) }
     private var claims: CommitClaims { CommitClaims(store, connection) }
@@ -17,7 +19,7 @@ struct StackTransaction {
     ) throws -> (run: RecordedRun, report: RunReport) {
         var commit = commit
         let requests = RequestLedger(connection: connection, source: commit.report.source)
-        try store.lockWaits.limit(connection)
+        try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         try ledger.checkLease(of: commit.report.source)
         let run = try ledger.drawRun(of: commit.report)
         let watch = ClaimWatch(claims)
@@ -58,7 +60,7 @@ struct StackTransaction {
         _ stack: StagedStack, mirrors: [MirroredRows], of source: String?, check: Commit.MirrorCheck?,
         onChange: ((PlannedChange) throws -> Void)?
     ) throws -> MergeCounts {
-        try store.lockWaits.limit(connection)
+        try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         let merge = Merge(
             connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
         try lock(merge)
@@ -70,7 +72,7 @@ struct StackTransaction {
     /// read afterwards: no other commit changes it until this one ends.
     private func lock(_ merge: Merge) throws {
         try merge.prepare()
-        try store.lockWaits.whileWaiting(connection) { try merge.lock() }
+        try store.lockWaits.whileWaiting(connection) { try merge.lock(turn) }
         try store.tableDetails.check(merge.stack.parts.map(\.table.table), in: connection)
         try store.requestIndex.renew(connection)
     }

@@ -19,26 +19,31 @@ final class LockWaits: Sendable {
 
     /// The time after which the server ends a transaction whose client says nothing: a process that was stopped in the
     /// middle of a commit would else keep its locks from all others.
-    private static let silence = Duration.seconds(10)
+    static let silence = Duration.seconds(5)
+    /// The same for a transaction that locks nothing yet, and may have to wait for others of its process.
+    static let silenceBeforeLocks = Duration.seconds(300)
 
     /// True once the program has been told to stop.
     var areEnding: Bool { state.withLock { $0.deadline != nil } }
 
     /// Limits the waits of the connection's transaction, and the waits that it may cause. A server gives a client up that
     /// has vanished without a word after twenty seconds, as long as a lease lasts.
-    func limit(_ connection: PostgresConnection) throws {
+    func limit(_ connection: PostgresConnection, silence: Duration = silence) throws {
         let rest = state.withLock(\.deadline).map { max(.milliseconds(1), ContinuousClock.now.duration(to: $0)) }
         let milliseconds = Int((rest ?? Self.limit) / .milliseconds(1))
-        let silence = Int(Self.silence / .milliseconds(1))
         try connection.executeScript(
             """
             SET LOCAL lock_timeout = \(max(1, milliseconds));
-            SET LOCAL idle_in_transaction_session_timeout = \(silence);
+            \(Self.setting(silence));
             SET LOCAL tcp_keepalives_idle = 10;
             SET LOCAL tcp_keepalives_interval = 5;
             SET LOCAL tcp_keepalives_count = 2;
             SET LOCAL tcp_user_timeout = 20000
             """)
+    }
+
+    static func setting(_ silence: Duration) -> String {
+        "SET LOCAL idle_in_transaction_session_timeout = \(Int(silence / .milliseconds(1)))"
     }
 
     /// Runs a body that may wait, and that ``end()`` ends.

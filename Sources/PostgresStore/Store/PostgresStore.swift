@@ -21,6 +21,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let leases = Leases()
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
+    let tableTurns = TableTurns()
     let groupCommit = GroupCommit()
     let commitThreads = CommitThreads()
 

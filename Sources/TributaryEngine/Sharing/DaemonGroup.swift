@@ -154,7 +154,14 @@ actor DaemonGroup {
         // Others may have taken everything over meanwhile.
         if ownership.isOver { giveUp(ownership.sources) }
         ownership.extend(from: began)
-        let shares = DaemonShares(daemons)
+        // To share thousands of sources takes a while, and they rarely change.
+        let shares: DaemonShares
+        if let known = self.shares, known.stand(for: daemons) {
+            shares = known
+        } else {
+            shares = DaemonShares(daemons)
+            self.shares = shares
+        }
         let own = shares.sources(of: record.id)
         giveUp(ownership.sources.subtracting(own))
         if record.sharing != shares.fingerprint {
@@ -167,7 +174,7 @@ actor DaemonGroup {
         }
         let missing = own.subtracting(ownership.sources)
         guard !missing.isEmpty else { return false }
-        guard shares.areAgreed(besides: record.id) else { return true }
+        guard shares.areAgreed(among: daemons, besides: record.id) else { return true }
         return try take(missing) < missing.count
     }
 
