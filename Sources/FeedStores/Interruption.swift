@@ -14,6 +14,8 @@ package final class Interruption: Sendable {
 
     package init() {}
 
+    package var isRequested: Bool { state.withLock(\.isRequested) }
+
     package func request() {
         let onRequest = state.withLock { state in
             state.isRequested = true

@@ -16,6 +16,7 @@ struct RootCommand: ParsableCommand {
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
                 RefreshCommand.self, ReleaseCommand.self, PlanCommand.self, BackupCommand.self,
+                MoveStoreCommand.self,
                 ExportCommand.self, InferCommand.self,
             ])
     }

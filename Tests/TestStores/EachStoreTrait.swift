@@ -1,4 +1,3 @@
-import PostgresServer
 package import Testing
 
 /// Runs each test over every store that there is on this machine.
@@ -9,7 +8,7 @@ package struct EachStoreTrait: SuiteTrait, TestTrait, TestScoping {
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        for kind in StoreKind.allCases where kind != .postgres || PostgresServer.isAvailable {
+        for kind in StoreKind.allCases where kind.isAvailable {
             let naming = IssueHandlingTrait.compactMapIssues { issue in
                 var issue = issue
                 issue.comments.append("over \(kind.rawValue)")

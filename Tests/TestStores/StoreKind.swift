@@ -1,7 +1,12 @@
+import PostgresServer
+
 /// The main stores that there are.
 package enum StoreKind: String, Sendable, CaseIterable {
     case sqlite = "SQLite"
     case postgres = "PostgreSQL"
+
+    /// False where the store's server is not installed.
+    package var isAvailable: Bool { self == .sqlite || PostgresServer.isAvailable }
 
     /// The store over which the current test runs.
     @TaskLocal package static var current = StoreKind.sqlite

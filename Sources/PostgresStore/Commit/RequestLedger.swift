@@ -29,6 +29,10 @@ struct RequestLedger {
         let rows = new.map { request in
             RequestRecord(state: request, claim: isClaimKept(request) ? stored[request.key]?.claim ?? claim : claim)
         }
+        try insert(rows)
+    }
+
+    func insert(_ rows: [RequestRecord]) throws {
         let names = RequestRecord.columns.map(\.0)
         try connection.execute(
             """
@@ -116,7 +120,7 @@ struct RequestLedger {
 
     /// Returns the version of the claims that the transaction makes. No other transaction makes one until this one ends,
     /// so that versions are seen in their order.
-    private func nextClaim() throws -> Int64 {
+    func nextClaim() throws -> Int64 {
         try connection.execute("UPDATE tributary_claims SET version = version + 1 RETURNING version")[0].int64(0) ?? 0
     }
 }

@@ -59,16 +59,18 @@ struct CopiedColumn {
     struct ValueProblem: Error {
         enum Reason {
             case holdsNUL, isBlob
+
+            var description: String {
+                switch self {
+                case .holdsNUL: "holds U+0000, which no text of PostgreSQL's can hold"
+                case .isBlob: "is bytes, and the column's type is not bytea"
+                }
+            }
         }
 
         var column: String
         var reason: Reason
 
-        var description: String {
-            switch reason {
-            case .holdsNUL: "the value of column '\(column)' holds U+0000, which no text of PostgreSQL's can hold"
-            case .isBlob: "the value of column '\(column)' is bytes, and the column's type is not bytea"
-            }
-        }
+        var description: String { "the value of column '\(column)' \(reason.description)" }
     }
 }

@@ -5,7 +5,6 @@ import FeedStores
 import Foundation
 import Logging
 import TributaryEngine
-import UnixSignals
 
 struct SyncCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -38,7 +37,8 @@ struct SyncCommand: ProgramCommand {
         let names = sources
         let width = configuration.sources.map(\.name.count).max() ?? 0
 
-        let reports = try await Self.untilSignalled {
+        // Runs under way are then discarded, and report that.
+        let reports = try await untilSignalled {
             try await service.sync(names, mode: mode) { report in
                 if isJSON {
                     // A report holds only strings and numbers, which JSON can always encode.
@@ -56,31 +56,6 @@ struct SyncCommand: ProgramCommand {
         let outcome = report.outcome.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
         return
             "\(name)  \(terminal.colored(outcome, Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
-    }
-
-    /// Runs the operation, and cancels it on SIGINT or SIGTERM. Runs under way are then discarded, and report that.
-    private static func untilSignalled<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value)
-        async throws -> Value
-    {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            let running = Task { try await operation() }
-            group.addTask {
-                try await withTaskCancellationHandler {
-                    try await running.value
-                } onCancel: {
-                    running.cancel()
-                }
-            }
-            group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { running.cancel() }
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let value = try await group.next() {
-                if let value { return value }
-            }
-            throw CancellationError()
-        }
     }
 
     /// - Throws: ``Failure`` if a name is not a source's, or its source is switched off.

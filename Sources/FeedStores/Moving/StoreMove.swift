@@ -1,0 +1,162 @@
+import FeedModel
+
+/// The way of a store's content into another store: the rows of the sources, and all that Tributary remembers of them.
+///
+/// Blocks its thread. Nothing is fetched, and nothing of the old store is changed.
+package struct StoreMove {
+    let old: any MainStore
+    let new: any MainStore
+    /// The tables that sources are declared to write. Those that they have written come besides.
+    let tables: Set<String>
+    let interruption: Interruption
+
+    package init(
+        from old: any MainStore, to new: any MainStore, tables: Set<String>, interruption: Interruption
+    ) {
+        self.old = old
+        self.new = new
+        self.tables = tables
+        self.interruption = interruption
+    }
+
+    /// Copies everything, compares what has arrived with what was read, and commits it all at once.
+    ///
+    /// - Parameter claims: those of the old store's sources, which must hold until the end.
+    /// - Throws: ``StoreError`` saying what is in the way, `CancellationError`; the new store is then as it was.
+    package func run(holding claims: [any SourceClaim]) throws -> StoreMoveReport {
+        var report = StoreMoveReport()
+        try old.read { reader in
+            try new.receive { writer in
+                report = try move(reader, writer)
+                for claim in claims { try claim.check() }
+                try checkInterruption()
+            }
+        }
+        return report
+    }
+
+    private func move(_ reader: any TransferReader, _ writer: any TransferWriter) throws -> StoreMoveReport {
+        let requests = try reader.requests()
+        let plan = try plan(for: requests, reader, writer)
+        var report = StoreMoveReport()
+        for part in plan.parts {
+            let digest = try copy(part, reader, writer)
+            switch part.from.name {
+            case TransferTable.sources: report.sources = digest.rows
+            case TransferTable.runs: report.runs = digest.rows
+            case TransferTable.changes: report.changes = digest.rows
+            default: if !part.from.isOwn { report.tables.append((part.to.name, digest.rows)) }
+            }
+            try verify(part, digest, writer)
+        }
+        try writer.write(requests)
+        report.requests = requests.count
+        try writer.finish(plan.parts.map(\.to))
+        guard try Self.comparable(writer.requests()) == Self.comparable(requests) else {
+            throw differs("the validators of requests, in tributary_request, are not those that were read")
+        }
+        report.tables.sort { $0.name < $1.name }
+        return report
+    }
+
+    /// Decides what goes where.
+    ///
+    /// - Throws: ``StoreError`` where the new store is not empty, or cannot take everything.
+    private func plan(
+        for requests: [TransferredRequest], _ reader: any TransferReader, _ writer: any TransferWriter
+    ) throws -> TransferPlan {
+        let names = requests.reduce(into: tables) { $0.formUnion($1.state.tables) }
+        let known = try reader.tables(named: names.union(TransferTable.own.map(\.name)))
+        // Names that differ by case only are names of one table.
+        var from = Dictionary(known.values.map { ($0.name, $0) }) { first, _ in first }
+        for (name, columns) in TransferTable.own {
+            guard let table = from[name] else { continue }
+            from[name]?.columns = columns.compactMap(table.column)
+        }
+        let to = try writer.tables(named: Set(from.keys).union([TransferTable.requests]))
+        let plan = try TransferPlan(Array(from.values), to: to.filter { $0.key != TransferTable.requests })
+        let targets = Array(to.values).sorted { $0.name < $1.name }
+        try writer.lock(targets)
+        let filled = try targets.filter(writer.hasRows).map { "'\($0.name)'" }
+        guard filled.isEmpty else {
+            throw StoreError(
+                .conflict,
+                "the store \(new.name) is not empty: there are rows in \(filled.joined(separator: ", ")); move to a new store, "
+                    + "or empty these tables")
+        }
+        return plan
+    }
+
+    private func copy(
+        _ part: TransferPlan.Part, _ reader: any TransferReader, _ writer: any TransferWriter
+    ) throws -> TransferDigest {
+        var digest = TransferDigest(part.columns.map(\.kind))
+        do {
+            try writer.write(part.to, part.columns.map(\.to)) { write in
+                try reader.forEachRow(of: part.from, part.columns.map(\.from)) { row in
+                    try checkInterruption()
+                    digest.add(row)
+                    try write(row)
+                }
+            }
+        } catch let problem as TransferProblem {
+            throw StoreError(
+                .constraint,
+                "table '\(part.to.name)': \(problem.column.map { "column '\($0)': " } ?? "")\(problem.message), in the row "
+                    + description(ofRow: problem.row, part, reader) + " of the old store; nothing was moved")
+        }
+        return digest
+    }
+
+    private func verify(_ part: TransferPlan.Part, _ read: TransferDigest, _ writer: any TransferWriter) throws {
+        var written = TransferDigest(part.columns.map(\.kind))
+        try writer.forEachRow(of: part.to, part.columns.map(\.to)) { row in
+            try checkInterruption()
+            written.add(row)
+        }
+        guard !written.equals(read) else { return }
+        guard written.rows == read.rows else {
+            throw differs("table '\(part.to.name)' has \(written.rows) rows, and \(read.rows) were read")
+        }
+        let columns = written.differences(from: read).map { "'\(part.columns[$0].to)'" }
+        throw differs(
+            "the rows of table '\(part.to.name)' are not those that were read"
+                + (columns.isEmpty ? "" : ": look at column " + columns.joined(separator: ", ")))
+    }
+
+    private func differs(_ what: String) -> StoreError {
+        StoreError(.database, "\(what); \(new.name) holds some values otherwise, and nothing was moved")
+    }
+
+    /// The validators and all else that must arrive. The marks of tables are each store's own.
+    private static func comparable(_ requests: [TransferredRequest]) -> [TransferredRequest] {
+        requests.map { request in
+            var request = request
+            request.state.schema = nil
+            return request
+        }.sorted { ($0.source, $0.state.key) < ($1.source, $1.state.key) }
+    }
+
+    private func checkInterruption() throws {
+        if interruption.isRequested { throw CancellationError() }
+    }
+
+    /// Reads a row again to name it by its key; by its number where that is not possible any more.
+    private func description(ofRow number: Int, _ part: TransferPlan.Part, _ reader: any TransferReader) -> String {
+        struct Found: Error { var row: String }
+        let key = part.from.primaryKey.isEmpty ? part.columns.prefix(3).map(\.from) : part.from.primaryKey
+        var current = 0
+        do {
+            try reader.forEachRow(of: part.from, key) { row in
+                current += 1
+                guard current == number else { return }
+                throw Found(
+                    row: zip(key, key.indices).map { "\($0) = \(row.description(ofColumn: $1))" }.joined(
+                        separator: ", "))
+            }
+        } catch let found as Found {
+            return "(\(found.row))"
+        } catch {}
+        return "\(number)"
+    }
+}

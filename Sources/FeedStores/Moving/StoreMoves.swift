@@ -1,0 +1,81 @@
+package import FeedModel
+
+/// What makes a store's content another store's.
+package protocol StoreMoves: AnyObject, Sendable {
+    /// Returns a text that tells this store from every other, by whatever name it was opened.
+    func identity() throws -> String
+
+    /// Runs a body on the store as it is at one moment.
+    ///
+    /// - Throws: ``StoreError``, and the errors of the body.
+    func read(_ body: (any TransferReader) throws -> Void) throws
+
+    /// Runs a body in one transaction, which is committed at its end, while nobody else writes to Tributary's tables.
+    ///
+    /// - Throws: ``StoreError``, and the errors of the body; the store is then unchanged.
+    func receive(_ body: (any TransferWriter) throws -> Void) throws
+}
+
+/// A store that is read as it is at one moment.
+///
+/// - Throws: each method ``StoreError``.
+package protocol TransferReader {
+    /// Returns those of the tables that there are, by the names that were asked for.
+    func tables(named names: Set<String>) throws -> [String: TransferTable]
+
+    func hasRows(_ table: TransferTable) throws -> Bool
+
+    /// Passes on the rows of a table one by one, in the same order each time. A row's values are gone with the next.
+    func forEachRow(
+        of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
+    ) throws
+
+    /// Returns the states of all requests. They have validators only as long as these stand for rows that are there.
+    func requests() throws -> [TransferredRequest]
+}
+
+/// The transaction in which a store receives what another one has.
+package protocol TransferWriter: TransferReader {
+    /// Keeps all others from writing to tables until the transaction ends.
+    func lock(_ tables: [TransferTable]) throws
+
+    /// Writes rows to an empty table.
+    ///
+    /// - Parameter rows: calls its argument with each row, whose values are in the order of the columns.
+    /// - Throws: ``StoreError``, ``TransferProblem``, and the errors of `rows`.
+    func write(
+        _ table: TransferTable, _ columns: [String],
+        _ rows: ((TransferRow) throws -> Void) throws -> Void
+    ) throws
+
+    /// Writes the states of requests once the rows are there for which they stand.
+    func write(_ requests: [TransferredRequest]) throws
+
+    /// Checks the references of the rows that were written, and lets numbers that the store makes go on after theirs.
+    func finish(_ tables: [TransferTable]) throws
+}
+
+/// The state of a request of a source.
+package struct TransferredRequest: Sendable, Equatable {
+    package var source: String
+    package var state: RequestState
+
+    package init(source: String, state: RequestState) {
+        self.source = source
+        self.state = state
+    }
+}
+
+/// A row that a store cannot take.
+package struct TransferProblem: Error {
+    /// The row's number, from 1.
+    package var row: Int
+    package var column: String?
+    package var message: String
+
+    package init(row: Int, column: String? = nil, message: String) {
+        self.row = row
+        self.column = column
+        self.message = message
+    }
+}

@@ -1,0 +1,62 @@
+/// A table whose rows move from one store to another, as one of them knows it.
+package struct TransferTable: Sendable {
+    package struct Column: Sendable, Equatable {
+        package var name: String
+        package var kind: TransferKind
+
+        package init(name: String, kind: TransferKind) {
+            self.name = name
+            self.kind = kind
+        }
+    }
+
+    package var name: String
+    /// The columns that can be written.
+    package var columns: [Column]
+    package var primaryKey: [String]
+    /// The tables, in lower case, whose rows must be there before this table's: foreign keys that cannot be deferred lead
+    /// to them.
+    package var parents: Set<String>
+
+    package init(name: String, columns: [Column], primaryKey: [String], parents: Set<String> = []) {
+        self.name = name
+        self.columns = columns
+        self.primaryKey = primaryKey
+        self.parents = parents
+    }
+
+    /// Returns the column with exactly this name, or else one whose name differs from it by case.
+    package func column(_ name: String) -> Column? {
+        columns.first { $0.name == name } ?? columns.first { $0.name.lowercased() == name.lowercased() }
+    }
+}
+
+extension TransferTable {
+    /// Tributary's own tables that move row by row, with those of their columns that every store has. The states of
+    /// requests move by themselves, as they speak of the tables that they stand for.
+    package static let own: [(name: String, columns: [String])] = [
+        (
+            sources,
+            [
+                "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
+                "asked_until", "declared", "attempts",
+            ]
+        ),
+        ("tributary_host", ["origin", "not_before", "wait"]),
+        (
+            runs,
+            [
+                "id", "source", "started_at", "finished_at", "outcome", "inserted", "updated", "deleted", "unchanged",
+                "replaced", "skipped", "bytes", "seconds", "error", "requests",
+            ]
+        ),
+        (changes, ["id", "run", "table", "key", "operation"]),
+    ]
+
+    package static let sources = "tributary_source"
+    package static let runs = "tributary_run"
+    package static let changes = "tributary_change"
+    package static let requests = "tributary_request"
+
+    package var isOwn: Bool { Self.own.contains { $0.name == name } }
+}

@@ -1,0 +1,43 @@
+import FeedModel
+package import FeedStores
+import PostgresClient
+
+/// The way of another store's content into this one, and of this one's into another.
+extension PostgresStore {
+    package func identity() throws -> String {
+        try ask { connection in
+            let row = try connection.execute(
+                "SELECT pg_postmaster_start_time(), current_database(), 'tributary_run'::regclass::oid")[0]
+            return "server " + (0..<3).map { row.string($0) ?? "" }.joined(separator: " ")
+        }
+    }
+
+    package func read(_ body: (any TransferReader) throws -> Void) throws {
+        do {
+            try connections.withConnection { connection in
+                try connection.inTransaction(.repeatableRead, isReadOnly: true) {
+                    try connection.executeScript(Self.patience + "SET LOCAL synchronize_seqscans = off")
+                    try body(PostgresTransfer(store: self, connection: connection))
+                }
+            }
+        } catch let error as PostgresError {
+            throw StoreError(reading: error, store: description)
+        }
+    }
+
+    package func receive(_ body: (any TransferWriter) throws -> Void) throws {
+        do {
+            try transaction { connection in
+                try connection.executeScript(Self.patience + "SET CONSTRAINTS ALL DEFERRED")
+                try body(PostgresTransfer(store: self, connection: connection))
+            }
+        } catch let error as PostgresError {
+            throw StoreError(commit: error, store: description)
+        }
+        try renewTableInfos()
+    }
+
+    /// Each store waits for the other, and a table may be large.
+    private static let patience =
+        "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; "
+}

@@ -1,0 +1,121 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// What a transaction writes of another store's content.
+extension PostgresTransfer: TransferWriter {
+    func lock(_ tables: [TransferTable]) throws {
+        try writing {
+            let names = try tables.map { try details(of: $0).sql }.joined(separator: ", ")
+            try connection.execute("LOCK TABLE \(names) IN SHARE ROW EXCLUSIVE MODE")
+        }
+    }
+
+    func write(
+        _ table: TransferTable, _ columns: [String],
+        _ rows: ((TransferRow) throws -> Void) throws -> Void
+    ) throws {
+        let details = try details(of: table)
+        let copied = columns.map { CopiedColumn(name: $0, typeName: details.column($0)?.typeName ?? "") }
+        let names = columns.map(\.postgresIdentifier).joined(separator: ", ")
+        do {
+            if table.name == TransferTable.sources {
+                // They were claimed once, and never ran.
+                try connection.execute("DELETE FROM \(details.sql) WHERE failures IS NULL")
+            }
+            try connection.copyIn("COPY \(details.sql) (\(names)) FROM STDIN") { send in
+                try withoutActuallyEscaping(send) { send in
+                    let copy = CopyText(send)
+                    try rows { row in
+                        do { try row.write(copied, to: copy) } catch let error as PostgresError {
+                            throw failure(error, table)
+                        }
+                    }
+                    try copy.flush()
+                }
+            }
+        } catch let error as PostgresError {
+            throw failure(error, table)
+        }
+    }
+
+    private func failure(_ error: PostgresError, _ table: TransferTable) -> any Error {
+        guard error.isAboutRows else { return StoreError(commit: error, store: store.description) }
+        // Of foreign keys the server says no line.
+        guard let place = CopyPlace(error.context ?? "", table: table.name) else {
+            return StoreError(.constraint, "table '\(table.name)': \(error.text); nothing was moved")
+        }
+        return TransferProblem(
+            row: place.line, column: place.column, message: error.message + (error.detail.map { "; " + $0 } ?? ""))
+    }
+
+    func write(_ requests: [TransferredRequest]) throws {
+        try writing {
+            for (source, requests) in Dictionary(grouping: requests, by: \.source).sorted(by: { $0.key < $1.key }) {
+                let ledger = RequestLedger(connection: connection, source: source)
+                let claim = try ledger.nextClaim()
+                try ledger.insert(
+                    try requests.map { request in
+                        var state = request.state
+                        state.schema = try store.tableDetails.mark(of: state.tables, in: connection)
+                        return RequestRecord(state: state, claim: claim)
+                    })
+            }
+        }
+    }
+
+    func finish(_ tables: [TransferTable]) throws {
+        try writing {
+            try connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            for table in tables {
+                let details = try details(of: table)
+                for column in details.columns where column.makesNumbers { try continueNumbers(of: column, details) }
+                // The first commits are planned by what is there.
+                try connection.execute("ANALYZE \(details.sql)")
+            }
+            // Runs that were forgotten have left their numbers in the journal.
+            try connection.execute(
+                """
+                SELECT setval(pg_get_serial_sequence('tributary_run', 'id'), max(number)) FROM (
+                    SELECT max(id) AS number FROM tributary_run UNION ALL SELECT max(run) FROM tributary_change) numbers
+                HAVING max(number) >= 1
+                """)
+        }
+    }
+
+    private func continueNumbers(of column: ColumnDetails, _ table: TableDetails) throws {
+        try connection.execute(
+            """
+            SELECT setval(pg_get_serial_sequence(\(table.sql.postgresLiteral), \(column.name.postgresLiteral)),
+                max(\(column.sql))) FROM \(table.sql) HAVING max(\(column.sql)) >= 1
+            """)
+    }
+
+    private func writing<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as PostgresError {
+            throw StoreError(commit: error, store: store.description)
+        }
+    }
+}
+
+extension TransferRow {
+    /// - Throws: ``TransferProblem``, and the errors of the connection.
+    fileprivate func write(_ columns: [CopiedColumn], to copy: CopyText) throws {
+        do {
+            for (value, column) in zip(values, columns) {
+                switch value {
+                case .null: copy.appendNull()
+                case .integer(let integer): try column.write(integer, to: copy)
+                case .real(let real): try column.write(real, to: copy)
+                case .text(let range): try withBytes(range) { try column.write(text: $0, to: copy) }
+                case .blob(let range): try withBytes(range) { try column.write(blob: $0, to: copy) }
+                }
+            }
+            try copy.endRow()
+        } catch let problem as CopiedColumn.ValueProblem {
+            throw TransferProblem(
+                row: copy.rows + 1, column: problem.column, message: "the value " + problem.reason.description)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// A transaction of the store, in which another store's content is read or written.
+struct PostgresTransfer: TransferReader {
+    let store: PostgresStore
+    let connection: PostgresConnection
+
+    func tables(named names: Set<String>) throws -> [String: TransferTable] {
+        try reading {
+            let found = try Catalog(connection).tables(named: names.sorted()).filter(\.value.kind.isTable)
+            let parents = try parents(of: found.values.map(\.oid))
+            return found.mapValues { table in
+                TransferTable(
+                    name: table.name,
+                    columns: table.columns.filter { !$0.isComputed }.map {
+                        .init(name: $0.name, kind: $0.transferKind)
+                    },
+                    primaryKey: table.info.primaryKey, parents: parents[table.oid] ?? [])
+            }
+        }
+    }
+
+    /// Returns the tables to which foreign keys lead that are checked by each statement, in lower case.
+    private func parents(of tables: [UInt32]) throws -> [UInt32: Set<String>] {
+        try connection.execute(
+            """
+            SELECT k.conrelid, lower(p.relname)
+            FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class p ON p.oid = k.confrelid
+            WHERE k.contype = 'f' AND NOT k.condeferrable AND k.conrelid = ANY ($1::oid[])
+            """, [.text("{\(tables.map(String.init).joined(separator: ","))}")]
+        ).reduce(into: [:]) { parents, row in
+            parents[UInt32(try row.int64(0) ?? 0), default: []].insert(row.string(1) ?? "")
+        }
+    }
+
+    func hasRows(_ table: TransferTable) throws -> Bool {
+        try reading {
+            try connection.execute("SELECT EXISTS (SELECT FROM \(relation(table)))")[0].bool(0) == true
+        }
+    }
+
+    /// Sources that never ran have no state yet, though somebody may have claimed them.
+    private func relation(_ table: TransferTable) throws -> String {
+        let details = try details(of: table)
+        return details.sql + (table.name == TransferTable.sources ? " WHERE failures IS NOT NULL" : "")
+    }
+
+    func details(of table: TransferTable) throws -> TableDetails { try store.details(of: table.name, connection) }
+
+    func forEachRow(
+        of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
+    ) throws {
+        try reading {
+            let details = try details(of: table)
+            let expressions = columns.map { name in
+                let isTime = table.isOwn && details.column(name)?.typeName == "timestamptz"
+                return isTime ? Self.storeDate(name.postgresIdentifier) : name.postgresIdentifier
+            }
+            let row = TransferRow()
+            var types: [UInt32] = []
+            try connection.forEachRow(of: "SELECT \(expressions.joined(separator: ", ")) FROM \(relation(table))") {
+                found in
+                if types.isEmpty { types = found.columnTypes }
+                row.removeAll()
+                for index in types.indices { try row.append(found, index, type: types[index]) }
+                try body(row)
+                return .next
+            }
+        }
+    }
+
+    /// A point in time in the one format of Tributary's own tables, which sorts as text.
+    private static func storeDate(_ column: String) -> String {
+        "to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+    }
+
+    func requests() throws -> [TransferredRequest] {
+        try reading {
+            try connection.execute(
+                "SELECT source, \(RequestState.postgresColumns(of: "r")) FROM tributary_request r"
+            ).map { row in
+                var state = try RequestState(row, from: 1)
+                if !state.validators.isEmpty || state.digest != nil,
+                    try !store.tableDetails.stands(state.schema, of: state.tables, in: connection)
+                {
+                    state.validators = Validators()
+                    state.digest = nil
+                }
+                return TransferredRequest(source: row.string(0) ?? "", state: state)
+            }
+        }
+    }
+
+    private func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as PostgresError {
+            throw StoreError(reading: error, store: store.description)
+        }
+    }
+}
+
+extension TransferRow {
+    /// Appends a value as SQLite keeps it.
+    fileprivate func append(_ row: PostgresRow, _ column: Int, type: UInt32) throws {
+        if row.isNull(column) { return appendNull() }
+        switch type {
+        case PostgresType.smallint, PostgresType.integer, PostgresType.bigint:
+            append(try row.int64(column) ?? 0)
+        case PostgresType.real, PostgresType.doublePrecision: append(try row.double(column) ?? 0)
+        case PostgresType.bool: append(try row.bool(column) == true ? Int64(1) : Int64(0))
+        case PostgresType.bytea: try row.bytes(column)?.withUnsafeBytes { append(blob: $0) }
+        case PostgresType.timestamptz, PostgresType.timestamp:
+            append(text: try row.storedText(column, type: type) ?? "")
+        default: row.withBytes(column) { bytes in bytes.map { append(text: $0) } }
+        }
+    }
+}
+
+extension ColumnDetails {
+    fileprivate var transferKind: TransferKind {
+        switch typeName {
+        case "bool": .boolean
+        case "int2", "int4", "int8": .integer
+        case "float8": .real
+        case "float4": .single
+        case "numeric": .numeric
+        case "timestamptz": .timestamp(isZoned: true)
+        case "timestamp": .timestamp(isZoned: false)
+        case "bytea": .bytes
+        case "uuid": .uuid
+        case "json", "jsonb": .json
+        case "bpchar": .padded
+        default: .text
+        }
+    }
+}

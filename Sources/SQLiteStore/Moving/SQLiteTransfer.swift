@@ -1,0 +1,88 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import GRDB
+import GRDBSQLite
+
+/// A transaction of the store, in which another store's content is read or written.
+struct SQLiteTransfer: TransferReader {
+    let store: SQLiteStore
+    let db: Database
+
+    func tables(named names: Set<String>) throws -> [String: TransferTable] {
+        try names.reduce(into: [:]) { tables, name in
+            guard let info = try TableInfo(db, table: name, schema: "main"), info.kind == "table" else { return }
+            tables[name] = TransferTable(
+                name: info.name,
+                columns: info.columns.filter { !$0.isGenerated }.map { .init(name: $0.name, kind: .dynamic) },
+                primaryKey: info.primaryKey)
+        }
+    }
+
+    func hasRows(_ table: TransferTable) throws -> Bool { try db.hasRows(table.name) }
+
+    func forEachRow(
+        of table: TransferTable, _ columns: [String], _ body: (TransferRow) throws -> Void
+    ) throws {
+        let names = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        // It lives as long as the rows are read.
+        let owner = try reading { try db.makeStatement(sql: "SELECT \(names) FROM main.\(table.name.sqlIdentifier)") }
+        try withExtendedLifetime(owner) {
+            let statement = owner.sqliteStatement
+            defer { sqlite3_reset(statement) }
+            let row = TransferRow()
+            while true {
+                let code = sqlite3_step(statement)
+                if code == SQLITE_DONE { return }
+                guard code == SQLITE_ROW else { throw unreadable(db.lastErrorMessage ?? "SQLite's error \(code)") }
+                row.removeAll()
+                for index in 0..<Int32(columns.count) { row.append(column: index, of: statement) }
+                try body(row)
+            }
+        }
+    }
+
+    func requests() throws -> [TransferredRequest] {
+        try reading {
+            try db.requestStates().map { source, state in
+                var state = state
+                if !state.validators.isEmpty || state.digest != nil,
+                    try !store.tableInfos.stands(state.schema, of: state.tables, in: db)
+                {
+                    state.validators = Validators()
+                    state.digest = nil
+                }
+                return TransferredRequest(source: source, state: state)
+            }
+        }
+    }
+
+    private func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError {
+            throw unreadable(error.message ?? error.description)
+        }
+    }
+
+    private func unreadable(_ message: String) -> StoreError {
+        StoreError(.database, "the store \(store.path) cannot be read: \(message)")
+    }
+}
+
+extension TransferRow {
+    /// Appends a value of the row at which a statement stands.
+    fileprivate func append(column index: Int32, of statement: OpaquePointer) {
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: append(sqlite3_column_int64(statement, index))
+        case SQLITE_FLOAT: append(sqlite3_column_double(statement, index))
+        case SQLITE_TEXT:
+            let start = sqlite3_column_text(statement, index)
+            append(
+                text: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+        case SQLITE_BLOB:
+            let start = sqlite3_column_blob(statement, index)
+            append(
+                blob: UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+        default: appendNull()
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TributaryStores
+
+struct MoveStoreCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move-store",
+        abstract: "Copy what the sources own into another store, with validators, due times and history.",
+        discussion: """
+            From the store of the file into an SQLite file or a PostgreSQL database. All of it arrives, and is compared \
+            with what was read, or nothing. Nothing is fetched, and neither the old store nor the file is changed. \
+            Daemons must be stopped first.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The new store: the path of a file, or a connection string of libpq (postgresql://…, host=… dbname=…).",
+            valueName: "path|url"))
+    var to: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The new store's schema, where that of [store] is written for the other kind of store.", valueName: "file"))
+    var schema: String?
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let old = try program.configuration(options)
+        let new = try old.moved(to: StoreLocation(argument: to), schema: schema)
+        for configuration in [old, new] {
+            guard DaemonFolder(configuration)?.isDaemonRunning != true else {
+                throw Failure.failed("a daemon runs on \(configuration.localPath); stop it first")
+            }
+        }
+        let report = try await Self.move(program, from: old, to: new)
+        if json { return Terminal.print(try JSONOutput.line(Result(report))) }
+        for line in lines(report, from: old, to: new) { Terminal.print(line) }
+    }
+
+    /// Moves on a thread of its own, until a signal comes.
+    private static func move(
+        _ program: Program, from old: TributaryConfiguration, to new: TributaryConfiguration
+    ) async throws -> StoreMoveReport {
+        let interruption = Interruption()
+        do {
+            return try await untilSignalled {
+                try await withTaskCancellationHandler {
+                    try await withCheckedThrowingContinuation { continuation in
+                        Thread.detachNewThread {
+                            continuation.resume(
+                                with: Swift.Result {
+                                    try old.moveStore(
+                                        to: new, parsers: program.parsers,
+                                        registerMigrations: program.registerMigrations, interruption: interruption)
+                                })
+                        }
+                    }
+                } onCancel: {
+                    interruption.request()
+                }
+            }
+        } catch {
+            guard interruption.isRequested else { throw error }
+            throw Failure.failed("stopped by a signal; nothing was moved")
+        }
+    }
+
+    private func lines(
+        _ report: StoreMoveReport, from old: TributaryConfiguration, to new: TributaryConfiguration
+    ) -> [String] {
+        var table = TextTable([("TABLE", .left), ("ROWS", .right)])
+        for (name, rows) in report.tables { table.add(["\(name)", "\(rows)"]) }
+        var lines = report.tables.isEmpty ? [] : table.lines(on: Terminal()) + [""]
+        lines += [
+            "\(report.sources) sources, \(report.requests) requests, \(report.runs) runs and \(report.changes) changes of "
+                + "the journal besides. Everything was compared with what was read; the old store is as it was.",
+            "", "Write into [store] of \(old.file):",
+        ]
+        switch new.store {
+        case .file(let path): lines.append("path   = \(Self.quoted(path))")
+        // It may hold a password.
+        case .server: lines.append("url    = the connection string that was given as --to")
+        }
+        if let path = new.schemaPath { lines.append("schema = \(Self.quoted(path))") }
+        if old.schemaAfterPath != nil, new.schemaAfterPath == nil {
+            lines.append("and a file in \(new.store.kind)'s SQL as schema_after")
+        }
+        switch (old.store, new.store) {
+        case (.file, .server): lines.append("and take out path")
+        case (.server, .file): lines.append("and take out url")
+        case (.file, .file), (.server, .server): break
+        }
+        return lines
+    }
+
+    /// As a string of TOML.
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    private struct Result: Encodable {
+        struct Table: Encodable {
+            var table: String
+            var rows: Int
+        }
+
+        var tables: [Table]
+        var sources: Int
+        var requests: Int
+        var runs: Int
+        var changes: Int
+
+        init(_ report: StoreMoveReport) {
+            tables = report.tables.map { Table(table: $0.name, rows: $0.rows) }
+            sources = report.sources
+            requests = report.requests
+            runs = report.runs
+            changes = report.changes
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import UnixSignals
+
+/// Runs an operation, and cancels it on SIGINT or SIGTERM.
+func untilSignalled<Value: Sendable>(
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+        let running = Task { try await operation() }
+        group.addTask {
+            try await withTaskCancellationHandler {
+                try await running.value
+            } onCancel: {
+                running.cancel()
+            }
+        }
+        group.addTask {
+            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { running.cancel() }
+            return nil
+        }
+        defer { group.cancelAll() }
+        while let value = try await group.next() {
+            if let value { return value }
+        }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,84 @@
+import FeedConfiguration
+package import FeedDeclarations
+import FeedModel
+package import FeedParsing
+package import FeedStores
+import Foundation
+package import GRDB
+import TributaryEngine
+
+/// The way of everything that the sources own into another store.
+extension TributaryConfiguration {
+    /// Returns the configuration with another store.
+    ///
+    /// - Parameter schema: the path of the SQL that is written for it; nil where that of this store is.
+    /// - Throws: ``StoreError`` where there is none that the other store understands.
+    package func moved(to location: StoreLocation, schema: String?) throws -> TributaryConfiguration {
+        var moved = self
+        moved.store = location
+        let isSameKind = location.isSameKind(as: store)
+        guard schema != nil || schemaPath == nil || isSameKind else {
+            throw StoreError(
+                .schema,
+                "the schema of [store] is written in \(store.kind)'s SQL; give a file with the same tables in "
+                    + "\(location.kind)'s as --schema")
+        }
+        if let schema { moved.schemaPath = URL(fileURLWithPath: schema).standardizedFileURL.path }
+        // It may name what another kind of store calls otherwise, and is run when the new store is first opened.
+        if !isSameKind { moved.schemaAfterPath = nil }
+        return moved
+    }
+
+    /// Moves the rows of all sources, and all that is remembered of them, into the store of another configuration. Blocks
+    /// its thread.
+    ///
+    /// - Parameter registerMigrations: adds the program's own migrations of a store in SQLite.
+    /// - Throws: ``StoreError``, `CancellationError` where the interruption was requested, ``ConfigurationError`` where a
+    ///   schema cannot be read. Nothing was moved then.
+    package func moveStore(
+        to target: TributaryConfiguration, parsers: ParserRegistry,
+        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }, interruption: Interruption = Interruption()
+    ) throws -> StoreMoveReport {
+        guard let old = try openExistingStore() else {
+            throw StoreError(.unavailable, "there is no store yet: \(localPath)")
+        }
+        defer { try? old.close() }
+        let claims = try StoreMove.claim(old, declared: Set(sources.map(\.name)))
+        defer { for claim in claims { claim.unlock() } }
+        let schema = try target.schema()
+        let newFile = target.newFile
+        var madeTables: [String] = []
+        do {
+            let new = try target.openStore(schema: schema, registerMigrations: registerMigrations)
+            defer { try? new.close() }
+            interruption.onRequest {
+                old.stopWaiting()
+                new.stopWaiting()
+            }
+            try StoreMove.check(new, asTargetOf: old)
+            let tables = Set(sources.flatMap(\.requests).flatMap { parsers.tables(of: $0.content) })
+            let missing = try new.missingTables(among: tables)
+            try target.prepare(new, parsers)
+            madeTables = missing
+            return try StoreMove(from: old, to: new, tables: tables, interruption: interruption).run(holding: claims)
+        } catch {
+            for name in newFile ?? [] { unlink(name) }
+            guard newFile == nil, !madeTables.isEmpty, var problem = error as? StoreError else { throw error }
+            problem.message +=
+                "\nThe tables that were made for it remain, and are empty: "
+                + madeTables.joined(separator: ", ")
+            throw problem
+        }
+    }
+
+    /// The store's file and those beside it, where none is there yet.
+    private var newFile: [String]? {
+        guard case .file(let path) = store, !FileManager.default.fileExists(atPath: path) else { return nil }
+        return ["", "-wal", "-shm", "-journal", "-lock"].map { path + $0 }
+    }
+
+    private func prepare(_ store: any MainStore, _ parsers: ParserRegistry) throws {
+        for request in sources.flatMap(\.requests) { try request.prepare(store, file: file, parsers: parsers) }
+        if let sql = try schemaAfter() { try runSchemaAfter(sql, in: store) }
+    }
+}
