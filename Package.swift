@@ -103,7 +103,7 @@ let package = Package(
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "CSQLite", grdb,
+                "XMLStream", "FeedModel", "FeedStaging", "FeedStores", "CSQLite", grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),

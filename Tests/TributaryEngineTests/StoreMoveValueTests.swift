@@ -68,12 +68,12 @@ import TributaryStores
     @Test func typesOfTheServersOwnComeBackAsTheyWere() async throws {
         let own = """
             CREATE TABLE IF NOT EXISTS item (
-                id varchar(20) PRIMARY KEY, name text, size integer, code char(5), seen timestamptz, at timestamp, day date,
+                id varchar(20) PRIMARY KEY, name text, size integer, company text, code char(5), seen timestamptz, at timestamp, day date,
                 price numeric(10, 2), small real, is_new boolean, data jsonb, mark uuid, raw bytea, list text[]);
             """
         let simple = """
             CREATE TABLE IF NOT EXISTS item (
-                id TEXT PRIMARY KEY, name TEXT, size INTEGER, code TEXT, seen TEXT, at TEXT, day TEXT, price, small REAL,
+                id TEXT PRIMARY KEY, name TEXT, size INTEGER, company TEXT, code TEXT, seen TEXT, at TEXT, day TEXT, price, small REAL,
                 is_new INTEGER, data TEXT, mark TEXT, raw BLOB, list TEXT);
             """
         let values = """
@@ -85,15 +85,16 @@ import TributaryStores
             try fixture.old.folder.write(own, to: "schema.sql")
             try fixture.new.folder.write(simple, to: "schema.sql")
             fixture.server.document("/items", EngineFixture.items(["1", "2"]), etag: "\"i\"")
-            try await fixture.sync(Self.source, of: fixture.old)
+            let reports = try await fixture.sync(Self.source, of: fixture.old)
+            #expect(reports.map(\.outcome) == [.committed], "\(reports)")
             try fixture.old.store.execute(values)
             try await fixture.move(Self.source)
-            #expect(
-                try fixture.new.rows("SELECT code, seen, at, day, price, is_new, mark, list FROM item WHERE id = '1'")
-                    == [
-                        "ab   |2026-11-21T06:30:00.123456Z|1999-12-31T23:59:59|-infinity|1.50|1|"
-                            + "0192f1c0-0000-7000-8000-000000000001|{a,\"b c\",NULL}"
-                    ])
+            let found = try fixture.new.rows(
+                "SELECT code, seen, at, day, price, is_new, mark, list FROM item WHERE id = '1'")
+            let expected =
+                "ab   |2026-11-21T06:30:00.123456Z|1999-12-31T23:59:59|-infinity|1.5|1|"
+                + "0192f1c0-0000-7000-8000-000000000001|{a,\"b c\",NULL}"
+            #expect(found == [expected], "\(found)")
             let back = StoreMoveFixture(server: fixture.server, old: fixture.new, new: fixture.old)
             let question = "SELECT * FROM item ORDER BY id"
             let before = try fixture.old.rows(question)

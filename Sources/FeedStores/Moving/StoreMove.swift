@@ -92,7 +92,7 @@ package struct StoreMove {
     ) throws -> TransferDigest {
         var digest = TransferDigest(part.columns.map(\.kind))
         do {
-            try writer.write(part.to, part.columns.map(\.to)) { write in
+            try writer.write(part.to, part.columns.map { .init(name: $0.to, kind: $0.kind) }) { write in
                 try reader.forEachRow(of: part.from, part.columns.map(\.from)) { row in
                     try checkInterruption()
                     digest.add(row)

@@ -41,10 +41,12 @@ package protocol TransferWriter: TransferReader {
 
     /// Writes rows to an empty table.
     ///
-    /// - Parameter rows: calls its argument with each row, whose values are in the order of the columns.
+    /// - Parameters:
+    ///   - columns: those of the table, with the kinds of the values that they take.
+    ///   - rows: calls its argument with each row, whose values are in the order of the columns.
     /// - Throws: ``StoreError``, ``TransferProblem``, and the errors of `rows`.
     func write(
-        _ table: TransferTable, _ columns: [String],
+        _ table: TransferTable, _ columns: [TransferTable.Column],
         _ rows: ((TransferRow) throws -> Void) throws -> Void
     ) throws
 

@@ -9,7 +9,7 @@ package final class TransferRow {
         case blob(Range<Int>)
     }
 
-    package private(set) var values: [Value] = []
+    package var values: [Value] = []
     private var bytes: [UInt8] = []
 
     package init() {}

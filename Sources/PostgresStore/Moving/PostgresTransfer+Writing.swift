@@ -13,12 +13,12 @@ extension PostgresTransfer: TransferWriter {
     }
 
     func write(
-        _ table: TransferTable, _ columns: [String],
+        _ table: TransferTable, _ columns: [TransferTable.Column],
         _ rows: ((TransferRow) throws -> Void) throws -> Void
     ) throws {
         let details = try details(of: table)
-        let copied = columns.map { CopiedColumn(name: $0, typeName: details.column($0)?.typeName ?? "") }
-        let names = columns.map(\.postgresIdentifier).joined(separator: ", ")
+        let copied = columns.map { CopiedColumn(name: $0.name, typeName: details.column($0.name)?.typeName ?? "") }
+        let names = columns.map(\.name.postgresIdentifier).joined(separator: ", ")
         do {
             if table.name == TransferTable.sources {
                 // They were claimed once, and never ran.

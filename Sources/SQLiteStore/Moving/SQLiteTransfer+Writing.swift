@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import GRDB
 import GRDBSQLite
+import XMLStream
 
 /// What a transaction writes of another store's content.
 extension SQLiteTransfer: TransferWriter {
@@ -10,10 +11,11 @@ extension SQLiteTransfer: TransferWriter {
     func lock(_ tables: [TransferTable]) {}
 
     func write(
-        _ table: TransferTable, _ columns: [String],
+        _ table: TransferTable, _ columns: [TransferTable.Column],
         _ rows: ((TransferRow) throws -> Void) throws -> Void
     ) throws {
-        let names = columns.map(\.sqlIdentifier).joined(separator: ", ")
+        let decimals = try decimals(among: columns, of: table)
+        let names = columns.map(\.name.sqlIdentifier).joined(separator: ", ")
         let places = columns.map { _ in "?" }.joined(separator: ", ")
         // It lives as long as the rows are written.
         let owner = try writing {
@@ -23,17 +25,33 @@ extension SQLiteTransfer: TransferWriter {
             var count = 0
             try rows { row in
                 count += 1
+                for column in decimals { row.makeNumber(ofDecimal: column) }
                 try insert(row, columns, owner.sqliteStatement, number: count)
             }
         }
     }
 
-    private func insert(_ row: TransferRow, _ columns: [String], _ statement: OpaquePointer, number: Int) throws {
+    /// Returns the positions of the columns that keep a decimal as a number, where a number keeps it.
+    private func decimals(among columns: [TransferTable.Column], of table: TransferTable) throws -> [Int] {
+        let numeric = columns.indices.filter { columns[$0].kind == .numeric }
+        guard !numeric.isEmpty, let info = try writing({ try TableInfo(db, table: table.name, schema: "main") }) else {
+            return []
+        }
+        return numeric.filter { index in
+            guard let column = info.column(columns[index].name) else { return false }
+            if case .blob = Affinity(declaredType: column.declaredType) { return true }
+            return false
+        }
+    }
+
+    private func insert(_ row: TransferRow, _ columns: [TransferTable.Column], _ statement: OpaquePointer, number: Int)
+        throws
+    {
         for index in columns.indices {
             let code = row.bind(index, to: statement)
             guard code != nil else {
                 throw TransferProblem(
-                    row: number, column: columns[index], message: "the value is NaN, which SQLite does not have")
+                    row: number, column: columns[index].name, message: "the value is NaN, which SQLite does not have")
             }
             guard code == SQLITE_OK else { throw failure(row: number) }
         }
@@ -87,6 +105,21 @@ extension SQLiteTransfer: TransferWriter {
 }
 
 extension TransferRow {
+    /// Puts the number in the place of a decimal's text, as mappings do where it is the same decimal.
+    fileprivate func makeNumber(ofDecimal column: Int) {
+        guard case .text(let range) = values[column] else { return }
+        let number = withBytes(range) { bytes in
+            bytes.withMemoryRebound(to: UInt8.self) { text in
+                Lexical.isDecimal(text, exponent: false) ? Lexical.exactNumber(text) : nil
+            }
+        }
+        switch number {
+        case .integer(let integer)?: values[column] = .integer(integer)
+        case .real(let real)?: values[column] = .real(real)
+        case nil: break
+        }
+    }
+
     /// Binds a value as the statement's parameter of the same position, as long as the row lives.
     ///
     /// - Returns: SQLite's result; nil for a number that it would store as NULL.
