@@ -11,6 +11,7 @@ package enum PostgresType {
     package static let doublePrecision: UInt32 = 701
     package static let textArray: UInt32 = 1009
     package static let varchar: UInt32 = 1043
+    package static let bpchar: UInt32 = 1042
     package static let date: UInt32 = 1082
     package static let timestamp: UInt32 = 1114
     package static let timestamptz: UInt32 = 1184

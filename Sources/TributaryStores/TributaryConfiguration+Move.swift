@@ -45,6 +45,7 @@ extension TributaryConfiguration {
         defer { try? old.close() }
         let claims = try StoreMove.claim(old, declared: Set(sources.map(\.name)))
         defer { for claim in claims { claim.unlock() } }
+        try target.checkExistingStore(asTargetOf: old)
         let schema = try target.schema()
         let newFile = target.newFile
         var madeTables: [String] = []
@@ -69,6 +70,14 @@ extension TributaryConfiguration {
                 + madeTables.joined(separator: ", ")
             throw problem
         }
+    }
+
+    /// Refuses a store that is in use before its schema is touched. One that cannot be opened as it is, as an empty
+    /// database, holds nothing yet.
+    private func checkExistingStore(asTargetOf old: any MainStore) throws {
+        guard let store = try? openExistingStore() else { return }
+        defer { try? store.close() }
+        try StoreMove.check(store, asTargetOf: old)
     }
 
     /// The store's file and those beside it, where none is there yet.

@@ -92,7 +92,7 @@ import TributaryStores
             let found = try fixture.new.rows(
                 "SELECT code, seen, at, day, price, is_new, mark, list FROM item WHERE id = '1'")
             let expected =
-                "ab   |2026-11-21T06:30:00.123456Z|1999-12-31T23:59:59|-infinity|1.5|1|"
+                "ab|2026-11-21T06:30:00.123456Z|1999-12-31T23:59:59|-infinity|1.5|1|"
                 + "0192f1c0-0000-7000-8000-000000000001|{a,\"b c\",NULL}"
             #expect(found == [expected], "\(found)")
             let back = StoreMoveFixture(server: fixture.server, old: fixture.new, new: fixture.old)

@@ -113,6 +113,13 @@ extension TransferRow {
         case PostgresType.bytea: try row.bytes(column)?.withUnsafeBytes { append(blob: $0) }
         case PostgresType.timestamptz, PostgresType.timestamp:
             append(text: try row.storedText(column, type: type) ?? "")
+        case PostgresType.bpchar:
+            // The spaces that fill it up are not part of the value.
+            row.withBytes(column) { bytes in
+                guard let bytes else { return }
+                let end = bytes.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
+                append(text: UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+            }
         default: row.withBytes(column) { bytes in bytes.map { append(text: $0) } }
         }
     }
