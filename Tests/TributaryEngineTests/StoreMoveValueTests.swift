@@ -138,4 +138,28 @@ import TributaryStores
             #expect(report.tables.map(\.rows) == [1, 1])
         }
     }
+
+    @Test func whatIsInterruptedInTheMiddleLeavesNothing() async throws {
+        try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
+            // Each row waits for a lock that the test holds.
+            let lock = "hashtext(current_schema())"
+            let waiting = """
+                CREATE OR REPLACE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    PERFORM pg_advisory_xact_lock(\(lock));
+                    RETURN NEW;
+                END $$;
+                CREATE OR REPLACE TRIGGER pause BEFORE INSERT ON item FOR EACH ROW EXECUTE FUNCTION pause();
+                """
+            try fixture.new.folder.write(StoreKind.postgres.sql(StoreMoveFixture.schema) + waiting, to: "schema.sql")
+            try fixture.new.store.execute("SELECT pg_advisory_lock(\(lock))")
+            let interruption = Interruption()
+            async let moving = fixture.move(Self.source, interruption: interruption)
+            let waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND objid::bigint = \(lock)::bigint & 4294967295"
+            while try fixture.new.rows(waits).isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+            interruption.request()
+            try fixture.new.store.execute("SELECT pg_advisory_unlock(\(lock))")
+            await #expect(throws: CancellationError.self) { try await moving }
+            #expect(fixture.new.count("item", "tributary_run", "tributary_source", "tributary_request") == 0)
+        }
+    }
 }

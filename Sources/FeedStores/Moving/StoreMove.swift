@@ -39,19 +39,22 @@ package struct StoreMove {
         let requests = try reader.requests()
         let plan = try plan(for: requests, reader, writer)
         var report = StoreMoveReport()
+        var digests: [TransferDigest] = []
         for part in plan.parts {
             let digest = try copy(part, reader, writer)
+            digests.append(digest)
             switch part.from.name {
             case TransferTable.sources: report.sources = digest.rows
             case TransferTable.runs: report.runs = digest.rows
             case TransferTable.changes: report.changes = digest.rows
             default: if !part.from.isOwn { report.tables.append((part.to.name, digest.rows)) }
             }
-            try verify(part, digest, writer)
         }
         try writer.write(requests)
         report.requests = requests.count
         try writer.finish(plan.parts.map(\.to))
+        // Once triggers and constraints can change nothing any more.
+        for (part, digest) in zip(plan.parts, digests) { try verify(part, digest, writer) }
         guard try Self.comparable(writer.requests()) == Self.comparable(requests) else {
             throw differs("the validators of requests, in tributary_request, are not those that were read")
         }
