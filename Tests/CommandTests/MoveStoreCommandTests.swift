@@ -66,6 +66,19 @@ import Testing
         }
     }
 
+    @Test func aDaemonMustBeStoppedFirst() async throws {
+        try await withFixture { (fixture) async throws in
+            #expect(try await fixture.program.run("sync").status == 0)
+            // As a daemon holds it.
+            let descriptor = open(fixture.folder.file("store.sqlite-daemon"), O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+            defer { close(descriptor) }
+            #expect(flock(descriptor, LOCK_EX) == 0 && write(descriptor, "1\n", 2) == 2)
+            let moved = try await fixture.program.run("move-store", "--to", fixture.folder.file("new.sqlite"))
+            #expect(moved.status == 1 && moved.standardError.contains("a daemon runs on"), "\(moved)")
+            #expect(!FileManager.default.fileExists(atPath: fixture.folder.file("new.sqlite")))
+        }
+    }
+
     /// Reads and writes many rows within memory for few, if there is time for it.
     @Test(
         .enabled(if: ProcessInfo.processInfo.environment["TRIBUTARY_ROWS"] != nil, "TRIBUTARY_ROWS=200000 runs it"))

@@ -10,7 +10,7 @@ import Testing
 import TributaryStores
 
 /// A server, and two stores of which one is to receive what the other has.
-struct StoreMoveFixture {
+struct StoreMoveFixture: Sendable {
     /// The kinds of the old store and the new one.
     struct Direction: Sendable, CustomTestStringConvertible {
         var old: StoreKind
@@ -35,7 +35,7 @@ struct StoreMoveFixture {
     let new: Side
 
     /// One of the stores, and the folder of its `sources.toml`.
-    struct Side {
+    struct Side: Sendable {
         let kind: StoreKind
         let folder: TemporaryFolder
         let store: TestStore
