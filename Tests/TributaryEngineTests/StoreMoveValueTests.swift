@@ -31,6 +31,15 @@ import TributaryStores
         }
     }
 
+    @Test func aKeyOfBytesIsATextInTheServersJournal() async throws {
+        try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
+            try fixture.old.store.execute("UPDATE tributary_change SET key = x'00ff' WHERE id = 2")
+            let report = try await fixture.move(Self.source)
+            #expect(report.changes == 3)
+            #expect(try fixture.new.rows("SELECT key FROM tributary_change ORDER BY id") == ["1", "\\x00ff", "3"])
+        }
+    }
+
     @Test func aValueThatIsNoneOfTheColumnsTypeIsNamed() async throws {
         try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
             // SQLite keeps it as text.

@@ -94,10 +94,15 @@ package struct StoreMove {
         _ part: TransferPlan.Part, _ reader: any TransferReader, _ writer: any TransferWriter
     ) throws -> TransferDigest {
         var digest = TransferDigest(part.columns.map(\.kind))
+        // A server's journal has a text for every key.
+        let spelled = part.columns.indices.filter {
+            part.from.name == TransferTable.changes && part.columns[$0].kind == .text
+        }
         do {
             try writer.write(part.to, part.columns.map { .init(name: $0.to, kind: $0.kind) }) { write in
                 try reader.forEachRow(of: part.from, part.columns.map(\.from)) { row in
                     try checkInterruption()
+                    for column in spelled { row.spellBlob(at: column) }
                     digest.add(row)
                     try write(row)
                 }

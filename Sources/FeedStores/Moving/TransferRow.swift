@@ -39,6 +39,13 @@ package final class TransferRow {
 
     package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
+    /// Puts the digits of a blob in its place, as PostgreSQL writes them.
+    func spellBlob(at column: Int) {
+        guard case .blob(let range) = values[column] else { return }
+        let digits = "\\x" + withBytes(range) { $0.map { CanonicalText.hexadecimal($0) }.joined() }
+        values[column] = .text(place(Array(digits.utf8)))
+    }
+
     /// The value of a column, for people.
     package func description(ofColumn column: Int) -> String {
         switch values[column] {
@@ -50,7 +57,7 @@ package final class TransferRow {
         }
     }
 
-    private func place(_ source: UnsafeRawBufferPointer) -> Range<Int> {
+    private func place(_ source: some Collection<UInt8>) -> Range<Int> {
         let start = bytes.count
         bytes.append(contentsOf: source)
         return start..<bytes.count
