@@ -26,7 +26,9 @@ struct StoreMoveFixture: Sendable {
     /// Tables of the users' own, some of which refer to each other and to themselves.
     static let schema =
         EngineFixture.schema + """
-            CREATE TABLE IF NOT EXISTS node (id TEXT PRIMARY KEY, up TEXT REFERENCES node(id), size INTEGER);
+            CREATE TABLE IF NOT EXISTS node (
+                id TEXT PRIMARY KEY, up TEXT REFERENCES node(id), size INTEGER,
+                twice INTEGER GENERATED ALWAYS AS (size * 2) STORED);
             CREATE TABLE IF NOT EXISTS numbered (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
             """
 

@@ -168,7 +168,8 @@ import TributaryStores
         try await StoreMoveFixture.with(direction) { (fixture) async throws in
             serve(fixture.server)
             try await fixture.sync(Self.everything, of: fixture.old)
-            let schema = StoreMoveFixture.schema.replacing("size INTEGER)", with: "size INTEGER CHECK (size <> 1))")
+            let schema = StoreMoveFixture.schema.replacing(
+                "size INTEGER,\n", with: "size INTEGER CHECK (size <> 1),\n")
             try fixture.new.folder.write(fixture.new.kind.sql(schema), to: "schema.sql")
             try await fixture.expectRefusal(Self.everything, "table 'node'", "nothing was moved")
             #expect(

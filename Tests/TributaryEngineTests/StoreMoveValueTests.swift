@@ -31,6 +31,16 @@ import TributaryStores
         }
     }
 
+    @Test(arguments: Direction.all) func validatorsOfRowsThatAreGoneStayBehind(direction: Direction) async throws {
+        try await withItems(direction) { (fixture) async throws in
+            try fixture.old.store.execute("DELETE FROM item")
+            try await fixture.move(Self.source)
+            let reports = try await fixture.sync(Self.source, of: fixture.new)
+            #expect(reports.first?.counts.inserted == 3, "\(reports)")
+            #expect(fixture.server.requests("/items").last?.headers["if-none-match"] == nil)
+        }
+    }
+
     @Test func aKeyOfBytesIsATextInTheServersJournal() async throws {
         try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
             try fixture.old.store.execute("UPDATE tributary_change SET key = x'00ff' WHERE id = 2")
