@@ -140,7 +140,7 @@ let package = Package(
         .target(
             name: "FeedExporting",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "FeedStaging", "FeedStores", "SQLiteStore", "FeedParsing",
+                "XMLStream", "FeedModel", "FeedDeclarations", "FeedStaging", "FeedStores", "FeedParsing", "CSQLite",
                 grdb,
             ],
             swiftSettings: swiftSettings),

@@ -1,7 +1,6 @@
 import FeedDeclarations
 import FeedStaging
 import GRDB
-import SQLiteStore
 import XMLStream
 
 /// A check that importing an export gives the exported rows, table by table. A row is identified by a number computed

@@ -2,7 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedParsing
 import FeedStaging
-import SQLiteStore
+import FeedStores
 import Foundation
 import GRDB
 
@@ -18,15 +18,20 @@ final class ExportTrial {
     static let emptySchema = "empty_trial"
 
     private let folder: URL
-    private let store: SQLiteStore
+    private let store: any MainStore
+    private let path: String
     private let context: WorkerContext
     private let parser: MappingBodyParser
     private let document: FileHandle
 
     /// Creates the store, with the tables that the mapping has in the database `store` of `db`.
     ///
+    /// - Parameter makeStore: makes an SQLite store with a schema at a path.
     /// - Throws: ``ExportError`` where the temporary folder cannot be used, `StoreError`, `DatabaseError`.
-    init(_ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database) throws {
+    init(
+        _ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database,
+        makeStore: MappingExporter.StoreMaker
+    ) throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-export-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(
@@ -40,8 +45,8 @@ final class ExportTrial {
         }
         do {
             let tables = try ExportTrialTables(mapping: mapping, db: db)
-            let path = folder.appendingPathComponent("store.sqlite").path
-            store = try SQLiteStore(path: path, schema: tables.schema)
+            path = folder.appendingPathComponent("store.sqlite").path
+            store = try makeStore(path, tables.schema)
             try db.execute(sql: "ATTACH DATABASE ? AS \(Self.emptySchema)", arguments: [path])
             try tables.copyRowsReferredTo()
             context = store.makeWorkerContext(source: "export")
@@ -72,7 +77,7 @@ final class ExportTrial {
             try parser.finish()
             try store.load(context.finish())
         }
-        try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [store.path])
+        try db.execute(sql: "ATTACH DATABASE ? AS \(Self.schema)", arguments: [path])
     }
 
     /// Calls `body` with the document, piece by piece.

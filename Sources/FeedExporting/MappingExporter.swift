@@ -1,5 +1,6 @@
 package import FeedDeclarations
 import FeedStaging
+package import FeedStores
 import Foundation
 import GRDB
 import XMLStream
@@ -10,6 +11,10 @@ package struct MappingExporter {
     private let mapping: RequestMapping
     private let storePath: String
     private let encryptionKey: EncryptionKey?
+    private let makeStore: StoreMaker
+
+    /// Makes an SQLite store with a schema at a path.
+    package typealias StoreMaker = @Sendable (_ path: String, _ schema: String) throws -> any MainStore
 
     /// Returns the names of the tables whose rows a request's export reads; nil where the request has no mapping.
     package static func tables(of request: RequestDeclaration) -> [String]? {
@@ -20,13 +25,19 @@ package struct MappingExporter {
 
     /// Returns nil where the request has no mapping.
     ///
-    /// - Parameter storePath: an SQLite file with the store's tables.
-    package init?(_ request: RequestDeclaration, storePath: String, configuration: TributaryConfiguration) {
+    /// - Parameters:
+    ///   - storePath: an SQLite file with the store's tables.
+    ///   - makeStore: makes the store into which the document is imported on trial.
+    package init?(
+        _ request: RequestDeclaration, storePath: String, configuration: TributaryConfiguration,
+        makeStore: @escaping StoreMaker
+    ) {
         guard case .mapping(let mapping) = request.content else { return nil }
         self.request = request
         self.mapping = mapping
         self.storePath = storePath
         encryptionKey = configuration.encryptionKey
+        self.makeStore = makeStore
     }
 
     /// Writes the document, piece by piece.
@@ -57,7 +68,8 @@ package struct MappingExporter {
                         return .rollback
                     }
                 }
-                let trial = try ExportTrial(request, mapping, encryptionKey: encryptionKey, db: db)
+                let trial = try ExportTrial(
+                    request, mapping, encryptionKey: encryptionKey, db: db, makeStore: makeStore)
                 defer { trial.remove() }
                 try db.inTransaction(.deferred) {
                     try document(exported, db) { try trial.read($0) }

@@ -20,6 +20,13 @@ extension TributaryConfiguration {
         }
     }
 
+    /// Creates a store in a file, in which something is tried before it is done to the main store.
+    ///
+    /// - Throws: `StoreError`.
+    @Sendable package static func makeTrialStore(path: String, schema: String) throws -> any MainStore {
+        try SQLiteStore(path: path, schema: schema)
+    }
+
     /// Opens the main store, where there is one.
     ///
     /// - Parameter isWritten: false where it is opened as it is, for reading.

@@ -171,6 +171,8 @@ package final class PostgresServer: Sendable {
         var settings = [
             "fsync = off", "full_page_writes = off", "max_connections = 100",
             "shared_buffers = 32MB", "unix_socket_directories = '\(folder)'", "lc_messages = 'C'",
+            // Tests find the statements of their own database.
+            "log_line_prefix = '%m [%p] %d '",
             "listen_addresses = '\(options.listensOnTCP ? "127.0.0.1" : "")'",
         ]
         if options.hasTLS {

@@ -151,10 +151,14 @@ import Testing
             let statements = [
                 "ALTER TABLE a ADD COLUMN name text", "CREATE UNIQUE INDEX i ON a (id)", "DROP INDEX i",
                 "ALTER TABLE a ALTER COLUMN name SET NOT NULL", "ALTER TABLE a ALTER COLUMN id SET DEFAULT 7",
-                "ALTER TABLE a ADD PRIMARY KEY (id)", "TRUNCATE a", "DROP TABLE a; CREATE TABLE a (id integer)",
+                "ALTER TABLE a ADD PRIMARY KEY (id)", "ALTER DOMAIN amount SET NOT NULL",
+                "CREATE TABLE child (a integer REFERENCES a)", "ALTER TABLE child RENAME a TO b", "DROP TABLE child",
+                "CREATE TABLE up (id integer PRIMARY KEY); ALTER TABLE a ADD up integer REFERENCES up",
+                "ALTER TABLE up RENAME id TO key", "ALTER TABLE up RENAME TO parent", "TRUNCATE a",
+                "DROP TABLE a; CREATE TABLE a (id integer)",
                 "CREATE SCHEMA tests; ALTER TABLE a SET SCHEMA tests; CREATE TABLE a ()",
             ]
-            try fixture.execute("DELETE FROM a")
+            try fixture.execute("DELETE FROM a; CREATE DOMAIN amount AS numeric; ALTER TABLE a ADD COLUMN price amount")
             for statement in statements {
                 _ = try fixture.details("a")
                 try fixture.execute(statement)
@@ -170,7 +174,14 @@ import Testing
         {
             (fixture) async throws in
             let staged = try [fixture.store.tableInfo("a"), fixture.store.tableInfo("b")]
-            func check() throws { try fixture.store.ask { try fixture.store.tableDetails.check(staged, in: $0) } }
+            func check() throws {
+                try fixture.store.ask { connection in
+                    let tables = MergeTables(connection, fixture.store.tableDetails)
+                    try tables.load(["a", "b"])
+                    try tables.renew()
+                    try tables.check(staged)
+                }
+            }
             try check()
             try fixture.execute("ALTER TABLE a ADD COLUMN more text; CREATE INDEX ON a (name); TRUNCATE b")
             try check()
@@ -188,7 +199,7 @@ import Testing
             (fixture) async throws in
             let cache = fixture.store.tableDetails
             func mark(_ tables: Set<String>) throws -> String {
-                try fixture.store.ask { try cache.mark(of: tables, in: $0) }
+                try fixture.store.ask { try cache.marks(of: [tables], cache.reread(tables, in: $0), in: $0)[0] }
             }
             func stands(_ mark: String?, _ tables: Set<String>) throws -> Bool {
                 try fixture.store.ask { try cache.stands(mark, of: tables, in: $0) }

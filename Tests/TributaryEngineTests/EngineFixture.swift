@@ -103,7 +103,9 @@ struct EngineFixture {
     func exporter(_ configuration: TributaryConfiguration) throws -> MappingExporter {
         let request = try #require(configuration[source: "s"]?.requests.first)
         return try #require(
-            MappingExporter(request, storePath: mappedTables(configuration), configuration: configuration))
+            MappingExporter(
+                request, storePath: mappedTables(configuration), configuration: configuration,
+                makeStore: TributaryConfiguration.makeTrialStore))
     }
 
     /// How many descriptors of this process are the fixture's: its files, and connections to its server.

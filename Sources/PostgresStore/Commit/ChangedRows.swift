@@ -8,7 +8,7 @@ struct ChangedRows {
         case delete, update
     }
 
-    var table: StoreRelation
+    var table: TableDetails
     var change: Change
     /// The columns that are updated.
     var columns: [String] = []
@@ -18,12 +18,12 @@ struct ChangedRows {
     /// The columns that locate a row, as the merge's table names them.
     var located: [String] { Self.located(table) }
 
-    static func located(_ table: StoreRelation) -> [String] { table.locator.indices.map { "k\($0)" } }
+    static func located(_ table: TableDetails) -> [String] { table.locator.indices.map { "k\($0)" } }
 
     /// The definition of such a table.
     ///
     /// - Parameter isUnique: true where it holds each row once.
-    static func definition(_ table: StoreRelation, isUnique: Bool) -> String {
+    static func definition(_ table: TableDetails, isUnique: Bool) -> String {
         let columns = zip(located(table), table.locator).map { "\($0) \($1.definition)" }
         let unique = isUnique ? ", UNIQUE (\(located(table).joined(separator: ", ")))" : ""
         return "id bigint GENERATED ALWAYS AS IDENTITY, \(columns.joined(separator: ", ")), key text\(unique)"

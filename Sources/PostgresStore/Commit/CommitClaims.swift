@@ -33,6 +33,7 @@ struct CommitClaims: ClaimIndex {
     }
 
     func hasRows(_ table: String) throws -> Bool {
-        try connection.execute("SELECT EXISTS (SELECT 1 FROM \(table.postgresIdentifier))")[0].bool(0) == true
+        guard let details = try tableDetails.details(of: table, in: connection) else { return false }
+        return try connection.execute("SELECT EXISTS (SELECT 1 FROM \(details.sql))")[0].bool(0) == true
     }
 }

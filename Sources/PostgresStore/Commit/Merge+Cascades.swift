@@ -11,7 +11,7 @@ extension Merge {
     /// Returns the rows that a deletion deletes or changes, the deleted rows first. Empty where no foreign key takes
     /// any along.
     func rowsTakenAlong(with deleted: ChangedRows) throws -> [ChangedRows] {
-        guard try relations.references(to: deleted.table).contains(where: { $0.onDelete.changesChildren })
+        guard deleted.table.referringKeys.contains(where: { $0.onDelete.changesChildren })
         else { return [] }
         var taken = TakenRows(merge: self)
         let start = try taken.rows(of: deleted.table, .delete, columns: [])
@@ -29,14 +29,14 @@ extension Merge {
     ///
     /// - Parameter columns: the columns that are written.
     func rowsTakenAlong(
-        withUpdateOf table: StoreRelation, columns: [String], _ difference: Difference
+        withUpdateOf table: TableDetails, columns: [String], _ difference: Difference
     ) throws -> [ChangedRows] {
         let columns = Set(columns.map { $0.lowercased() })
         var taken = TakenRows(merge: self)
-        for reference in try relations.references(to: table) where reference.onUpdate.changesChildren {
+        for reference in table.referringKeys where reference.onUpdate.changesChildren {
             let written = reference.targets.filter { columns.contains($0.lowercased()) }
-            guard !written.isEmpty, let child = try relations.relation(id: reference.child) else { continue }
-            let differs = try written.map { try table.column($0).differs("s", from: "m") }.joined(separator: " OR ")
+            guard !written.isEmpty, let child = try tables.table(id: reference.child) else { continue }
+            let differs = try written.map { try table.needed($0).differs("s", from: "m") }.joined(separator: " OR ")
             let children = try taken.rows(of: child, .update, columns: reference.columns)
             let added = try taken.add(
                 to: children, reference, parent: "m", from: difference.storedRows,

@@ -31,9 +31,9 @@ extension Merge {
         _ rows: String, outside scope: [(column: String, value: String)], _ alias: String, of table: StagingTable
     ) throws -> Bool {
         guard !scope.isEmpty else { return false }
-        let relation = try relation(table.table.name)
+        let details = try details(of: table.table.name)
         let conditions = try scope.enumerated().map { index, entry in
-            "\(alias).\(try relation.column(entry.column).name.sqlIdentifier) IS DISTINCT FROM $\(index + 1)"
+            "\(alias).\(try details.needed(entry.column).name.sqlIdentifier) IS DISTINCT FROM $\(index + 1)"
         }
         return try connection.execute(
             "SELECT EXISTS (SELECT 1 FROM \(rows) WHERE \(conditions.joined(separator: " OR ")))",
@@ -62,7 +62,7 @@ extension Merge {
             let values = columns.map { "m.\($0.name.sqlIdentifier)::text" }.joined(separator: ", ")
             try connection.forEachRow(
                 of: """
-                    SELECT DISTINCT \(values) FROM \(rows) JOIN \(table.stored) m ON \(table.matches("m", "s"))
+                    SELECT DISTINCT \(values) FROM \(rows) JOIN \(try stored(table)) m ON \(table.matches("m", "s"))
                     WHERE NOT d.is_new AND (\(changes.joined(separator: " OR ")))
                     """
             ) { row in

@@ -27,26 +27,25 @@ extension Merge {
     }
 
     /// Returns what is mirrored, with the tables first to which others refer.
-    private func mirrored() throws -> [(mirror: Mirror, table: StoreRelation)] {
-        var found: [(mirror: Mirror, table: StoreRelation)] = []
+    private func mirrored() throws -> [(mirror: Mirror, table: TableDetails)] {
+        var found: [(mirror: Mirror, table: TableDetails)] = []
         var seen: Set<Mirror> = []
         for part in stack.parts where part.table.sync == .mirror {
             let rows = MirroredRows(
                 table: part.table.table.name, scope: part.table.scope, window: part.table.window)
             let mirror = Mirror(rows: rows, within: part.table.within)
-            if seen.insert(mirror).inserted { found.append((mirror, try relation(part.table.table.name))) }
+            if seen.insert(mirror).inserted { found.append((mirror, try details(of: part.table.table.name))) }
         }
         for empty in mirrors {
-            guard let table = try relations.relation(empty.table) else { continue }
+            guard let table = try tables.table(empty.table) else { continue }
             let mirror = Mirror(rows: MirroredRows(table: table.name, scope: empty.scope, window: empty.window))
             if seen.insert(mirror).inserted { found.append((mirror, table)) }
         }
-        var ordered: [(mirror: Mirror, table: StoreRelation)] = []
+        var ordered: [(mirror: Mirror, table: TableDetails)] = []
         var visited: Set<String> = []
-        func visit(_ table: StoreRelation) throws {
+        func visit(_ table: TableDetails) throws {
             guard visited.insert(table.sql).inserted else { return }
-            let parents = try relations.parents(of: table)
-            for parent in found where parents.contains(parent.table.oid) { try visit(parent.table) }
+            for parent in found where table.parents.contains(parent.table.oid) { try visit(parent.table) }
             ordered += found.filter { $0.table.sql == table.sql }
         }
         for entry in found { try visit(entry.table) }
@@ -55,7 +54,7 @@ extension Merge {
 
     /// Returns the rows that the feed lacks; nil where there are none.
     private func missingRows(
-        of table: StoreRelation, _ mirrored: MirroredRows, within: RowShape.Within?
+        of table: TableDetails, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> ChangedRows? {
         // A row staged for the table is kept, whichever request it came with.
         let kept = try stack.parts.filter {
@@ -67,7 +66,7 @@ extension Merge {
         }
         let scope = mirrored.scope.sorted { $0.key < $1.key }
         var conditions = try scope.enumerated().map { index, entry in
-            "m.\(try table.column(entry.key).name.sqlIdentifier) = $\(index + 1)"
+            "m.\(try table.needed(entry.key).name.sqlIdentifier) = $\(index + 1)"
         }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
         conditions += kept
@@ -96,7 +95,7 @@ extension Merge {
                 && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
                 && $0.table.window?.parents.isEmpty ?? false
         }.map { part in
-            let column = try relation(part.table.table.name).column(window.column).name.sqlIdentifier
+            let column = try details(of: part.table.table.name).needed(window.column).name.sqlIdentifier
             return "\(row).\(column) >= (SELECT min(s.\(column)) FROM \(part.table.staged) s)"
         }
         guard !isInFeed.isEmpty else { return "false" }
@@ -104,12 +103,12 @@ extension Merge {
         var child = mirrored.table
         var columns: [String] = []
         for parent in window.parents {
-            guard let table = try relations.relation(child) else { return "false" }
-            columns.append(try table.column(parent.column).name.sqlIdentifier)
+            guard let table = try tables.table(child) else { return "false" }
+            columns.append(try table.needed(parent.column).name.sqlIdentifier)
             child = parent.table
         }
         for (index, parent) in window.parents.enumerated().reversed() {
-            guard let info = try relations.relation(parent.table), info.primaryKey.count == 1 else { return "false" }
+            guard let info = try tables.table(parent.table), info.primaryKey.count == 1 else { return "false" }
             let alias = "p\(index + 1)"
             condition = """
                 \(index == 0 ? "m" : "p\(index)").\(columns[index]) IN (

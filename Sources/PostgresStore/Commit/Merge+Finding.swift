@@ -4,9 +4,12 @@ import PostgresClient
 
 /// Staged rows that the store has.
 extension Merge {
+    /// Returns the store's table as SQL names it: with its schema, as a trigger may have made a temporary table of that name.
+    func stored(_ table: StagingTable) throws -> String { try details(of: table.table.name).sql }
+
     /// Returns a FROM clause with the staged rows as `s` and the stored ones as `m` where they are the same.
     func stagedAndStored(_ table: StagingTable) throws -> String {
-        "\(table.staged) s JOIN \(table.stored) m ON \(try isSameRow(table, "s", "m"))"
+        "\(table.staged) s JOIN \(try stored(table)) m ON \(try isSameRow(table, "s", "m"))"
     }
 
     /// Returns the name under which SQL finds one of the merge's own tables.
@@ -23,8 +26,8 @@ extension Merge {
     ///
     /// Whole rows are too large for an index, and this is not.
     func rowHash(_ table: StagingTable, _ alias: String) throws -> String {
-        let relation = try relation(table.table.name)
-        let columns = try table.allColumns.map { try relation.column($0.name) }.filter {
+        let details = try details(of: table.table.name)
+        let columns = try table.allColumns.map { try details.needed($0.name) }.filter {
             Self.hashedTypes.contains($0.typeName)
         }
         guard !columns.isEmpty else { return "0::bigint" }

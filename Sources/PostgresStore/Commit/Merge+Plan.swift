@@ -8,16 +8,16 @@ extension Merge {
     /// - Parameter sql: a query for the columns that the merge writes, in their order.
     func tell(_ table: StagingTable, _ operation: PlannedChange.Operation, sql: String) throws {
         guard onChange != nil else { return }
-        let relation = try relation(table.table.name)
-        let columns = try table.allColumns.map { try relation.column($0.name) }
+        let details = try details(of: table.table.name)
+        let columns = try table.allColumns.map { try details.needed($0.name) }
         try tell(table.table.name, operation, columns, key: table.keyColumns, sql: sql)
     }
 
     func tellUpdates(_ difference: Difference) throws {
         guard onChange != nil else { return }
         let table = difference.table
-        let relation = try relation(table.table.name)
-        let columns = try (table.identityColumns + table.valueColumns).map { try relation.column($0) }
+        let details = try details(of: table.table.name)
+        let columns = try (table.identityColumns + table.valueColumns).map { try details.needed($0) }
         let rows = "\(difference.storedRows) WHERE NOT d.is_new"
         try tellUpdates(
             table.table.name, columns, key: table.keyColumns,
@@ -65,7 +65,7 @@ extension Merge {
     }
 
     private func tell(
-        _ table: String, _ operation: PlannedChange.Operation, _ columns: [StoreColumn], key: [String], sql: String
+        _ table: String, _ operation: PlannedChange.Operation, _ columns: [ColumnDetails], key: [String], sql: String
     ) throws {
         guard let onChange else { return }
         try connection.forEachRow(of: sql) { row in
@@ -81,7 +81,7 @@ extension Merge {
     /// The rows come one after the other, old before new: beside each other, the columns of a wide table would be more
     /// than PostgreSQL returns.
     private func tellUpdates(
-        _ table: String, _ columns: [StoreColumn], key: [String], before: String, after: String
+        _ table: String, _ columns: [ColumnDetails], key: [String], before: String, after: String
     ) throws {
         guard let onChange else { return }
         var old: PlannedChange.Values?
@@ -107,13 +107,13 @@ extension Merge {
     }
 
     private static func values(
-        of columns: [StoreColumn], _ row: PostgresRow, from first: Int
+        of columns: [ColumnDetails], _ row: PostgresRow, from first: Int
     ) throws -> PlannedChange.Values {
         try columns.enumerated().map { ($1.name, try StoredValue(row, first + $0, of: $1)) }
     }
 }
 
-extension [StoreColumn] {
+extension [ColumnDetails] {
     /// The columns of an alias, as a list of SQL.
     fileprivate func list(_ alias: String) -> String {
         map { "\(alias).\($0.name.sqlIdentifier)" }.joined(separator: ", ")

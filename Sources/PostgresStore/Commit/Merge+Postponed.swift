@@ -7,19 +7,19 @@ import FeedStores
 extension Merge {
     /// Returns true if rows of this stack may leave a parent that the stack deletes. The parent then stays until they
     /// have left, and takes none of them along.
-    func hasStagedChildren(_ table: StoreRelation) throws -> Bool {
+    func hasStagedChildren(_ table: TableDetails) throws -> Bool {
         var visited: Set<String> = []
         var open = [table]
         while let parent = open.popLast() {
             guard visited.insert(parent.sql).inserted else { continue }
-            for reference in try relations.references(to: parent) where reference.holdsParents {
+            for reference in parent.referringKeys where reference.holdsParents {
                 let isStaged = try stack.parts.contains { part in
                     try part.counts.rows > 0 && part.table.identity != .none
-                        && relation(part.table.table.name).oid == reference.child
+                        && details(of: part.table.table.name).oid == reference.child
                         && reference.columns.allSatisfy(part.table.supplies)
                 }
                 if isStaged { return true }
-                if reference.onDelete == .cascade, let child = try relations.relation(id: reference.child) {
+                if reference.onDelete == .cascade, let child = try tables.table(id: reference.child) {
                     open.append(child)
                 }
             }
@@ -86,8 +86,8 @@ extension Merge {
     }
 
     private func hasPostponedChildren(_ table: String) throws -> Bool {
-        let parent = try relation(table)
-        return try relations.references(to: parent).contains { reference in
+        let parent = try details(of: table)
+        return parent.referringKeys.contains { reference in
             reference.child != parent.oid
                 && progress.postponed.values.contains { $0.table.oid == reference.child }
         }

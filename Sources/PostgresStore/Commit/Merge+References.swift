@@ -45,7 +45,7 @@ extension Merge {
             // Rows that this run has written without the reference; the journal names them already.
             try connection.execute(
                 """
-                UPDATE \(part.table.stored) AS m SET \(column) = s.\(column) FROM \(part.table.staged) s
+                UPDATE \(try stored(part.table)) AS m SET \(column) = s.\(column) FROM \(part.table.staged) s
                 WHERE \(part.table.matches("m", "s")) AND m.\(column) IS NULL AND s.\(column) IS NOT NULL
                 """)
         }
@@ -72,7 +72,7 @@ extension Merge {
         if reference.isByRecord { return try link(reference, of: part) }
         let column = reference.column.name.sqlIdentifier
         let key = reference.targetKey.sqlIdentifier
-        let target = reference.target.stored
+        let target = try details(of: reference.target.name).sql
         let open = "s.\(column) IS NULL"
         let isFound = reference.lookups.compactMap { lookup in
             lookup.column.map { "t.\($0.sqlIdentifier) = s.\(lookup.staged.sqlIdentifier)" }

@@ -29,7 +29,7 @@ extension Merge {
             counts.unchanged += difference.part.counts.rows - difference.new - difference.updated
         }
         // A known row may come to refer to a new one of its own table, which then has to be there.
-        if let table = parts.first?.table.table.name, try relations.refersToItself(relation(table)) {
+        if let table = parts.first?.table.table.name, try details(of: table).refersToItself {
             try insert(differences, remaining: differences[...], &counts)
             try update(differences, &counts)
         } else {
@@ -64,7 +64,7 @@ extension Merge {
         }
         // For an empty table, a large stack is not compared.
         if stack.path != nil, case .key = table.identity,
-            try connection.execute("SELECT EXISTS (SELECT 1 FROM \(table.stored))")[0].bool(0) == false
+            try connection.execute("SELECT EXISTS (SELECT 1 FROM \(try stored(table)))")[0].bool(0) == false
         {
             let order = part.isSorted ? "" : " ORDER BY s.\(StagingTable.row)"
             return try insert(part, part.counts.rows, from: "\(table.staged) s\(order)")
@@ -73,13 +73,16 @@ extension Merge {
     }
 
     private func difference(of part: StagedStack.Part, number: Int) throws -> Difference {
+        let stored = try stored(part.table)
         let suffix = number == 0 ? "" : "_\(number)"
         let name = try workTable("difference" + suffix, Difference.columns)
         let differing = try connection.execute("INSERT INTO \(name) (id, row, is_new) " + differenceSQL(part))
             .affectedRows
-        guard differing > 0 else { return Difference(part: part, name: name, suffix: suffix, new: 0, updated: 0) }
+        guard differing > 0 else {
+            return Difference(part: part, stored: stored, name: name, suffix: suffix, new: 0, updated: 0)
+        }
         let new = try count("\(name) WHERE is_new")
-        return Difference(part: part, name: name, suffix: suffix, new: new, updated: differing - new)
+        return Difference(part: part, stored: stored, name: name, suffix: suffix, new: new, updated: differing - new)
     }
 
     /// Returns a query for the staged rows that are new or differ: a number in their order, their row numbers, and
@@ -92,18 +95,18 @@ extension Merge {
         guard case .key = table.identity else {
             return """
                 SELECT \(id), \(row), true FROM \(table.staged) s
-                WHERE NOT EXISTS (SELECT 1 FROM \(table.stored) m WHERE \(try isSameRow(table, "m", "s")))
+                WHERE NOT EXISTS (SELECT 1 FROM \(try stored(table)) m WHERE \(try isSameRow(table, "m", "s")))
                 """
         }
         let isNew = "m.tableoid IS NULL"
         var differs = [isNew]
         if table.sync == .upsert || table.sync == .mirror {
-            let relation = try relation(table.table.name)
-            differs += try table.valueColumns.map { try relation.column($0).differs("s", from: "m") }
+            let details = try details(of: table.table.name)
+            differs += try table.valueColumns.map { try details.needed($0).differs("s", from: "m") }
         }
         return """
             SELECT \(id), \(row), \(isNew) FROM \(table.staged) s
-            LEFT JOIN \(table.stored) m ON \(table.matches("m", "s")) WHERE \(differs.joinedConditions("OR"))
+            LEFT JOIN \(try stored(table)) m ON \(table.matches("m", "s")) WHERE \(differs.joinedConditions("OR"))
             """
     }
 
@@ -116,15 +119,15 @@ extension Merge {
         _ part: StagedStack.Part, _ count: Int, from rows: String, remaining: ArraySlice<Difference> = []
     ) throws -> Int {
         let table = part.table
-        let relation = try relation(table.table.name)
+        let details = try details(of: table.table.name)
         let names = table.allColumns.map(\.name)
         let values = names.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
         try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
         let overriding =
-            try names.contains { try relation.column($0).isAlwaysGenerated } ? " OVERRIDING SYSTEM VALUE" : ""
+            try names.contains { try details.needed($0).identity == .always } ? " OVERRIDING SYSTEM VALUE" : ""
         let insertion = """
-            INSERT INTO \(relation.sql) AS m (\(names.map(\.sqlIdentifier).joined(separator: ", ")))\(overriding)
-            SELECT \(values) FROM \(rows) RETURNING \(journalKey(of: table, relation, "m")) AS key
+            INSERT INTO \(details.sql) AS m (\(names.map(\.sqlIdentifier).joined(separator: ", ")))\(overriding)
+            SELECT \(values) FROM \(rows) RETURNING \(journalKey(of: table, details, "m")) AS key
             """
         return try makingRoom(in: table, for: remaining) {
             try journaled(insertion, table.table.name, "insert")
@@ -136,16 +139,16 @@ extension Merge {
     /// - Parameter remaining: this difference, and those of the same table that are to be updated afterwards.
     private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
         let table = difference.table
-        let relation = try relation(table.table.name)
+        let details = try details(of: table.table.name)
         let columns = table.valueColumns
-        let taken = try rowsTakenAlong(withUpdateOf: relation, columns: columns, difference)
+        let taken = try rowsTakenAlong(withUpdateOf: details, columns: columns, difference)
         let tellTaken = try tellTaken(taken)
         let assignments = columns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" }.joined(separator: ", ")
         // The journal gets the key as the store has it.
         let statement = """
-            UPDATE \(relation.sql) AS m SET \(assignments) FROM \(difference.rows)
+            UPDATE \(details.sql) AS m SET \(assignments) FROM \(difference.rows)
             WHERE NOT d.is_new AND \(table.matches("m", "s"))
-            RETURNING \(journalKey(of: table, relation, "m")) AS key, d.id
+            RETURNING \(journalKey(of: table, details, "m")) AS key, d.id
             """
         let updated = try makingRoom(in: table, for: remaining) {
             try journaled(statement, table.table.name, "update", order: "id")

@@ -71,7 +71,7 @@ extension Merge {
     private func key(of table: StagingTable) -> String { table.table.primaryKey[0].sqlIdentifier }
 
     private func keyDefinition(of table: StagingTable) throws -> String {
-        try relation(table.table.name).column(table.table.primaryKey[0]).definition
+        try details(of: table.table.name).needed(table.table.primaryKey[0]).definition
     }
 
     private func lastLevel(of table: StagingTable) throws -> Int {
@@ -96,7 +96,8 @@ extension Merge {
         let stored = try workTable(
             "stored_\(table.name)", "hash bigint, id \(keyDefinition(of: table)), PRIMARY KEY (hash, id)")
         try connection.execute(
-            "INSERT INTO \(stored) SELECT \(try rowHash(table, "m")), m.\(key(of: table)) FROM \(table.stored) m")
+            "INSERT INTO \(stored) SELECT \(try rowHash(table, "m")), m.\(key(of: table)) FROM \(try self.stored(table)) m"
+        )
         try connection.execute("ANALYZE \(stored)")
         return stored
     }
@@ -109,7 +110,7 @@ extension Merge {
             INSERT INTO \(tree(table)) SELECT DISTINCT ON (l.record) l.record, m.\(key)
             FROM \(levels(table)) l JOIN \(table.staged) s ON s.\(StagingTable.row) = l.row
             JOIN \(stored) h ON h.hash = \(rowHash(table, "s"))
-            JOIN \(table.stored) m ON m.\(key) = h.id AND \(isSameRow(table, "s", "m"))
+            JOIN \(try self.stored(table)) m ON m.\(key) = h.id AND \(isSameRow(table, "s", "m"))
             WHERE l.level = \(level) AND NOT EXISTS (SELECT 1 FROM \(tree(table)) t WHERE t.record = l.record)
                 AND \(condition)
             ORDER BY l.record, m.\(key)
@@ -132,8 +133,8 @@ extension Merge {
     /// Returns a query for the rows of a level that the store lacks, each once; nil where there are none.
     private func newRows(of table: StagingTable, _ level: Int) throws -> String? {
         let new = try workTable("new", "row bigint PRIMARY KEY")
-        let relation = try relation(table.table.name)
-        let identity = try table.allColumns.map { try relation.column($0.name).exact("s") }.joined(separator: ", ")
+        let details = try details(of: table.table.name)
+        let identity = try table.allColumns.map { try details.needed($0.name).exact("s") }.joined(separator: ", ")
         let inserted = try connection.execute(
             """
             INSERT INTO \(new) SELECT max(s.\(StagingTable.row))
@@ -152,10 +153,10 @@ extension Merge {
     private func insert(_ rows: String, of table: StagingTable, noting stored: String) throws -> Int {
         try tell(table, .insert, sql: rows)
         let names = table.allColumns.map(\.name.sqlIdentifier).joined(separator: ", ")
-        let journalKey = try journalKey(of: table, relation(table.table.name), "m")
+        let journalKey = try journalKey(of: table, details(of: table.table.name), "m")
         let insertion = """
             WITH new AS (
-                INSERT INTO \(table.stored) AS m (\(names)) \(rows)
+                INSERT INTO \(try self.stored(table)) AS m (\(names)) \(rows)
                 RETURNING m.\(key(of: table)) AS id, \(try rowHash(table, "m")) AS hash, \(journalKey) AS key
             ), change AS (
                 INSERT INTO tributary_change (run, "table", key, operation)

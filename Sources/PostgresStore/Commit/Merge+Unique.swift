@@ -28,15 +28,15 @@ extension Merge {
     func makingRoom<Value>(
         in table: StagingTable, for remaining: ArraySlice<Difference> = [], _ write: () throws -> Value
     ) throws -> Value {
-        let relation = try relation(table.table.name)
+        let details = try details(of: table.table.name)
         let own = table.keyColumns.isEmpty ? 0 : 1
-        let isFollowed = try relations.references(to: relation).contains { $0.onUpdate.changesChildren }
+        let isFollowed = details.referringKeys.contains { $0.onUpdate.changesChildren }
         // Equal keys have been found by the comparison already.
-        guard relation.uniquenesses.count > own || isFollowed else { return try write() }
+        guard details.uniquenesses.count > own || isFollowed else { return try write() }
         do {
             return try connection.inSavepoint(write)
         } catch let error as PostgresError where error.breaksUniqueness {
-            for remedy in Remedy.allCases where try apply(remedy, to: relation, remaining) {
+            for remedy in Remedy.allCases where try apply(remedy, to: details, remaining) {
                 do {
                     return try connection.inSavepoint(write)
                 } catch let error as PostgresError where error.breaksUniqueness {
@@ -48,7 +48,7 @@ extension Merge {
     }
 
     /// - Returns: true if anything has changed.
-    private func apply(_ remedy: Remedy, to table: StoreRelation, _ remaining: ArraySlice<Difference>) throws -> Bool {
+    private func apply(_ remedy: Remedy, to table: TableDetails, _ remaining: ArraySlice<Difference>) throws -> Bool {
         switch remedy {
         case .parkPostponed: try parkPostponedRows(of: table)
         case .deletePostponed: try deletePostponedRows(of: table.name)
@@ -59,10 +59,10 @@ extension Merge {
 
     /// Gives rows that are to be deleted values that no other row has, except in the columns by which others refer to
     /// them.
-    private func parkPostponedRows(of table: StoreRelation) throws -> Bool {
+    private func parkPostponedRows(of table: TableDetails) throws -> Bool {
         // A row that is located by its place would not be found again.
         guard let postponed = progress.postponed[table.name], !table.isLocatedByPlace else { return false }
-        let referred = try relations.references(to: table).flatMap(\.targets)
+        let referred = table.referringKeys.flatMap(\.targets)
         let kept = Set((referred + table.primaryKey).map { $0.lowercased() })
         let unique = table.uniqueColumns.subtracting(kept)
         let columns = table.columns.filter { unique.contains($0.name.lowercased()) && !$0.isGenerated }
@@ -77,13 +77,13 @@ extension Merge {
     }
 
     /// Gives rows that are to be updated values that no other row has, if their unique columns change.
-    private func park(_ differences: ArraySlice<Difference>, of table: StoreRelation, asNull: Bool) throws -> Bool {
+    private func park(_ differences: ArraySlice<Difference>, of table: TableDetails, asNull: Bool) throws -> Bool {
         guard let first = differences.first else { return false }
         let unique = table.uniqueColumns
         // Parts of one table may write different columns.
         return try differences.filter { $0.updated > 0 }.reduce(false) { hasParked, difference in
             let columns = try difference.table.valueColumns.filter { unique.contains($0.lowercased()) }
-                .map(table.column)
+                .map(table.needed)
             guard !columns.isEmpty, first.table.table.name == difference.table.table.name else { return hasParked }
             let isParked = try parking(table) { parked in
                 let differs = columns.map { $0.differs("s", from: "m") }.joined(separator: " OR ")
@@ -101,7 +101,7 @@ extension Merge {
     }
 
     /// - Parameter body: fills the table of the rows that step aside, moves them, and returns true if there were any.
-    private func parking(_ table: StoreRelation, _ body: (ChangedRows) throws -> Bool) throws -> Bool {
+    private func parking(_ table: TableDetails, _ body: (ChangedRows) throws -> Bool) throws -> Bool {
         let parked = ChangedRows(
             table: table, change: .update,
             name: try workTable("parked_\(progress.number())", ChangedRows.definition(table, isUnique: true)))
@@ -116,7 +116,7 @@ extension Merge {
     /// Gives the rows their temporary values.
     ///
     /// - Returns: false where there are no such values.
-    private func move(_ parked: ChangedRows, _ columns: [StoreColumn], count: Int, asNull: Bool) throws -> Bool {
+    private func move(_ parked: ChangedRows, _ columns: [ColumnDetails], count: Int, asNull: Bool) throws -> Bool {
         var assignments: [String] = []
         for column in columns {
             guard let value = try parkedValue(of: column, parked.table, count: Int64(count), asNull: asNull)
@@ -135,9 +135,9 @@ extension Merge {
     ///
     /// - Parameter count: the most that the rows' numbers, `p.id`, can be.
     private func parkedValue(
-        of column: StoreColumn, _ table: StoreRelation, count: Int64, asNull: Bool
+        of column: ColumnDetails, _ table: TableDetails, count: Int64, asNull: Bool
     ) throws -> String? {
-        let isFollowed = try relations.references(to: table).contains { reference in
+        let isFollowed = table.referringKeys.contains { reference in
             reference.onUpdate.changesChildren && reference.targets.contains(column.name)
         }
         // Children that follow the row must still find it.
@@ -150,7 +150,7 @@ extension Merge {
 
     /// Returns the first of `count` numbers that a column does not have and will not get; nil where none was found.
     private func freeNumber(
-        in range: ClosedRange<Int64>, for column: StoreColumn, of table: StoreRelation, count: Int64
+        in range: ClosedRange<Int64>, for column: ColumnDetails, of table: TableDetails, count: Int64
     ) throws -> Int64? {
         guard range.upperBound - count > range.lowerBound else { return nil }
         let staged = stack.parts.filter {

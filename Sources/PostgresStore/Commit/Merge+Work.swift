@@ -46,25 +46,25 @@ extension Merge {
 
     /// Returns the key of a merged row in the form that the journal stores: the value of the only key column, or a
     /// JSON array of several. A row without a key is named by its primary key, or else by its place.
-    func journalKey(of table: StagingTable, _ relation: StoreRelation, _ alias: String) -> String {
-        if case .key(let key, _) = table.identity { return relation.journalKey(key, alias) }
-        return relation.journalKey(relation.primaryKey, alias)
+    func journalKey(of table: StagingTable, _ details: TableDetails, _ alias: String) -> String {
+        if case .key(let key, _) = table.identity { return details.journalKey(key, alias) }
+        return details.journalKey(details.primaryKey, alias)
     }
 
     /// Returns the key of a row that is about to be deleted, in the form in which its insertion was journaled.
-    func journalKey(of relation: StoreRelation, _ alias: String) -> String {
+    func journalKey(of details: TableDetails, _ alias: String) -> String {
         let keyed = stack.parts.first { part in
-            if case .key = part.table.identity { part.table.table.name == relation.name } else { false }
+            if case .key = part.table.identity { part.table.table.name == details.name } else { false }
         }
-        return relation.journalKey(keyed?.table.keyColumns ?? relation.primaryKey, alias)
+        return details.journalKey(keyed?.table.keyColumns ?? details.primaryKey, alias)
     }
 
     /// Returns a condition that two aliases stand for the same row: by key, or by every column, where two NULLs are
     /// the same.
     func isSameRow(_ table: StagingTable, _ left: String, _ right: String) throws -> String {
         if case .key = table.identity { return table.matches(left, right) }
-        let relation = try relation(table.table.name)
-        let columns = try table.identityColumns.map { try relation.column($0) }
+        let details = try details(of: table.table.name)
+        let columns = try table.identityColumns.map { try details.needed($0) }
         func record(_ alias: String) -> String { "ROW(\(columns.map { $0.exact(alias) }.joined(separator: ", ")))" }
         // By their hashes, the rows that may be the same are found at once.
         return """

@@ -23,7 +23,7 @@ struct Merge {
     /// Called with each change before it is made.
     let onChange: ((PlannedChange) throws -> Void)?
     let progress = MergeProgress()
-    let relations: StoreRelations
+    let tables: MergeTables
 
     init(
         connection: PostgresConnection, run: Int64, stack: StagedStack, store: PostgresStore,
@@ -36,7 +36,7 @@ struct Merge {
         self.mirrors = mirrors
         self.claims = claims
         self.onChange = onChange
-        relations = StoreRelations(connection, store.tableDetails)
+        tables = MergeTables(connection, store.tableDetails)
     }
 
     // MARK: - Before the merge
@@ -47,7 +47,7 @@ struct Merge {
     /// - Throws: ``StoreError`` where a row cannot be stored, `PostgresError` for all else.
     func prepare() throws {
         let targets = stack.parts.flatMap { $0.table.references.map(\.target.name) }
-        try relations.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))
+        try tables.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))
         for part in stack.parts where part.counts.rows > 0 || !part.batches.isEmpty {
             try copy(part)
             if part.table.isIdentifiedByReference { continue }
@@ -55,21 +55,34 @@ struct Merge {
         }
     }
 
-    /// Locks every table that the merge may write against other writers, in the order of their names. Readers do not
-    /// wait.
+    /// Locks every table that the merge may write against other writers, in the order of their names, and checks that
+    /// they are still as they were when rows were staged. Readers do not wait.
     ///
     /// - Parameter turn: taken first.
+    /// - Throws: ``StoreError`` naming the tables that have changed.
     func lock(_ turn: TableTurn) throws {
-        try relations.loadReferences()
-        let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
-            try relation(part.table.table.name)
+        var locked: Set<String> = []
+        while true {
+            let new = try Set(writtenTables().map(\.sql)).subtracting(locked)
+            guard !new.isEmpty else { break }
+            if locked.isEmpty {
+                try turn.take(new)
+                try connection.execute(LockWaits.setting(LockWaits.silence))
+            }
+            try connection.execute(
+                "LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
+            locked.formUnion(new)
+            // While the locks were waited for, a table may have got another child.
+            try tables.renew()
         }
-        let mirrored = try mirrors.compactMap { try relations.relation($0.table) }
-        let tables = Set(try relations.withChildren(staged + mirrored).map(\.sql)).sorted()
-        guard !tables.isEmpty else { return }
-        try turn.take(tables)
-        try connection.execute(LockWaits.setting(LockWaits.silence))
-        try connection.execute("LOCK TABLE \(tables.joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
+        try tables.check(stack.parts.map(\.table.table))
+    }
+
+    private func writtenTables() throws -> [TableDetails] {
+        let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
+            try details(of: part.table.table.name)
+        }
+        return try tables.withChildren(staged + mirrors.compactMap { try tables.table($0.table) })
     }
 
     // MARK: - The merge
@@ -123,9 +136,9 @@ struct Merge {
         var visited: Set<String> = []
         func visit(_ part: StagedStack.Part) throws {
             guard visited.insert(part.table.name).inserted else { return }
-            let parents = try relations.parents(of: relation(part.table.table.name))
+            let parents = try details(of: part.table.table.name).parents
             for other in parts {
-                let isParent = try parents.contains(relation(other.table.table.name).oid)
+                let isParent = try parents.contains(details(of: other.table.table.name).oid)
                 if isParent || part.table.references.contains(where: { $0.target.name == other.table.table.name }) {
                     try visit(other)
                 }
@@ -143,17 +156,17 @@ struct Merge {
     }
 
     /// Returns a table that the stack is known to have.
-    func relation(_ name: String) throws -> StoreRelation {
-        guard let relation = try relations.relation(name) else {
+    func details(of name: String) throws -> TableDetails {
+        guard let details = try tables.table(name) else {
             throw StoreError(.schema, "the store no longer has the table '\(name)'")
         }
-        return relation
+        return details
     }
 
     /// Names the table in what PostgreSQL says of its rows.
     func refusing<Value>(in table: String?, _ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as PostgresError where error.isAboutRows {
-            let isCircle = error.breaksForeignKey && relations.isInCircle(error.schema, error.table)
+            let isCircle = error.breaksForeignKey && tables.isInCircle(error.schema, error.table)
             throw StoreError(refused: error, in: table, isCircle: isCircle)
         }
     }

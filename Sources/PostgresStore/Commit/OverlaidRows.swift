@@ -51,8 +51,8 @@ struct OverlaidRows {
     }
 
     private func createTable(of table: StagingTable) throws {
-        let relation = try merge.relation(table.table.name)
-        let columns = try table.columns.map { try relation.column($0.name) }.map {
+        let details = try merge.details(of: table.table.name)
+        let columns = try table.columns.map { try details.needed($0.name) }.map {
             "\($0.name.sqlIdentifier) \($0.definition)"
         }
         let definitions = (["\(StagingTable.row) bigint NOT NULL"] + columns).joined(separator: ", ")

@@ -42,15 +42,21 @@ struct StackTransaction {
             taken.formUnion(try claims.requests(of: table, within: [:]))
         }
         try requests.forgetValidators(of: taken)
-        for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
-            commit.requests[index].schema = try store.tableDetails.mark(
-                of: commit.requests[index].tables, in: connection)
-        }
+        try mark(&commit, merge)
         try ledger.write(commit, run: run)
         try requests.widenScopes(of: widened)
         if commit.report.counts.deleted > 0 { try requests.forgetValidators(of: rivals) }
         try ledger.notify(commit.report, run: run)
         return (run, commit.report)
+    }
+
+    /// Notes with each request that has sent rows the columns of its tables, and whether they have rows.
+    private func mark(_ commit: inout Commit, _ merge: Merge) throws {
+        let requests = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
+        let tables = requests.map { commit.requests[$0].tables }
+        let marks = try store.tableDetails.marks(
+            of: tables, merge.tables.tables(named: Set(tables.joined())), in: connection)
+        for (index, mark) in zip(requests, marks) { commit.requests[index].schema = mark }
     }
 
     /// Merges the rows, without the record of a run.
@@ -73,7 +79,6 @@ struct StackTransaction {
     private func lock(_ merge: Merge) throws {
         try merge.prepare()
         try store.lockWaits.whileWaiting(connection) { try merge.lock(turn) }
-        try store.tableDetails.check(merge.stack.parts.map(\.table.table), in: connection)
         try store.requestIndex.renew(connection)
     }
 }

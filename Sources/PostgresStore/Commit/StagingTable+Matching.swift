@@ -12,9 +12,6 @@ extension StagingTable {
     /// The temporary table of the staged rows, as SQL names it.
     var staged: String { "\(schema).\(name.sqlIdentifier)" }
 
-    /// The store's table, as SQL names it.
-    var stored: String { table.stored }
-
     /// The temporary table of records that were replaced by later ones, each with the row that replaced it.
     var stagedTwins: String { "\(schema).\("\(name)_twins".sqlIdentifier)" }
 
@@ -24,9 +21,4 @@ extension StagingTable {
         guard case .key(let key, _) = identity else { return "false" }
         return key.map(\.sqlIdentifier).map { "\(left).\($0) = \(right).\($0)" }.joined(separator: " AND ")
     }
-}
-
-extension TableInfo {
-    /// The store's table, as SQL names it.
-    var stored: String { name.sqlIdentifier }
 }

@@ -4,7 +4,7 @@ import PostgresClient
 
 extension StoredValue {
     /// A value of a column as a SQLite store would hold it, and as PostgreSQL shows it where SQLite has no such type.
-    init(_ row: PostgresRow, _ index: Int, of column: StoreColumn) throws {
+    init(_ row: PostgresRow, _ index: Int, of column: ColumnDetails) throws {
         guard let text = row.string(index) else {
             self = .null
             return

@@ -12,7 +12,7 @@ struct TakenRows {
 
     /// Returns the table for rows that are changed in one way. It holds each row once.
     mutating func rows(
-        of table: StoreRelation, _ change: ChangedRows.Change, columns: [String]
+        of table: TableDetails, _ change: ChangedRows.Change, columns: [String]
     ) throws -> ChangedRows {
         let known = all.first { $0.table.sql == table.sql && $0.change == change && $0.columns == columns }
         if let known { return known }
@@ -28,7 +28,7 @@ struct TakenRows {
     ///
     /// - Returns: the number of rows that were not known.
     func add(
-        to children: ChangedRows, _ reference: StoreReference, parent: String, from rows: String,
+        to children: ChangedRows, _ reference: ForeignKey, parent: String, from rows: String,
         where conditions: [String]
     ) throws -> Int {
         let isChild = zip(reference.targets, reference.columns).map {
@@ -56,10 +56,10 @@ struct TakenRows {
                 let last =
                     try merge.connection.execute("SELECT coalesce(max(id), 0) FROM \(rows.name)")[0].int64(0) ?? 0
                 followed[rows.name] = last
-                for reference in try merge.relations.references(to: rows.table) {
-                    let action = reference.action(on: rows.change)
+                for reference in rows.table.referringKeys {
+                    let action = rows.change == .delete ? reference.onDelete : reference.onUpdate
                     guard action.changesChildren, rows.change == .delete || rows.updatesOne(of: reference.targets),
-                        let child = try merge.relations.relation(id: reference.child)
+                        let child = try merge.tables.table(id: reference.child)
                     else { continue }
                     let isDeletion = rows.change == .delete && action == .cascade
                     let children = try self.rows(

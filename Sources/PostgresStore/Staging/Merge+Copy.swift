@@ -12,10 +12,10 @@ extension Merge {
     /// Makes the temporary table of a part, and copies its rows into it.
     func copy(_ part: StagedStack.Part) throws {
         let table = part.table
-        let relation = try relation(table.table.name)
-        let bound = try boundColumns(of: table, relation)
+        let details = try details(of: table.table.name)
+        let bound = try boundColumns(of: table, details)
         do {
-            try connection.execute(try creationSQL(of: table, relation, bound))
+            try connection.execute(try creationSQL(of: table, details, bound))
         } catch let error as PostgresError where error.isAboutRows {
             let values = table.constants.map { "\($0.column.name) = \($0.value)" }.joined(separator: ", ")
             throw StoreError(.constraint, "table '\(table.table.name)': \(error.message), in the scope (\(values))")
@@ -35,13 +35,13 @@ extension Merge {
     }
 
     /// The columns of a temporary table into which values are copied.
-    private func boundColumns(of table: StagingTable, _ relation: StoreRelation) throws -> [BoundColumn] {
-        var bound = try table.columns.map { BoundColumn(try relation.column($0.name)) }
+    private func boundColumns(of table: StagingTable, _ details: TableDetails) throws -> [BoundColumn] {
+        var bound = try table.columns.map { BoundColumn(try details.needed($0.name)) }
         for reference in table.references {
-            let target = try self.relation(reference.target.name)
+            let target = try self.details(of: reference.target.name)
             for lookup in reference.lookups {
                 bound.append(
-                    try lookup.column.map { BoundColumn(lookingUp: try target.column($0), name: lookup.staged) }
+                    try lookup.column.map { BoundColumn(lookingUp: try target.needed($0), name: lookup.staged) }
                         ?? BoundColumn(number: lookup.staged))
             }
         }
@@ -50,17 +50,16 @@ extension Merge {
     }
 
     /// The columns have the types and collations of the store's, so that values compare as the stored ones do.
-    private func creationSQL(of table: StagingTable, _ relation: StoreRelation, _ bound: [BoundColumn]) throws -> String
-    {
+    private func creationSQL(of table: StagingTable, _ details: TableDetails, _ bound: [BoundColumn]) throws -> String {
         let supplied = Set(table.columns.map(\.name))
         var definitions = ["\(StagingTable.row) bigint NOT NULL"]
         definitions += bound.map { "\($0.name.sqlIdentifier) \($0.definition)" }
         for reference in table.references where !supplied.contains(reference.column.name) {
-            let column = try relation.column(reference.column.name)
+            let column = try details.needed(reference.column.name)
             definitions.append("\(column.sql) \(column.declaration)")
         }
         for constant in table.constants {
-            let column = try relation.column(constant.column.name)
+            let column = try details.needed(constant.column.name)
             definitions.append(
                 "\(column.sql) \(column.declaration) DEFAULT \(constant.value.postgresLiteral)")
         }
@@ -125,14 +124,14 @@ private struct BoundColumn {
     var definition: String
 
     /// A column for values of a column of the store.
-    init(_ column: StoreColumn) {
+    init(_ column: ColumnDetails) {
         name = column.name
         typeName = column.typeName
         definition = column.declaration
     }
 
     /// A column for values that are looked up in another table's column.
-    init(lookingUp column: StoreColumn, name: String) {
+    init(lookingUp column: ColumnDetails, name: String) {
         self.name = name
         typeName = column.typeName
         definition = column.definition

@@ -23,14 +23,14 @@ extension Merge {
         for reference in table.references where table.isKey(reference.column.name) {
             try checkMissingValue(of: reference.column.name, isKey: true, in: table)
         }
-        let relation = try relation(table.table.name)
-        let identity = try table.identityColumns.map { try relation.column($0) }
+        let details = try details(of: table.table.name)
+        let identity = try table.identityColumns.map { try details.needed($0) }
         guard !identity.isEmpty, part.counts.rows > 1 else { return }
         if stack.path != nil, !table.isIdentifiedByReference, identity.allSatisfy(\.bytesDecide) { return }
         try removeReplacedRows(of: part, identity)
     }
 
-    private func removeReplacedRows(of part: StagedStack.Part, _ identity: [StoreColumn]) throws {
+    private func removeReplacedRows(of part: StagedStack.Part, _ identity: [ColumnDetails]) throws {
         let table = part.table
         let key = identity.map { column in
             if case .key = table.identity { "s.\(column.name.sqlIdentifier)" } else { column.exact("s") }

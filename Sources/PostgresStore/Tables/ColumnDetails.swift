@@ -2,9 +2,9 @@ import FeedModel
 import PostgresClient
 
 /// A column of a table, as PostgreSQL knows it.
-struct ColumnDetails: Sendable, Equatable {
-    enum Identity: String, Sendable {
-        /// GENERATED ALWAYS AS IDENTITY: a value that is given is refused.
+struct ColumnDetails: Sendable, Equatable, Decodable {
+    enum Identity: String, Sendable, Decodable {
+        /// GENERATED ALWAYS AS IDENTITY: a value is written only by saying so.
         case always = "a"
         case byDefault = "d"
     }
@@ -12,16 +12,25 @@ struct ColumnDetails: Sendable, Equatable {
     var name: String
     /// As SQL writes it, with its length, schema and domain: `numeric(10,2)`, `character varying(20)`.
     var type: String
-    /// The type's name without its schema, below all domains: `int4`, `citext`.
+    /// The same, below all domains.
+    var baseType: String
+    /// The name of ``baseType`` without schema and length: `int4`, `citext`.
     var typeName: String
-    /// The type's category (`pg_type.typcategory`): N for numbers, S for texts, D for dates, B for booleans.
-    var category: Character
+    /// The category of ``baseType`` (`pg_type.typcategory`): N for numbers, S for texts, D for dates, B for booleans.
+    var category: String
+    /// True also where a domain refuses NULL.
     var isNotNull: Bool
-    /// The value is computed from other columns (GENERATED … STORED).
+    /// The value is computed from other columns (GENERATED … AS).
     var isComputed: Bool
     var identity: Identity?
     /// True where the default is the next number of a sequence, as for `serial`.
     var isSerial: Bool
+    /// The collation, as SQL names it; nil for types without one.
+    var collation: String?
+    /// False where the collation holds texts of different bytes for equal.
+    var isDeterministic: Bool
+    /// True where values compare only as texts: the type has no equality that tells all values apart.
+    var comparesAsText: Bool
 
     var sql: String { name.postgresIdentifier }
 

@@ -68,8 +68,9 @@ extension PostgresStore {
                 "the tables of the parser cannot be created: its schema begins or ends a transaction; leave that out")
         }
         let existing = try Catalog(connection).tables(named: tables)
+        let places = NameIndex(declared.lazy.map(\.name))
         return tables.flatMap { name in
-            guard let new = TableDetails.resolve(name, in: declared, name: \.name), let old = existing[name] else {
+            guard let new = places[name].map({ declared[$0] }), let old = existing[name] else {
                 return [(table: TableDetails, column: ColumnDetails)]()
             }
             return new.columns.filter { !$0.isComputed && old.column($0.name) == nil }.map { (old, $0) }

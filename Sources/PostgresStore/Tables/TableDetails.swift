@@ -4,8 +4,8 @@ import FeedStores
 import PostgresClient
 
 /// A table of the store with all that PostgreSQL's catalog says of it.
-struct TableDetails: Sendable {
-    enum Kind: String, Sendable {
+struct TableDetails: Sendable, Decodable {
+    enum Kind: String, Sendable, Decodable {
         case table = "r"
         case partitioned = "p"
         case view = "v"
@@ -25,15 +25,33 @@ struct TableDetails: Sendable {
         }
     }
 
-    var oid: UInt32
-    var schema: String
-    var name: String
-    var kind: Kind
+    /// What lets values be there only once.
+    struct Uniqueness: Sendable, Decodable {
+        /// The key columns.
+        var columns: [String]
+        /// The columns that its expressions and its condition mention, too.
+        var mentioned: [String]
+        var isPrimary: Bool
+        /// True if no two rows have the same values in the columns at any moment: it has neither expressions nor a
+        /// condition, is not deferrable, and is no exclusion constraint's.
+        var isPlain: Bool
+    }
+
+    let oid: UInt32
+    let schema: String
+    let name: String
+    let kind: Kind
     /// True for a part of a partitioned table.
-    var isPartition: Bool
+    let isPartition: Bool
     /// A text that changes with every change of the definition, and with TRUNCATE.
-    var mark: String
+    let mark: String
     let columns: [ColumnDetails]
+    private let places: NameIndex
+    let uniquenesses: [Uniqueness]
+    /// The table's own foreign keys.
+    let foreignKeys: [ForeignKey]
+    /// The foreign keys by which tables, also this one, refer to it.
+    let referringKeys: [ForeignKey]
     /// What staging knows of the table.
     let info: TableInfo
 
@@ -41,15 +59,7 @@ struct TableDetails: Sendable {
     var sql: String { "\(schema.postgresIdentifier).\(name.postgresIdentifier)" }
 
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
-    func column(_ name: String) -> ColumnDetails? { Self.resolve(name, in: columns, name: \.name) }
-
-    /// Returns the value with exactly this name, or else the only one whose name differs from it by case.
-    static func resolve<Value>(_ wanted: String, in values: [Value], name: (Value) -> String) -> Value? {
-        if let exact = values.first(where: { name($0) == wanted }) { return exact }
-        let folded = wanted.lowercased()
-        let similar = values.filter { name($0).lowercased() == folded }
-        return similar.count == 1 ? similar[0] : nil
-    }
+    func column(_ name: String) -> ColumnDetails? { places[name].map { columns[$0] } }
 
     /// The most columns that a mapping may write: PostgreSQL's limit (limits.html), less those that staging adds.
     static let maximumColumns = 1590
@@ -76,20 +86,24 @@ struct TableDetails: Sendable {
 }
 
 extension TableDetails {
-    /// - Parameters:
-    ///   - uniqueIndexes: the columns of those unique indexes that hold at every moment for every row.
-    init(
-        oid: UInt32, schema: String, name: String, kind: Kind, isPartition: Bool, mark: String,
-        columns: [ColumnDetails],
-        primaryKey: [String], uniqueIndexes: [[String]], foreignKeys: [TableInfo.ForeignKey]
-    ) {
-        self.oid = oid
-        self.schema = schema
-        self.name = name
-        self.kind = kind
-        self.isPartition = isPartition
-        self.mark = mark
-        self.columns = columns
+    private enum CodingKeys: CodingKey {
+        case oid, schema, name, kind, isPartition, mark, columns, uniquenesses, foreignKeys, referringKeys
+    }
+
+    init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        oid = try values.decode(UInt32.self, forKey: .oid)
+        schema = try values.decode(String.self, forKey: .schema)
+        name = try values.decode(String.self, forKey: .name)
+        kind = try values.decode(Kind.self, forKey: .kind)
+        isPartition = try values.decode(Bool.self, forKey: .isPartition)
+        mark = try values.decode(String.self, forKey: .mark)
+        columns = try values.decode([ColumnDetails].self, forKey: .columns)
+        places = NameIndex(columns.lazy.map(\.name))
+        uniquenesses = try values.decode([Uniqueness].self, forKey: .uniquenesses)
+        foreignKeys = try values.decode([ForeignKey].self, forKey: .foreignKeys)
+        referringKeys = try values.decode([ForeignKey].self, forKey: .referringKeys)
+        let primaryKey = uniquenesses.first(where: \.isPrimary)?.columns ?? []
         info = TableInfo(
             name: name, kind: kind == .partitioned ? Kind.table.description : kind.description,
             columns: columns.map {
@@ -101,6 +115,9 @@ extension TableDetails {
             generatedKey: primaryKey.count == 1
                 ? columns.first { $0.name == primaryKey[0] && $0.makesNumbers }?.name : nil,
             // The scratch database finds the rows that are equal by their bytes; the others are PostgreSQL's to find.
-            uniqueIndexes: uniqueIndexes.map { $0.map { (name: $0, collation: "BINARY") } }, foreignKeys: foreignKeys)
+            uniqueIndexes: uniquenesses.filter(\.isPlain).map { $0.columns.map { (name: $0, collation: "BINARY") } },
+            foreignKeys: foreignKeys.map {
+                TableInfo.ForeignKey(columns: $0.columns, parent: $0.parentName, targets: $0.targets)
+            })
     }
 }

@@ -42,7 +42,8 @@ final class TableDetailsCache: Sendable {
     /// Forgets tables that have changed, perhaps by another process. Each run that uses tables begins with it.
     func renew(in connection: PostgresConnection) throws { try renew(Array(state.withLock(\.tables.keys)), connection) }
 
-    private func renew(_ ids: [UInt32], _ connection: PostgresConnection) throws {
+    /// Forgets those of some tables that have changed.
+    func renew(_ ids: [UInt32], _ connection: PostgresConnection) throws {
         guard !ids.isEmpty else { return }
         let marks = try Catalog(connection).marks(of: ids)
         state.withLock { state in
@@ -54,22 +55,6 @@ final class TableDetailsCache: Sendable {
             for name in names { state.names[name] = nil }
             for id in changed { state.forget(id) }
             state.didChange()
-        }
-    }
-
-    /// Checks that tables are still as they were when rows were staged for them. Called inside a commit, once the tables
-    /// are locked.
-    ///
-    /// - Throws: ``StoreError`` naming the tables that have changed.
-    func check(_ tables: [TableInfo], in connection: PostgresConnection) throws {
-        let details = try reread(Set(tables.map(\.name)), in: connection)
-        let changed = Set(
-            tables.filter { table in details[table.name].map { !$0.info.serves(table) } ?? true }.map(\.name))
-        guard changed.isEmpty else {
-            let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
-            throw StoreError(
-                .schema,
-                "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
         }
     }
 
@@ -106,6 +91,19 @@ final class TableDetailsCache: Sendable {
         return found
     }
 
+    /// Returns those of the tables that exist, in whatever schema.
+    func details(of ids: [UInt32], in connection: PostgresConnection) throws -> [TableDetails] {
+        let (found, version) = state.withLock { state in (ids.compactMap { state.tables[$0] }, state.version) }
+        let missing = Set(ids).subtracting(found.map(\.oid))
+        guard !missing.isEmpty else { return found }
+        let read = try Catalog(connection).tables(missing.sorted())
+        state.withLock { state in
+            guard state.version == version else { return }
+            for table in read { state.keep(table) }
+        }
+        return found + read
+    }
+
     /// Returns those of the tables that exist, as they are at this moment.
     func reread(_ names: Set<String>, in connection: PostgresConnection) throws -> [String: TableDetails] {
         try renew(names.compactMap { known($0)?.oid }, connection)
@@ -137,14 +135,20 @@ final class TableDetailsCache: Sendable {
 
     // MARK: - What rows stand in
 
-    /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
-    func mark(of tables: Set<String>, in connection: PostgresConnection) throws -> String {
-        let details = try reread(tables, in: connection)
+    /// Returns a mark of the tables of each request's rows: the present columns of each table, and whether it has any
+    /// row.
+    ///
+    /// - Parameter details: the tables as they are at this moment, by the names that the requests have.
+    func marks(
+        of requests: [Set<String>], _ details: [String: TableDetails], in connection: PostgresConnection
+    ) throws -> [String] {
         let filled = try filled(Array(details.values), in: connection)
-        return tables.sorted().map { table in
-            guard let table = details[table], let last = table.columnMarks.last else { return Self.missing }
-            return "\(table.columns.count)\(filled.contains(table.oid) ? "+" : "-")\(last)"
-        }.joined(separator: " ")
+        let marks = details.mapValues { table in
+            table.columnMarks.last.map { "\(table.columns.count)\(filled.contains(table.oid) ? "+" : "-")\($0)" }
+        }
+        return requests.map { tables in
+            tables.sorted().map { (marks[$0] ?? nil) ?? Self.missing }.joined(separator: " ")
+        }
     }
 
     /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
@@ -178,9 +182,10 @@ final class TableDetailsCache: Sendable {
     /// Returns which tables have rows at this moment.
     private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
+        // An array, as a row has 1,664 columns at most.
         let questions = tables.map { "EXISTS (SELECT FROM \($0.sql))" }.joined(separator: ", ")
-        let row = try connection.execute("SELECT \(questions)")[0]
-        let filled = Set(try tables.indices.filter { try row.bool($0) ?? false }.map { tables[$0].oid })
+        let answers = try connection.execute("SELECT ARRAY[\(questions)]::text[]")[0].stringArray(0) ?? []
+        let filled = Set(zip(tables, answers).filter { $1 == "true" }.map { $0.0.oid })
         state.withLock { state in
             // In a transaction that may roll back, rows are no proof.
             guard connection.transactionStatus == .idle else { return }
@@ -209,21 +214,6 @@ extension TableDetailsCache.State {
         version += 1
         suitable = []
         compiler = nil
-    }
-}
-
-extension TableInfo {
-    /// Returns true if rows can be merged into this table that were staged for the other: its columns and keys are here.
-    fileprivate func serves(_ staged: TableInfo) -> Bool {
-        let keys = Set(uniqueIndexes.map { $0.map(\.name) })
-        return primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
-            && staged.uniqueIndexes.allSatisfy { keys.contains($0.map(\.name)) }
-            && staged.columns.allSatisfy { column in
-                columns.contains {
-                    $0.name == column.name && $0.declaredType == column.declaredType
-                        && $0.isGenerated == column.isGenerated
-                }
-            }
     }
 }
 

@@ -181,7 +181,8 @@ private struct TakenRows {
                     try Int64.fetchOne(merge.db.cachedStatement(sql: "SELECT max(rowid) FROM \(rows.name)")) ?? 0
                 followed[rows.name] = last
                 for reference in graph.references(to: rows.table.name) {
-                    guard let action = reference.action(on: rows.change), action.changesChildren,
+                    guard let action = rows.change == .delete ? reference.onDelete : reference.onUpdate,
+                        action.changesChildren,
                         rows.change == .delete || rows.updatesOne(of: reference.targets)
                     else { continue }
                     let isDeletion = rows.change == .delete && action == .cascade

@@ -157,91 +157,6 @@ extension Database {
         }
     }
 
-    /// Writes everything that a run leaves apart from its rows.
-    fileprivate func write(_ commit: Commit) throws {
-        let report = commit.report
-        try report.write(self)
-        try commit.state.write(self)
-        if let host = commit.busyHost {
-            // Servers choose the names of origins, so expired entries are deleted.
-            try execute(
-                cached: "DELETE FROM main.tributary_host WHERE not_before <= ?",
-                [StoreDate.text(host.notBefore - host.wait)])
-            try execute(
-                cached: "INSERT OR REPLACE INTO main.tributary_host VALUES (?, ?, ?)",
-                [host.origin, StoreDate.text(host.notBefore), host.wait])
-        }
-        // Validators stand for rows: delete those of requests that the stack no longer has.
-        for key in commit.forgottenKeys {
-            try execute(
-                cached: "DELETE FROM main.tributary_request WHERE source = ? AND key = ?", [report.source, key])
-        }
-        for var request in commit.requests {
-            if let asked = commit.revalidated[request.key], try !has(asked, of: report.source) {
-                // Another commit has deleted or moved rows in the meantime, perhaps of this request.
-                request.validators = Validators()
-                request.digest = nil
-            }
-            try request.write(self, source: report.source)
-        }
-        let changes = report.counts.inserted + report.counts.updated + report.counts.deleted
-        try forgetRuns(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
-    }
-
-    /// Returns true if a request's validators and scope are still those that were known when it was sent.
-    private func has(_ state: RequestState, of source: String) throws -> Bool {
-        let statement = try cachedStatement(
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM main.tributary_request WHERE source = ? AND key = ?
-                AND etag IS ? AND last_modified IS ? AND digest IS ? AND scope = ?)
-                """)
-        return try Bool.fetchOne(
-            statement,
-            arguments: [
-                source, state.key, state.validators.etag, state.validators.lastModified, state.digest,
-                try state.scopeText(),
-            ]) == true
-    }
-
-    /// Lets requests claim everything in their tables from now on.
-    fileprivate func widenScopes(of requests: Set<RequestID>) throws {
-        for request in requests {
-            try execute(
-                cached: "UPDATE main.tributary_request SET scope = '{}' WHERE source = ? AND key = ?",
-                [request.source, request.key])
-        }
-    }
-
-    /// Removes the validators of requests whose rows may have been deleted, so that their next run is unconditional.
-    fileprivate func forgetValidators(of requests: Set<RequestID>) throws {
-        for request in requests {
-            try execute(
-                cached: """
-                    UPDATE main.tributary_request SET etag = NULL, last_modified = NULL, digest = NULL
-                    WHERE source = ? AND key = ?
-                    """, [request.source, request.key])
-        }
-    }
-
-    /// Deletes old runs and their part of the journal, a bounded number each time.
-    fileprivate func forgetRuns(before date: Date, changes: Int) throws {
-        try execute(
-            cached: """
-                DELETE FROM main.tributary_run WHERE id IN (
-                    SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
-                """, [StoreDate.text(date)])
-        let oldest = try cachedStatement(
-            sql: """
-                SELECT c.id, (SELECT min(id) FROM main.tributary_run) AS first FROM
-                    (SELECT id, run FROM main.tributary_change ORDER BY id LIMIT 1) c WHERE c.run < first
-                """)
-        guard let row = try Row.fetchOne(oldest) else { return }
-        let start: Int64 = row[0]
-        let first: Int64 = row[1]
-        try execute(
-            cached: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", [start + Int64(changes), first])
-    }
-
     /// Names the first broken foreign key. Foreign keys are deferred while a commit merges.
     func checkForeignKeys() throws {
         guard hasBrokenForeignKeys else { return }
@@ -263,23 +178,5 @@ extension Database {
             .constraint,
             "table '\(table)': foreign key (\(columns.joined(separator: ", "))) REFERENCES \(reference) has no such row, "
                 + "in the row \(row.map(describe) ?? "without a row id")")
-    }
-}
-
-extension StoreError {
-    init(commit error: DatabaseError, path: String) {
-        let message = error.message ?? error.description
-        switch error.resultCode {
-        case .SQLITE_FULL:
-            self.init(.database, "the store \(path) cannot grow: \(message); free space on its file system")
-        case .SQLITE_BUSY:
-            self.init(
-                .database,
-                "the store \(path) stayed locked by another process, for two minutes or until this one was to stop")
-        case .SQLITE_CONSTRAINT:
-            self.init(.constraint, message)
-        default:
-            self.init(.database, "the store \(path) cannot be written: \(message)")
-        }
     }
 }

@@ -22,8 +22,6 @@ struct ForeignKeyGraph: Sendable {
         /// nil where nothing happens.
         var onDelete: Action?
         var onUpdate: Action?
-
-        func action(on change: ChangedRows.Change) -> Action? { change == .delete ? onDelete : onUpdate }
     }
 
     private var references: [String: [Reference]] = [:]

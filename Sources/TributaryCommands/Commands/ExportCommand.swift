@@ -37,7 +37,8 @@ struct ExportCommand: ProgramCommand {
         let request = try mapped(declaration)
         guard
             let exporter = MappingExporter(
-                request, storePath: try file(of: request, configuration, folder), configuration: configuration)
+                request, storePath: try file(of: request, configuration, folder), configuration: configuration,
+                makeStore: TributaryConfiguration.makeTrialStore)
         else {
             throw Failure.usage(
                 "request '\(request.key)' of source '\(source)' has no mapping ('tables') to export by")

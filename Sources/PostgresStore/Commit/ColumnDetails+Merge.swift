@@ -1,44 +1,17 @@
-import FeedStaging
-import FeedStores
-
-/// A column of the store's table as the server describes it: what a temporary table needs to hold its values, and how
-/// they compare.
-struct StoreColumn: Sendable {
-    var name: String
-    /// The type as the column has it, perhaps a domain.
-    var declaredType: String
-    /// The type with its modifiers; of a domain, the type below it.
-    var type: String
-    /// The type's name without modifiers: `int4`, `varchar`.
-    var typeName: String
-    /// The collation, as SQL names it; nil for types without one.
-    var collation: String?
-    var isDeterministic: Bool
-    var isNotNull: Bool
-    /// True where the server computes the value.
-    var isComputed: Bool
-    /// True where a value is written only by saying so: `GENERATED ALWAYS AS IDENTITY`.
-    var isAlwaysGenerated: Bool
-    /// True where values compare only as texts: the type has no equality that tells all values apart.
-    var comparesAsText: Bool
-
-    var sql: String { name.sqlIdentifier }
-
-    /// True where no value can be written.
-    var isGenerated: Bool { isComputed || isAlwaysGenerated }
-
+/// A column for the merge: what a temporary table needs to hold its values, and how they compare.
+extension ColumnDetails {
     /// The type and collation, for a column of a temporary table.
-    var definition: String { type + (collation.map { " COLLATE " + $0 } ?? "") }
+    var definition: String { baseType + (collation.map { " COLLATE " + $0 } ?? "") }
 
     /// As ``definition``, with the domain, whose checks then name the row.
-    var declaration: String { declaredType + (collation.map { " COLLATE " + $0 } ?? "") }
+    var declaration: String { type + (collation.map { " COLLATE " + $0 } ?? "") }
 
     /// True if values whose staged bytes differ are different in the store.
     var bytesDecide: Bool {
         switch typeName {
         case "int2", "int4", "int8": true
         case "text": isDeterministic
-        case "varchar": isDeterministic && !type.contains("(")
+        case "varchar": isDeterministic && !baseType.contains("(")
         default: false
         }
     }

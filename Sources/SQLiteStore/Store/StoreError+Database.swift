@@ -20,4 +20,21 @@ extension StoreError {
         default: self.init(.database, "table '\(table)': \(message)")
         }
     }
+
+    /// Creates the error of a transaction that failed as a whole.
+    init(commit error: DatabaseError, path: String) {
+        let message = error.message ?? error.description
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            self.init(.database, "the store \(path) cannot grow: \(message); free space on its file system")
+        case .SQLITE_BUSY:
+            self.init(
+                .database,
+                "the store \(path) stayed locked by another process, for two minutes or until this one was to stop")
+        case .SQLITE_CONSTRAINT:
+            self.init(.constraint, message)
+        default:
+            self.init(.database, "the store \(path) cannot be written: \(message)")
+        }
+    }
 }

@@ -1,12 +1,12 @@
 import CSQLite
-package import GRDB
+import GRDB
 
 extension Database {
     /// Adds the SQL function `row_hash(…)`. It returns one number for any values, which is the same for values of the
     /// same types and bytes. It differs between processes.
     ///
     /// GRDB's own functions get text as `String`s, which end at a NUL and have invalid UTF-8 repaired.
-    package func addRowHash() throws {
+    func addRowHash() throws {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
         let code = sqlite3_create_function_v2(
             sqliteConnection, "row_hash", -1, flags, nil, rowHash, nil, nil, nil)

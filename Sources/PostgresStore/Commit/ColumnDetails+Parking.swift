@@ -1,7 +1,7 @@
 import PostgresClient
 
 /// Values that a row has for a moment, while another takes its own.
-extension StoreColumn {
+extension ColumnDetails {
     /// The whole numbers that a column of numbers can hold; nil for other types.
     var parkingRange: ClosedRange<Int64>? {
         switch typeName {
@@ -27,8 +27,10 @@ extension StoreColumn {
 
     /// The numbers in the type's parentheses.
     private var modifiers: [Int] {
-        guard let start = type.firstIndex(of: "("), let end = type.firstIndex(of: ")"), start < end else { return [] }
-        return type[type.index(after: start)..<end].split(separator: ",").compactMap { Int($0) }
+        guard let start = baseType.firstIndex(of: "("), let end = baseType.firstIndex(of: ")"), start < end else {
+            return []
+        }
+        return baseType[baseType.index(after: start)..<end].split(separator: ",").compactMap { Int($0) }
     }
 
     /// Returns an expression for a value of the row `p` that no other row has; nil for types that have none.

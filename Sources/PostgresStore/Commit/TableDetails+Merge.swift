@@ -1,44 +1,21 @@
 import FeedModel
 import FeedStaging
-import FeedStores
 
-/// A table of the store, for the merge's statements.
-struct StoreRelation: Sendable {
-    /// What lets values be there only once.
-    struct Uniqueness: Sendable {
-        /// The key columns.
-        var columns: [String]
-        /// The columns that its expressions and its condition mention, too.
-        var mentioned: [String]
-        var isPrimary: Bool
-        /// True if no two rows have the same values in the columns at any moment: it has neither expressions nor a
-        /// condition, is not deferrable, and is no exclusion constraint's.
-        var isPlain: Bool
-    }
-
+/// A table for the merge's statements.
+extension TableDetails {
     /// A part of what tells a row from all others: an SQL name within the row, and the definition of a column for it.
     struct Locator: Sendable {
         var sql: String
         var definition: String
     }
 
-    var oid: UInt32
-    var schema: String
-    /// The name without a schema.
-    var name: String
-    var columns: [StoreColumn] = []
-    var uniquenesses: [Uniqueness] = []
-
-    /// The table as SQL names it.
-    var sql: String { "\(schema.sqlIdentifier).\(name.sqlIdentifier)" }
-
-    var primaryKey: [String] { uniquenesses.first(where: \.isPrimary)?.columns ?? [] }
+    var primaryKey: [String] { info.primaryKey }
 
     /// The columns that tell a row from all others of the table: those of a unique index, or else its place, which
     /// lasts until the row is changed.
     var locator: [Locator] {
         for key in (uniquenesses.filter(\.isPrimary) + uniquenesses).filter(\.isPlain).map(\.columns) {
-            let columns = key.compactMap { try? column($0) }
+            let columns = key.compactMap { column($0) }
             guard columns.count == key.count, columns.allSatisfy(\.isNotNull) else { continue }
             return columns.map { Locator(sql: $0.sql, definition: $0.definition) }
         }
@@ -48,13 +25,19 @@ struct StoreRelation: Sendable {
     /// True if rows are located by their place, which changes with each update.
     var isLocatedByPlace: Bool { locator.last?.sql == "ctid" }
 
-    /// Returns a column by its name, or by the only name that differs in case.
-    func column(_ name: String) throws -> StoreColumn {
-        guard let column = TableDetails.resolve(name, in: columns, name: \.name) else {
+    /// Returns a column that the merge needs.
+    func needed(_ name: String) throws -> ColumnDetails {
+        guard let column = column(name) else {
             throw StoreError(.schema, "table '\(self.name)' no longer has the column '\(name)'")
         }
         return column
     }
+
+    /// The other tables to which the table's foreign keys refer.
+    var parents: Set<UInt32> { Set(foreignKeys.map(\.parent)).subtracting([oid]) }
+
+    /// True if rows refer to others of the table, by a key that is checked with each statement.
+    var refersToItself: Bool { foreignKeys.contains { $0.parent == oid && !$0.isDeferrable } }
 
     /// The columns, in lower case, that take part in what must be unique.
     var uniqueColumns: Set<String> {
@@ -69,7 +52,7 @@ struct StoreRelation: Sendable {
     /// Returns the key of a row in the form that the journal stores: the value of the only column, or a JSON array of
     /// several; without a key, the row's place.
     func journalKey(_ key: [String], _ alias: String) -> String {
-        let columns = key.compactMap { try? column($0) }
+        let columns = key.compactMap { column($0) }
         switch columns.count {
         case 0: return "\(alias).ctid::text"
         case 1: return columns[0].journalText(alias)

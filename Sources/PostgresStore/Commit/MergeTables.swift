@@ -1,0 +1,124 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// The tables that a merge meets, as they are within the merge's transaction.
+///
+/// A class because the merge's steps share it; one merge uses it, on the thread of its connection.
+final class MergeTables {
+    private let connection: PostgresConnection
+    private let cache: TableDetailsCache
+    /// By object id.
+    private var known: [UInt32: TableDetails] = [:]
+    /// By the names that were asked for; nil where there is no such table.
+    private var names: [String: UInt32?] = [:]
+
+    init(_ connection: PostgresConnection, _ cache: TableDetailsCache) {
+        self.connection = connection
+        self.cache = cache
+    }
+
+    /// Reads several tables at once, by their names.
+    func load(_ wanted: some Sequence<String>) throws {
+        let new = Set(wanted).filter { names[$0] == nil }
+        guard !new.isEmpty else { return }
+        let found = try cache.details(of: new, in: connection)
+        for name in new { names[name] = .some(found[name]?.oid) }
+        for table in found.values { known[table.oid] = table }
+    }
+
+    /// Returns those of the tables that exist, by the names that were asked for.
+    func tables(named wanted: Set<String>) throws -> [String: TableDetails] {
+        try load(wanted)
+        return wanted.reduce(into: [:]) { tables, name in tables[name] = (names[name] ?? nil).flatMap { known[$0] } }
+    }
+
+    /// Returns nil where there is no such table.
+    func table(_ name: String) throws -> TableDetails? {
+        try load([name])
+        return (names[name] ?? nil).flatMap { known[$0] }
+    }
+
+    func table(id: UInt32) throws -> TableDetails? {
+        try load(ids: [id])
+        return known[id]
+    }
+
+    private func load(ids: some Sequence<UInt32>) throws {
+        let new = Set(ids).filter { known[$0] == nil }
+        guard !new.isEmpty else { return }
+        for table in try cache.details(of: new.sorted(), in: connection) { known[table.oid] = table }
+    }
+
+    /// Reads those tables anew that have changed. One question, where none has.
+    func renew() throws {
+        let wanted = Array(names.keys)
+        try cache.renew(known.keys.sorted(), connection)
+        known = [:]
+        names = [:]
+        try load(wanted)
+    }
+
+    /// - Parameter tables: the tables as they were when rows were staged for them.
+    /// - Throws: ``StoreError`` naming the tables that have changed.
+    func check(_ tables: [TableInfo]) throws {
+        let changed = Set(
+            try tables.filter { staged in try table(staged.name).map { !$0.info.serves(staged) } ?? true }.map(\.name))
+        guard changed.isEmpty else {
+            let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            throw StoreError(
+                .schema,
+                "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
+        }
+    }
+
+    /// Returns the given tables, and those whose rows change along with theirs.
+    func withChildren(_ tables: [TableDetails]) throws -> [TableDetails] {
+        var all: [UInt32: TableDetails] = [:]
+        var open = tables
+        while !open.isEmpty {
+            let new = open.filter { all.updateValue($0, forKey: $0.oid) == nil }
+            let children = Set(
+                new.flatMap(\.referringKeys).filter {
+                    $0.onDelete.changesChildren || $0.onUpdate.changesChildren
+                }.map(\.child)
+            ).filter { all[$0] == nil }
+            // A whole generation at once.
+            try load(ids: children)
+            open = children.compactMap { known[$0] }
+        }
+        return all.values.sorted { $0.oid < $1.oid }
+    }
+
+    /// Returns true if a table refers to itself, directly or by other tables of the merge, by keys that are checked with
+    /// each statement. Asks nothing of the server, whose transaction has failed.
+    func isInCircle(_ schema: String?, _ table: String?) -> Bool {
+        guard let own = known.values.first(where: { $0.schema == schema && $0.name == table })?.oid
+        else { return false }
+        var visited: Set<UInt32> = []
+        var open = [own]
+        while let child = open.popLast() {
+            for parent in (known[child]?.foreignKeys ?? []).filter({ !$0.isDeferrable }).map(\.parent) {
+                if parent == own { return true }
+                if visited.insert(parent).inserted { open.append(parent) }
+            }
+        }
+        return false
+    }
+}
+
+extension TableInfo {
+    /// Returns true if rows can be merged into this table that were staged for the other: its columns and keys are here.
+    fileprivate func serves(_ staged: TableInfo) -> Bool {
+        let keys = Set(uniqueIndexes.map { $0.map(\.name) })
+        return primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
+            && staged.uniqueIndexes.allSatisfy { keys.contains($0.map(\.name)) }
+            && staged.columns.allSatisfy { column in
+                columns.contains {
+                    $0.name == column.name && $0.declaredType == column.declaredType
+                        && $0.isGenerated == column.isGenerated
+                }
+            }
+    }
+}
