@@ -202,7 +202,8 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The store of a test, over each kind of which the test runs.
         .target(
-            name: "TestStores", dependencies: ["PostgresClient", "PostgresServer", "TestSupport", grdb],
+            name: "TestStores",
+            dependencies: ["FeedModel", "FeedStaging", "PostgresClient", "PostgresServer", "TestSupport", grdb],
             path: "Tests/TestStores", swiftSettings: swiftSettings),
         .testTarget(
             name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
@@ -210,7 +211,15 @@ let package = Package(
         .testTarget(
             name: "PostgresStoreTests",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "PostgresStore", "PostgresClient", "PostgresServer", grdb,
+                "FeedModel", "FeedStaging", "FeedStores", "PostgresStore", "PostgresClient", "PostgresServer",
+                "TestStores", grdb,
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "StoreTests",
+            dependencies: [
+                "FeedModel", "FeedStaging", "FeedStores", "SQLiteStore", "PostgresStore", "TestStores", "TestSupport",
+                grdb,
             ],
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),

@@ -241,7 +241,7 @@ extension StagingTable {
                 throw StoreError(
                     .schema, "a record for table '\(table.name)' does not supply its key column '\(missing)'")
             }
-            return .key(key, collations: collations)
+            return .key(key.map { table.column($0)?.name ?? $0 }, collations: collations)
         } else if !table.primaryKey.isEmpty, table.primaryKey.allSatisfy({ available.contains($0.lowercased()) }) {
             return .key(
                 table.primaryKey,

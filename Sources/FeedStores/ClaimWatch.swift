@@ -1,15 +1,31 @@
 package import FeedModel
+package import FeedStaging
 
 /// Watches a commit for rows that leave the scopes by which requests lay claim to them. The request that wrote such a
 /// row still stands for it, and must be sent again when the row is deleted as another request's.
 package final class ClaimWatch {
     private let index: any ClaimIndex
     private var moved: Set<MovedRow> = []
+    /// The columns of the stack's own scopes, by their tables.
+    private var stackColumns: [String: Set<Set<String>>]?
 
     package init(_ index: any ClaimIndex) { self.index = index }
 
-    /// Returns the sets of columns by which rows of a table are told apart.
-    package func columns(of table: String) throws -> [Set<String>] { try index.scopeColumns(of: table) }
+    /// Returns the sets of columns by which scopes tell rows of a table apart, and of which an update writes some.
+    ///
+    /// - Returns: the names in lower case and in order.
+    package func columns(writtenBy table: StagingTable, of stack: StagedStack) throws -> [[String]] {
+        let written = Set(table.valueColumns.map { $0.lowercased() })
+        if stackColumns == nil {
+            stackColumns = stack.parts.reduce(into: [:]) { columns, part in
+                columns[part.table.table.name, default: []].insert(Set(part.table.scope.keys.map { $0.lowercased() }))
+            }
+        }
+        let own = stackColumns?[table.table.name] ?? []
+        return try own.union(index.scopeColumns(of: table.table.name)).filter { !$0.isDisjoint(with: written) }.map {
+            $0.sorted()
+        }
+    }
 
     package func comparison(of table: String, _ columns: some Sequence<String>) throws -> TableComparison {
         try index.comparison(of: table, Set(columns.map { $0.lowercased() }))

@@ -35,46 +35,6 @@ import Testing
         }
     }
 
-    @Test func foreignKey() async throws {
-        try await with { fixture in
-            let message = try refusal(fixture) { context in
-                try context.insert(into: "contact", ["email": "fine@b", "company": "acme"])
-                try context.insert(into: "contact", ["email": "x@y", "company": "nobody"])
-            }
-            #expect(message.contains("table 'contact'") && message.contains("nobody"))
-        }
-    }
-
-    /// A parent that a mirror would delete while a row of another source still needs it.
-    @Test func aDeletionThatLeavesAnOrphan() async throws {
-        try await with { fixture in
-            let message = try refusal(fixture, MergeRule(sync: .mirror)) {
-                try $0.insert(into: "company", ["id": "other", "name": "Other"])
-            }
-            #expect(message.contains("acme") && message.contains("contact"))
-        }
-    }
-
-    @Test func notNull() async throws {
-        try await with { fixture in
-            let message = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless", "name": nil]) }
-            #expect(message.contains("company.name") && message.contains("nameless"))
-            let lacking = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless"]) }
-            #expect(lacking.contains("'company'") && lacking.contains("\"name\"") && lacking.contains("nameless"))
-        }
-    }
-
-    @Test func uniqueCheckAndKey() async throws {
-        try await with { fixture in
-            let unique = try refusal(fixture) { try $0.insert(into: "contact", ["email": "n@b", "nick": "al"]) }
-            #expect(unique.contains("'contact'") && unique.contains("(nick)=(al)"))
-            let check = try refusal(fixture) { try $0.insert(into: "contact", ["email": "n@b", "age": -1]) }
-            #expect(check.contains("'contact'") && check.contains("n@b"))
-            let key = try refusal(fixture) { try $0.insert(into: "contact", ["email": nil, "age": 5]) }
-            #expect(key.contains("key column 'email'"))
-        }
-    }
-
     /// What the column's type does not take: the error names the column, the value and the row.
     @Test(arguments: [("age", "old", "bigint"), ("nick", "too long", "varying(5)")])
     func valuesOfAnotherType(column: String, value: String, type: String) async throws {

@@ -1,5 +1,6 @@
 import FeedModel
 import PostgresClient
+import TestStores
 import Testing
 @testable import FeedStaging
 @testable import FeedStores

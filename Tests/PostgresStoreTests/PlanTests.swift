@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import TestStores
 import Testing
 @testable import FeedStaging
 @testable import FeedStores

@@ -1,4 +1,5 @@
 import FeedModel
+import TestStores
 import Testing
 @testable import FeedStaging
 @testable import FeedStores
@@ -229,6 +230,20 @@ import Testing
             #expect(try fixture.rows(left) == ["p1|b", "p2|c"])
             #expect(try commit([2: []]) == counts(deleted: 1, unchanged: 1))
             #expect(try fixture.rows(left) == ["p1|b"])
+        }
+    }
+
+    /// The domain refuses NULL, and the value is looked up once the row is staged.
+    @Test func toAColumnOfADomain() async throws {
+        let schema = """
+            CREATE DOMAIN firm_number AS bigint NOT NULL;
+            CREATE TABLE firm (\(Self.id), name text UNIQUE, city text);
+            CREATE TABLE person (id text PRIMARY KEY, firm_id firm_number REFERENCES firm);
+            """
+        try await MergeFixture.with(schema) { (fixture) async throws in
+            let merged = try commit([["1", "Acme", nil]], .create, to: fixture)
+            #expect(merged.inserted == 2)
+            #expect(try fixture.rows("SELECT id, firm_id FROM person") == ["1|1"])
         }
     }
 

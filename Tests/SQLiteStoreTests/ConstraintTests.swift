@@ -42,50 +42,10 @@ import Testing
         }
     }
 
-    @Test func foreignKey() async throws {
-        try await with { fixture in
-            let error = try refusal(fixture) { context in
-                try context.insert(into: "contact", ["email": "fine@b", "company": "acme"])
-                try context.insert(into: "contact", ["email": "x@y", "company": "nobody"])
-            }
-            let message = try #require(error?.message)
-            #expect(
-                message.contains("contact") && message.contains("x@y") && message.contains("REFERENCES company(id)"))
-        }
-    }
-
-    /// A parent that a mirror would delete while a row of another source still needs it.
-    @Test func aDeletionThatLeavesAnOrphan() async throws {
-        try await with { fixture in
-            let error = try refusal(fixture, MergeRule(sync: .mirror)) {
-                try $0.insert(into: "company", ["id": "other", "name": "Other"])
-            }
-            #expect(error?.message.contains("a@b") == true)
-        }
-    }
-
-    @Test func notNull() async throws {
-        try await with { fixture in
-            let error = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless", "name": nil]) }
-            #expect(error?.message.contains("company.name") == true && error?.message.contains("nameless") == true)
-        }
-    }
-
     @Test func notNullInAColumnThatTheFeedLacks() async throws {
         try await with { fixture in
             let error = try refusal(fixture) { try $0.insert(into: "company", ["id": "nameless"]) }
             #expect(error?.code == .constraint && error?.message.contains("company.name") == true)
-        }
-    }
-
-    @Test func uniqueCheckAndKey() async throws {
-        try await with { fixture in
-            let unique = try refusal(fixture) { try $0.insert(into: "contact", ["email": "n@b", "nick": "al"]) }
-            #expect(unique?.code == .constraint)
-            let check = try refusal(fixture) { try $0.insert(into: "contact", ["email": "n@b", "age": -1]) }
-            #expect(check?.code == .constraint)
-            let error = try refusal(fixture) { try $0.insert(into: "contact", ["email": nil, "age": 5]) }
-            #expect(error?.message.contains("key column 'email'") == true)
         }
     }
 

@@ -9,30 +9,6 @@ import Testing
 
 @Suite struct MergeTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
-    let first = [
-        Item(id: "a", name: "A", size: 1), Item(id: "b", name: "B", size: nil), Item(id: "c", name: nil, size: 3),
-    ]
-    let second = [
-        Item(id: "b", name: "B2", size: 2), Item(id: "c", name: nil, size: 3), Item(id: "d", name: "D", size: 4),
-    ]
-
-    @Test(arguments: [
-        (SyncMode.insert, counts(inserted: 1, unchanged: 2), ["a|A|1", "b|B|NULL", "c|NULL|3", "d|D|4"]),
-        (.upsert, counts(inserted: 1, updated: 1, unchanged: 1), ["a|A|1", "b|B2|2", "c|NULL|3", "d|D|4"]),
-        (.mirror, counts(inserted: 1, updated: 1, deleted: 1, unchanged: 1), ["b|B2|2", "c|NULL|3", "d|D|4"]),
-    ])
-    func modesWithAKey(mode: SyncMode, expected: MergeCounts, rows: [String]) async throws {
-        try await StoreFixture.with(schema) { fixture in
-            let rule = MergeRule(sync: mode)
-            let fromNothing = try fixture.commit(rule) { for item in first { try $0.insert(item) } }
-            #expect(fromNothing == counts(inserted: 3))
-            let secondTime = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
-            #expect(secondTime == expected)
-            #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == rows)
-            let thirdTime = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
-            #expect(thirdTime.inserted + thirdTime.updated + thirdTime.deleted == 0)
-        }
-    }
 
     @Test func appendInsertsAgain() async throws {
         try await StoreFixture.with("CREATE TABLE log (line TEXT, level INTEGER)") { fixture in
@@ -65,83 +41,6 @@ import Testing
             #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == counts(unchanged: 3))
             #expect(try fixture.rows("SELECT * FROM note") == before)
             #expect(try sync([("y", nil), ("z", 1)]) == counts(inserted: 1, deleted: 2, unchanged: 1))
-        }
-    }
-
-    @Test func aDeclaredKeyNeedsAUniqueIndex() async throws {
-        let schema = """
-            CREATE TABLE page (id INTEGER PRIMARY KEY, url TEXT, title TEXT);
-            CREATE UNIQUE INDEX page_url ON page (url)
-            """
-        try await StoreFixture.with(schema) { fixture in
-            let rule = MergeRule(sync: .upsert, keys: ["page": ["url"]])
-            let firstSeen = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "1"]) }
-            #expect(firstSeen == counts(inserted: 1))
-            let retitled = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "2"]) }
-            #expect(retitled == counts(updated: 1))
-            #expect(try fixture.rows("SELECT * FROM page") == ["1|u|2"])
-            #expect(throws: StoreError.self) {
-                try fixture.commit(MergeRule(keys: ["page": ["title"]])) { try $0.insert(into: "page", ["title": "t"]) }
-            }
-        }
-    }
-
-    @Test func theLastOfSeveralRowsWithOneKeyCounts() async throws {
-        try await StoreFixture.with(schema) { fixture in
-            let result = try fixture.commit { context in
-                for size in 0..<5 { try context.insert(Item(id: "a", name: "n", size: size)) }
-                try context.insert(Item(id: "b", name: nil, size: nil))
-            }
-            #expect(result == counts(inserted: 2, replaced: 4))
-            #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == ["a|n|4", "b|NULL|NULL"])
-        }
-    }
-
-    /// A later request of a stack overrules an earlier one, and a repeated run changes nothing.
-    @Test func laterRequestsOverruleEarlierOnes() async throws {
-        try await StoreFixture.with(schema) { fixture in
-            func sync() throws -> MergeCounts {
-                try fixture.commit([
-                    (MergeRule(), { try $0.insert(Item(id: "a", name: "first", size: 1)) }),
-                    (MergeRule(), { try $0.insert(Item(id: "a", name: "second", size: 2)) }),
-                ])
-            }
-            let first = try sync()
-            #expect(first == counts(inserted: 1, replaced: 1))
-            #expect(try fixture.rows("SELECT * FROM item") == ["a|second|2"])
-            let again = try sync()
-            #expect(again == counts(unchanged: 1, replaced: 1))
-        }
-    }
-
-    @Test func columnsThatARecordLacksAreLeftAlone() async throws {
-        let schema =
-            "CREATE TABLE item (id TEXT PRIMARY KEY, name TEXT, size INTEGER, seen TEXT NOT NULL DEFAULT 'new')"
-        try await StoreFixture.with(schema) { fixture in
-            try fixture.commit { try $0.insert(Item(id: "a", name: "A", size: 1)) }
-            try fixture.commit { try $0.insert(into: "item", ["size": 9, "id": "a"]) }
-            #expect(try fixture.rows("SELECT * FROM item") == ["a|A|9|new"])
-        }
-    }
-
-    @Test func scopeLimitsDeletionsAndFillsItsColumns() async throws {
-        let schema = "CREATE TABLE price (shop TEXT, sku TEXT, cents INTEGER, PRIMARY KEY (shop, sku))"
-        try await StoreFixture.with(schema) { (fixture) throws in
-            func sync(_ shop: String, _ skus: [String]) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror, scope: ["shop": shop])) { context in
-                    for sku in skus { try context.insert(into: "price", ["sku": sku, "cents": 5]) }
-                }
-            }
-            #expect(try sync("north", ["1", "2"]) == counts(inserted: 2))
-            #expect(try sync("south", ["1", "2"]) == counts(inserted: 2))
-            #expect(try sync("north", ["2", "3"]) == counts(inserted: 1, deleted: 1, unchanged: 1))
-            #expect(
-                try fixture.rows("SELECT shop, sku FROM price ORDER BY 1, 2") == [
-                    "north|2", "north|3", "south|1", "south|2",
-                ])
-            #expect(
-                try fixture.rows("SELECT key FROM tributary_change WHERE operation = 'delete'") == ["[\"north\",\"1\"]"]
-            )
         }
     }
 
@@ -190,73 +89,6 @@ import Testing
         }
     }
 
-    /// A row that goes makes room for one that comes, and a parent may come after its child.
-    @Test func orderWithinACommit() async throws {
-        let schema = """
-            CREATE TABLE parent (id TEXT PRIMARY KEY, slug TEXT UNIQUE);
-            CREATE TABLE child (id TEXT PRIMARY KEY, parent TEXT NOT NULL REFERENCES parent(id) ON DELETE CASCADE)
-            """
-        try await StoreFixture.with(schema) { (fixture) throws in
-            func sync(_ parent: String) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror)) { context in
-                    try context.insert(into: "child", ["id": "c", "parent": parent])
-                    try context.insert(into: "parent", ["id": parent, "slug": "same"])
-                }
-            }
-            #expect(try sync("p1") == counts(inserted: 2))
-            // The child moves to its new parent before the cascade could take it along.
-            #expect(try sync("p2") == counts(inserted: 1, updated: 1, deleted: 1))
-            #expect(try fixture.rows("SELECT * FROM child, parent") == ["c|p2|p2|same"])
-        }
-    }
-
-    /// Enough rows for several batches, which are then merged in the order of their keys.
-    @Test func manyRows() async throws {
-        try await StoreFixture.with(schema) { fixture in
-            let filler = String(repeating: "x", count: 400)
-            func sync(_ range: Range<Int>, _ suffix: String) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror)) { context in
-                    for i in range { try context.insert(Item(id: "\(i % 7)-\(i)", name: filler + suffix, size: i)) }
-                }
-            }
-            #expect(try sync(0..<30_000, "") == counts(inserted: 30_000))
-            #expect(try sync(0..<30_000, "") == counts(unchanged: 30_000))
-            let changed = try sync(0..<30_000, "y")
-            #expect(changed == counts(updated: 30_000))
-            let moved = try sync(100..<30_100, "y")
-            #expect(moved == counts(inserted: 100, deleted: 100, unchanged: 29_900))
-            #expect(
-                try fixture.rows("SELECT count(*), min(size), max(size), sum(size) FROM item") == [
-                    "30000|100|30099|452985000"
-                ])
-        }
-    }
-
-    /// Names match in any letters, and a column may be called `rowid`.
-    @Test func oddNames() async throws {
-        let schema = "CREATE TABLE \"Odd \"\"one\" (id TEXT PRIMARY KEY, rowid INTEGER, \"order\" TEXT)"
-        try await StoreFixture.with(schema) { fixture in
-            func sync(_ ids: [String]) throws -> MergeCounts {
-                try fixture.commit(
-                    [
-                        (
-                            MergeRule(sync: .mirror),
-                            { context in
-                                for id in ids {
-                                    try context.insert(into: "odd \"ONE", ["ID": id, "rowid": 1, "Order": "x"])
-                                }
-                            }
-                        )
-                    ], mirrors: [MirroredRows(table: "ODD \"one", scope: [:])])
-            }
-            let first = try sync(["a", "b"])
-            #expect(first == counts(inserted: 2))
-            let second = try sync(["a"])
-            #expect(second == counts(deleted: 1, unchanged: 1))
-            #expect(try fixture.rows("SELECT id FROM \"Odd \"\"one\"") == ["a"])
-        }
-    }
-
     /// Keys that are equal to the index and different in their bytes: the last one counts, in a large feed, too.
     @Test func theLastCountsInALargeFeedToo() async throws {
         let schema = "CREATE TABLE item (id TEXT COLLATE NOCASE PRIMARY KEY, name TEXT, size INTEGER)"
@@ -270,33 +102,12 @@ import Testing
         }
     }
 
-    @Test func compositeKeysMayHoldBlobs() async throws {
-        try await StoreFixture.with("CREATE TABLE t (u BLOB, n INTEGER, PRIMARY KEY (u, n))") { fixture in
-            let result = try fixture.commit { try $0.insert(into: "t", ["u": Data([1, 255]), "n": 1]) }
-            #expect(result == counts(inserted: 1))
-            #expect(try fixture.rows("SELECT key FROM tributary_change") == ["[\"01FF\",1]"])
-        }
-    }
-
     @Test func smallFeedsKeepTheirOrder() async throws {
         try await StoreFixture.with("CREATE TABLE e (id INTEGER PRIMARY KEY, k TEXT UNIQUE)") { fixture in
             try fixture.commit(MergeRule(keys: ["e": ["k"]])) { context in
                 for key in ["z", "m", "a", "q"] { try context.insert(into: "e", ["k": key]) }
             }
             #expect(try fixture.rows("SELECT k FROM e ORDER BY id") == ["z", "m", "a", "q"])
-        }
-    }
-
-    @Test func aMirrorWithoutRowsForATable() async throws {
-        try await StoreFixture.with(schema + "; CREATE TABLE other (id TEXT PRIMARY KEY)") { fixture in
-            try fixture.commit(MergeRule(sync: .mirror)) { context in
-                try context.insert(into: "other", ["id": "o"])
-                try context.insert(Item(id: "a"))
-            }
-            let result = try fixture.commit(
-                [(MergeRule(sync: .mirror), { try $0.insert(into: "other", ["id": "o"]) })],
-                mirrors: [MirroredRows(table: "item", scope: [:]), MirroredRows(table: "other", scope: [:])])
-            #expect(result == counts(deleted: 1, unchanged: 1))
         }
     }
 

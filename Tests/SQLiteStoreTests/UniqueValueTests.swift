@@ -89,34 +89,6 @@ import Testing
         }
     }
 
-    /// Children that refer to the column follow the row that they belong to.
-    @Test func childrenFollow() async throws {
-        let schema = """
-            CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE);
-            CREATE TABLE child (id TEXT PRIMARY KEY, slot TEXT UNIQUE REFERENCES t (slot) ON UPDATE CASCADE);
-            CREATE TABLE guest (id TEXT PRIMARY KEY, slot TEXT REFERENCES t (slot));
-            CREATE TABLE owned (t TEXT REFERENCES t ON DELETE CASCADE);
-            """
-        try await StoreFixture.with(schema) { fixture in
-            _ = try sync(fixture, ["a": "1", "b": "2"])
-            try await fixture.store.pool.write {
-                try $0.execute(
-                    sql: """
-                        INSERT INTO child VALUES ('of a', '1'), ('of b', '2'); INSERT INTO guest VALUES ('g', '1');
-                        INSERT INTO owned VALUES ('a'), ('b')
-                        """)
-            }
-            let swapped = try sync(fixture, ["a": "2", "b": "1"])
-            #expect(swapped == counts(updated: 4))
-            #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == ["of a|2", "of b|1"])
-            // Nobody said that it should follow: it belongs to whoever has the slot.
-            #expect(try fixture.rows("SELECT * FROM guest") == ["g|1"])
-            #expect(try fixture.rows("SELECT * FROM owned") == ["a", "b"])
-            let orphan = #expect(throws: StoreError.self) { try sync(fixture, ["a": "3", "b": "2"]) }
-            #expect(orphan?.message.contains("guest") == true)
-        }
-    }
-
     /// A full-text index that triggers keep stays the table's.
     @Test func triggersKeepTheirIndex() async throws {
         let schema = """
@@ -136,27 +108,6 @@ import Testing
                 try $0.execute(sql: "INSERT INTO words (words) VALUES ('integrity-check')")
             }
             #expect(try fixture.rows("SELECT rowid FROM words WHERE words MATCH 'one'") == ["2"])
-        }
-    }
-
-    /// A parent waits to be deleted until its children have moved, and gives its values up before.
-    @Test func valuesOfRowsThatWaitToBeDeleted() async throws {
-        let schema = """
-            CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE);
-            CREATE TABLE child (id TEXT PRIMARY KEY, t TEXT REFERENCES t ON DELETE CASCADE, remark TEXT);
-            """
-        try await StoreFixture.with(schema) { fixture in
-            func sync(_ id: String) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror)) { context in
-                    try context.insert(into: "child", ["id": "c", "t": id])
-                    try context.insert(into: "t", ["id": id, "slot": "same"])
-                }
-            }
-            _ = try sync("a")
-            try await fixture.store.pool.write { try $0.execute(sql: "UPDATE child SET remark = 'mine'") }
-            let moved = try sync("b")
-            #expect(moved == counts(inserted: 1, updated: 1, deleted: 1))
-            #expect(try fixture.rows("SELECT * FROM child") == ["c|b|mine"])
         }
     }
 

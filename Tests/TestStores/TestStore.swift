@@ -21,6 +21,9 @@ package struct TestStore: Sendable {
         "[store]\n" + (schema.map { "url = \"\($0.connectionString)\"\n" } ?? "path = \"store.sqlite\"\n")
     }
 
+    /// The connection string of a store in PostgreSQL.
+    package var url: String? { schema?.connectionString }
+
     /// The file of a store in SQLite.
     package var path: String { folder.file("store.sqlite") }
 

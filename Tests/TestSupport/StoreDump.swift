@@ -11,10 +11,18 @@ package func dumpRows(_ reader: any DatabaseReader) throws -> [String] {
                 AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'grdb_%' ORDER BY name
                 """)
         return try tables.flatMap { table in
-            let columns = try db.columns(in: table).map { "quote(\"\($0.name)\")" }.joined(separator: " || ',' || ")
-            return try String.fetchAll(db, sql: "SELECT \(columns) FROM \"\(table)\" ORDER BY 1").map {
-                table + ": " + $0
+            func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+            let columns = try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [table]
+            ).map { "quote(\(quoted($0)))" }
+            // SQLite nests an expression 1,000 levels deep at most.
+            let values = stride(from: 0, to: columns.count, by: 500).map { start in
+                columns[start..<min(start + 500, columns.count)].joined(separator: " || ',' || ")
             }
+            return try Row.fetchAll(db, sql: "SELECT \(values.joined(separator: ", ")) FROM \(quoted(table))").map {
+                row in
+                table + ": " + row.databaseValues.compactMap(String.fromDatabaseValue).joined(separator: ",")
+            }.sorted()
         }
     }
 }

@@ -23,6 +23,14 @@ extension ColumnDetails {
         return collation == nil ? value : value + " COLLATE \"C\""
     }
 
+    /// Returns the value, to be compared with one of another column. PostgreSQL compares columns of two collations only
+    /// where one of these is named; the other column's decides, as it does for foreign keys.
+    func value(_ alias: String, comparedWith other: ColumnDetails) -> String {
+        let value = "\(alias).\(sql)"
+        guard let collation = other.collation, self.collation != nil, collation != self.collation else { return value }
+        return "\(value) COLLATE \(collation)"
+    }
+
     /// Returns a condition that the values of two rows differ. NULL differs from every value.
     func differs(_ left: String, from right: String) -> String { "\(exact(left)) IS DISTINCT FROM \(exact(right))" }
 

@@ -39,7 +39,7 @@ extension Merge {
             let differs = try written.map { try table.needed($0).differs("s", from: "m") }.joined(separator: " OR ")
             let children = try taken.rows(of: child, .update, columns: reference.columns)
             let added = try taken.add(
-                to: children, reference, parent: "m", from: difference.storedRows,
+                to: children, reference, of: table, parent: "m", from: difference.storedRows,
                 where: ["NOT d.is_new", "(\(differs))"])
             if added > 0 { try taken.followAll(from: [children]) }
         }

@@ -46,13 +46,10 @@ extension Merge {
     func noteMovedRows(_ table: StagingTable, from rows: String) throws {
         guard let claims else { return }
         let written = Set(table.valueColumns.map { $0.lowercased() })
-        let own = stack.parts.filter { $0.table.table.name == table.table.name }.map {
-            Set($0.table.scope.keys.map { $0.lowercased() })
-        }
-        let scopes = Set(try claims.columns(of: table.table.name) + own).filter { !$0.isDisjoint(with: written) }
+        let scopes = try claims.columns(writtenBy: table, of: stack)
         guard !scopes.isEmpty else { return }
         let comparison = try claims.comparison(of: table.table.name, scopes.flatMap(\.self))
-        for names in scopes.map({ $0.sorted() }) {
+        for names in scopes {
             let columns = names.compactMap(table.table.column)
             // A scope that names a column which the table has no more is no row's.
             guard columns.count == names.count else { continue }

@@ -56,20 +56,12 @@ extension Merge {
     private func missingRows(
         of table: TableDetails, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> ChangedRows? {
-        // A row staged for the table is kept, whichever request it came with.
-        let kept = try stack.parts.filter {
-            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
-        }.map { part in
-            let isSame =
-                try isSameRow(part.table, "s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
-            return "NOT EXISTS (SELECT 1 FROM \(part.table.staged) s WHERE \(isSame))"
-        }
         let scope = mirrored.scope.sorted { $0.key < $1.key }
         var conditions = try scope.enumerated().map { index, entry in
             "m.\(try table.needed(entry.key).name.sqlIdentifier) = $\(index + 1)"
         }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
-        conditions += kept
+        conditions += try isNotStaged(table)
         if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(
@@ -81,7 +73,46 @@ extension Merge {
             FROM \(table.sql) m\(conditions.whereClause)
             """, scope.map { .text($0.value) }
         ).affectedRows
-        return found > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
+        guard found > 0 else { return nil }
+        try connection.execute("ANALYZE \(missing)")
+        return ChangedRows(table: table, change: .delete, name: missing)
+    }
+
+    /// Returns conditions that a row of the store, `m`, is not staged for its table, whichever request it came with.
+    private func isNotStaged(_ table: TableDetails) throws -> [String] {
+        let parts = stack.parts.filter {
+            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
+        }
+        // Where each of many requests has a scope of its own, its rows would be looked for among those of each other.
+        let isMany = parts.count > Self.fewParts && Set(parts.map(\.table.keyColumns)).count == 1
+        if isMany, case .key(let key, _) = parts[0].table.identity {
+            let keys = try stagedKeys(of: parts, key, table)
+            let isSame = key.indices.map { "k.k\($0) = m.\(key[$0].sqlIdentifier)" }.joined(separator: " AND ")
+            return ["NOT EXISTS (SELECT 1 FROM \(keys) k WHERE \(isSame))"]
+        }
+        return try parts.map { part in
+            let isSame =
+                try isSameRow(part.table, "s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
+            return "NOT EXISTS (SELECT 1 FROM \(part.table.staged) s WHERE \(isSame))"
+        }
+    }
+
+    /// The most parts of a table that are asked one by one for its staged rows.
+    private static let fewParts = 4
+
+    /// Returns the merge's table of all keys, `k0`, `k1` …, that are staged for a table. It is made once.
+    private func stagedKeys(of parts: [StagedStack.Part], _ key: [String], _ table: TableDetails) throws -> String {
+        if let known = progress.stagedKeys[table.oid] { return known }
+        let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
+        let columns = try key.enumerated().map { "k\($0) \(try table.needed($1).definition)" }
+        let keys = try workTable("keys_\(progress.number())", columns.joined(separator: ", "))
+        for part in parts {
+            let values = key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
+            try connection.execute("INSERT INTO \(keys) (\(names)) SELECT \(values) FROM \(part.table.staged) s")
+        }
+        try connection.executeScript("CREATE INDEX ON \(keys) (\(names)); ANALYZE \(keys)")
+        progress.stagedKeys[table.oid] = keys
+        return keys
     }
 
     /// Returns a condition that a row's value is at least the smallest of the feed. False where either has none.
@@ -101,18 +132,19 @@ extension Merge {
         guard !isInFeed.isEmpty else { return "false" }
         var condition = "(\(isInFeed.joined(separator: " OR ")))"
         var child = mirrored.table
-        var columns: [String] = []
+        var columns: [ColumnDetails] = []
         for parent in window.parents {
             guard let table = try tables.table(child) else { return "false" }
-            columns.append(try table.needed(parent.column).name.sqlIdentifier)
+            columns.append(try table.needed(parent.column))
             child = parent.table
         }
         for (index, parent) in window.parents.enumerated().reversed() {
             guard let info = try tables.table(parent.table), info.primaryKey.count == 1 else { return "false" }
             let alias = "p\(index + 1)"
+            let key = try info.needed(info.primaryKey[0])
             condition = """
-                \(index == 0 ? "m" : "p\(index)").\(columns[index]) IN (
-                    SELECT \(alias).\(info.primaryKey[0].sqlIdentifier) FROM \(info.sql) \(alias) WHERE \(condition))
+                \(columns[index].value(index == 0 ? "m" : "p\(index)", comparedWith: key)) IN (
+                    SELECT \(alias).\(key.sql) FROM \(info.sql) \(alias) WHERE \(condition))
                 """
         }
         return condition

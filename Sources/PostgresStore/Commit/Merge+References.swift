@@ -53,17 +53,17 @@ extension Merge {
 
     /// Returns the condition under which a stored row `m` belongs to a parent that the run has sent.
     func isChildOfStagedParent(_ within: RowShape.Within) throws -> String {
-        let keys = try stack.parts.filter { $0.table.table.name == within.parent && $0.counts.rows > 0 }.compactMap {
-            part -> String? in
-            guard let name = part.table.table.primaryKey.first else { return nil }
-            let key = name.sqlIdentifier
-            if part.table.supplies(name) { return "SELECT s.\(key) FROM \(part.table.staged) s" }
-            return "SELECT m.\(key) FROM \(try stagedAndStored(part.table))"
+        guard let parent = try tables.table(within.parent), let name = parent.primaryKey.first,
+            let child = stack.parts.first(where: { $0.table.within == within })
+        else { return "false" }
+        let key = try parent.needed(name)
+        let keys = try stack.parts.filter { $0.table.table.name == parent.name && $0.counts.rows > 0 }.map { part in
+            if part.table.supplies(name) { return "SELECT s.\(key.sql) FROM \(part.table.staged) s" }
+            return "SELECT m.\(key.sql) FROM \(try stagedAndStored(part.table))"
         }
-        let child = stack.parts.first { $0.table.within == within }?.table.table
-        let column = child?.column(within.column)?.name ?? within.column
         guard !keys.isEmpty else { return "false" }
-        return "m.\(column.sqlIdentifier) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
+        let column = try details(of: child.table.table.name).needed(within.column)
+        return "\(column.value("m", comparedWith: key)) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
     }
 
     /// Sets a reference where it has no value yet, and where the other table has such a row: of several, that with the

@@ -123,6 +123,7 @@ extension Merge {
             else { return false }
             assignments.append("\(column.sql) = \(value)")
         }
+        try connection.execute("ANALYZE \(parked.name) (id)")
         try connection.execute(
             """
             UPDATE \(parked.table.sql) AS m SET \(assignments.joined(separator: ", ")) FROM \(parked.name) p

@@ -132,17 +132,15 @@ struct Merge {
     /// Returns the parts, with those first whose rows others refer to: by the mapping, or by foreign keys of the store.
     private func orderedParts() throws -> [StagedStack.Part] {
         let parts = stack.partsByReference
+        let places = Dictionary(grouping: parts.indices) { parts[$0].table.table.name }
+        let names = try places.keys.reduce(into: [UInt32: String]()) { $0[try details(of: $1).oid] = $1 }
         var ordered: [StagedStack.Part] = []
         var visited: Set<String> = []
         func visit(_ part: StagedStack.Part) throws {
             guard visited.insert(part.table.name).inserted else { return }
-            let parents = try details(of: part.table.table.name).parents
-            for other in parts {
-                let isParent = try parents.contains(details(of: other.table.table.name).oid)
-                if isParent || part.table.references.contains(where: { $0.target.name == other.table.table.name }) {
-                    try visit(other)
-                }
-            }
+            let parents = try details(of: part.table.table.name).parents.compactMap { names[$0] }
+            let referred = Set(parents + part.table.references.map(\.target.name))
+            for place in referred.flatMap({ places[$0] ?? [] }).sorted() { try visit(parts[place]) }
             ordered.append(part)
         }
         for part in parts { try visit(part) }

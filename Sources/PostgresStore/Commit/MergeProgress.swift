@@ -14,6 +14,8 @@ final class MergeProgress {
     var tablesTakenFromLate: Set<String> = []
     /// Tables and scopes of staged rows some of which another part of the stack has taken.
     var strays: Set<MirroredRows> = []
+    /// The merge's tables of all keys that are staged for a table, by the table's object id.
+    var stagedKeys: [UInt32: String] = [:]
     private var numbers = 0
 
     /// Returns a number that no other table of the merge has in its name.

@@ -19,33 +19,19 @@ struct OverlaidRows {
     /// The most columns that one statement joins; PostgreSQL allows 1,664 ("MaxTupleAttributeNumber").
     private static let joinedColumns = 1_200
 
-    /// A column of the combined rows, and the parts of which the latest gives its value.
-    private struct Column {
-        var column: TableInfo.Column
-        var writers: [Int]
-    }
-
     /// Returns the rows as a part of their own.
     func combined() throws -> StagedStack.Part {
-        noteStrays()
-        var table = parts[members[0]].table
-        table.columns = []
-        table.constants = []
-        table.references = []
-        table.ignored = []
-        table.insertOnly = []
-        table.numbersRecords = false
-        let updating = members.filter { parts[$0].table.sync == .upsert || parts[$0].table.sync == .mirror }
-        table.sync = updating.isEmpty ? .insert : .upsert
-        let columns = columns(updating: updating, &table)
-        table.columns = columns.map(\.column)
+        let shape = OverlaidShape(members, of: parts)
+        merge.progress.strays.formUnion(shape.strays)
+        var table = shape.table
         table.name = "tributary_combined_\(number)"
         try createTable(of: table)
         let counts = StagedCounts()
         for (index, chunk) in chunks.enumerated() {
-            let written = try write(columns, from: chunk, into: table, isFirst: index == 0)
+            let written = try write(shape.columns, from: chunk, into: table, isFirst: index == 0)
             if index == 0 { counts.rows = written }
         }
+        try merge.connection.execute("ANALYZE \(table.staged) (\(StagingTable.row))")
         return StagedStack.Part(
             table: table, counts: counts, isSorted: members.contains { parts[$0].isSorted }, batches: [])
     }
@@ -58,38 +44,6 @@ struct OverlaidRows {
         let definitions = (["\(StagingTable.row) bigint NOT NULL"] + columns).joined(separator: ", ")
         try merge.connection.executeScript(
             "DROP TABLE IF EXISTS \(table.staged); CREATE TEMP TABLE \(table.staged) (\(definitions)) ON COMMIT DROP")
-    }
-
-    private func noteStrays() {
-        guard Set(members.map { parts[$0].table.scope }).count > 1 else { return }
-        // A row of several scopes is in at most one of them.
-        for table in members.map({ parts[$0].table }) where !table.scope.isEmpty {
-            merge.progress.strays.insert(MirroredRows(table: table.table.name, scope: table.scope))
-        }
-    }
-
-    /// - Parameters:
-    ///   - updating: the members that update rows.
-    ///   - table: gets the columns that are written only where the row is new.
-    private func columns(updating: [Int], _ table: inout StagingTable) -> [Column] {
-        var suppliers: [String: [Int]] = [:]
-        var found: [(name: String, column: TableInfo.Column)] = []
-        for member in members {
-            for column in parts[member].table.allColumns {
-                let name = column.name.lowercased()
-                if suppliers[name] == nil { found.append((name, column)) }
-                suppliers[name, default: []].append(member)
-            }
-        }
-        let updating = Set(updating)
-        return found.map { name, column in
-            let writers = suppliers[name, default: []].filter {
-                updating.contains($0) && !parts[$0].table.insertOnly.contains(name)
-            }
-            guard writers.isEmpty else { return Column(column: column, writers: writers) }
-            table.insertOnly.insert(name)
-            return Column(column: column, writers: suppliers[name, default: []])
-        }
     }
 
     /// The members, as many together as one statement joins.
@@ -112,7 +66,9 @@ struct OverlaidRows {
     /// have filled.
     ///
     /// - Returns: the number of rows.
-    private func write(_ columns: [Column], from chunk: [Int], into table: StagingTable, isFirst: Bool) throws -> Int {
+    private func write(_ columns: [OverlaidShape.Column], from chunk: [Int], into table: StagingTable, isFirst: Bool)
+        throws -> Int
+    {
         var latest: [[Int]: String] = [:]
         var written: [(name: String, value: String)] = []
         for column in columns {

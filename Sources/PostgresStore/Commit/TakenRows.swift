@@ -24,15 +24,16 @@ struct TakenRows {
         return new
     }
 
-    /// Adds the children of the rows in `rows` with the alias `parent`.
+    /// Adds the children of the rows of a table, which are in `rows` with the alias `parent`.
     ///
     /// - Returns: the number of rows that were not known.
     func add(
-        to children: ChangedRows, _ reference: ForeignKey, parent: String, from rows: String,
+        to children: ChangedRows, _ reference: ForeignKey, of table: TableDetails, parent: String, from rows: String,
         where conditions: [String]
     ) throws -> Int {
-        let isChild = zip(reference.targets, reference.columns).map {
-            "\(parent).\($0.sqlIdentifier) = c.\($1.sqlIdentifier)"
+        let isChild = try zip(reference.targets, reference.columns).map { target, column in
+            let target = try table.needed(target)
+            return "\(parent).\(target.sql) = \(try children.table.needed(column).value("c", comparedWith: target))"
         }
         let locator = children.table.locator.map { "c." + $0.sql }.joined(separator: ", ")
         return try merge.connection.execute(
@@ -66,7 +67,7 @@ struct TakenRows {
                         of: child, isDeletion ? .delete : .update, columns: isDeletion ? [] : reference.columns)
                     let parents = "\(rows.name) g JOIN \(rows.table.sql) p ON \(rows.isRow("p", "g"))"
                     let added = try add(
-                        to: children, reference, parent: "p", from: parents,
+                        to: children, reference, of: rows.table, parent: "p", from: parents,
                         where: ["g.id > \(first)", "g.id <= \(last)"])
                     if added > 0, !next.contains(where: { $0.name == children.name }) { next.append(children) }
                 }

@@ -6,7 +6,8 @@ import FeedStores
 
 /// Staged rows on their way into temporary tables.
 extension Merge {
-    /// The number of rows from which the planner needs to know what they hold.
+    /// The number of rows from which the planner needs to know what they hold. Of fewer, it needs the number: it takes
+    /// an unknown table for one of hundreds of rows, and would rather read a whole table of the store than join so many.
     private static let manyRows = 1000
 
     /// Makes the temporary table of a part, and copies its rows into it.
@@ -31,7 +32,10 @@ extension Merge {
         } else if part.counts.hasTwins {
             try copyTwins(of: table, from: source)
         }
-        if count >= Self.manyRows { try connection.execute("ANALYZE \(table.staged)") }
+        if count > 0 {
+            let columns = count < Self.manyRows ? " (\(StagingTable.row))" : ""
+            try connection.execute("ANALYZE \(table.staged)\(columns)")
+        }
     }
 
     /// The columns of a temporary table into which values are copied.
@@ -56,7 +60,8 @@ extension Merge {
         definitions += bound.map { "\($0.name.sqlIdentifier) \($0.definition)" }
         for reference in table.references where !supplied.contains(reference.column.name) {
             let column = try details.needed(reference.column.name)
-            definitions.append("\(column.sql) \(column.declaration)")
+            // Without the domain, which may refuse NULL: the value is looked up later.
+            definitions.append("\(column.sql) \(column.definition)")
         }
         for constant in table.constants {
             let column = try details.needed(constant.column.name)

@@ -55,16 +55,13 @@ extension Merge {
     func noteMovedRows(_ table: StagingTable, from rows: String) throws {
         guard let claims else { return }
         let written = Set(table.valueColumns.map { $0.lowercased() })
-        let own = stack.parts.filter { $0.table.table.name == table.table.name }.map {
-            Set($0.table.scope.keys.map { $0.lowercased() })
-        }
-        let scopes = Set(try claims.columns(of: table.table.name) + own).filter { !$0.isDisjoint(with: written) }
+        let scopes = try claims.columns(writtenBy: table, of: stack)
         guard !scopes.isEmpty else { return }
         let comparison = try claims.comparison(of: table.table.name, scopes.flatMap(\.self))
         let stored =
             "\(table.qualifiedTable) m ON "
             + (table.table.rowID.map { "m.\($0) = d.target" } ?? table.matches("m", "s"))
-        for names in scopes.map({ $0.sorted() }) {
+        for names in scopes {
             let changes = names.filter(written.contains).map(\.sqlIdentifier).map { "s.\($0) IS NOT m.\($0)" }
             let found = try Row.fetchCursor(
                 db.cachedStatement(

@@ -41,21 +41,11 @@ extension Merge {
         of table: TableInfo, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> ChangedRows? {
         let located = ChangedRows.located(table)
-        // A row staged for the table is kept, whichever request it came with.
-        let kept = stack.parts.filter {
-            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
-        }.map { part in
-            if part.table.isIdentifiedByManyColumns, !part.table.isTree {
-                return "m.\(table.locator[0]) NOT IN (\(part.table.rowsThatAreInBoth("stored")))"
-            }
-            let isSame = part.table.isSameRow("s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
-            return "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(isSame))"
-        }.sorted()
         let scope = mirrored.scope.sorted { $0.key < $1.key }
         let conditions =
             try scope.map { "m.\($0.key.sqlIdentifier) = ?" }
             + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
-            + kept + (within.map { [isChildOfStagedParent($0)] } ?? [])
+            + isNotStaged(table) + (within.map { [isChildOfStagedParent($0)] } ?? [])
         let missing = try workTable(
             "missing_\(located.count)", "\(located.joined(separator: ", ")), key")
         try db.execute(
@@ -64,6 +54,50 @@ extension Merge {
                 FROM main.\(table.name.sqlIdentifier) m\(conditions.whereClause)
                 """, StatementArguments(scope.map(\.value)))
         return db.changesCount > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
+    }
+
+    /// Returns conditions that a row of the store, `m`, is not staged for its table, whichever request it came with.
+    private func isNotStaged(_ table: TableInfo) throws -> [String] {
+        let parts = stack.parts.filter {
+            $0.table.table.name == table.name && $0.counts.rows > 0 && $0.table.identity != .none
+        }
+        // Where each of many requests has a scope of its own, its rows would be looked for among those of each other.
+        let isMany = parts.count > Self.fewParts && parts.allSatisfy { $0.table.identity == parts[0].table.identity }
+        if isMany, case .key(let key, let collations) = parts[0].table.identity {
+            let keys = try stagedKeys(of: parts, key, collations, table)
+            let isSame = key.indices.map { "k.k\($0) = m.\(key[$0].sqlIdentifier)" }.joinedConditions("AND")
+            return ["NOT EXISTS (SELECT 1 FROM \(keys) k WHERE \(isSame))"]
+        }
+        return parts.map { part in
+            if part.table.isIdentifiedByManyColumns, !part.table.isTree {
+                return "m.\(table.locator[0]) NOT IN (\(part.table.rowsThatAreInBoth("stored")))"
+            }
+            let isSame = part.table.isSameRow("s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
+            return "NOT EXISTS (SELECT 1 FROM \(part.table.qualifiedName) s WHERE \(isSame))"
+        }.sorted()
+    }
+
+    /// The most parts of a table that are asked one by one for its staged rows.
+    private static let fewParts = 4
+
+    /// Returns the merge's table of all keys, `k0`, `k1` …, that are staged for a table. It is made once.
+    private func stagedKeys(
+        of parts: [StagedStack.Part], _ key: [String], _ collations: [String], _ table: TableInfo
+    ) throws -> String {
+        if let known = progress.stagedKeys[table.name] { return known }
+        let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
+        let columns = key.indices.map {
+            "k\($0) \(table.column(key[$0])?.stagedType ?? "BLOB") COLLATE \(collations[$0])"
+        }
+        let definition = columns.joined(separator: ", ") + ", PRIMARY KEY (\(names))"
+        let keys = try workTable("keys_\(Fingerprint.hexadecimal(table.name + definition))", definition)
+        for part in parts {
+            let values = key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
+            try db.execute(cached: "INSERT OR IGNORE INTO \(keys) SELECT \(values) FROM \(part.table.qualifiedName) s")
+        }
+        progress.stagedKeys[table.name] = keys
+        progress.tablesToEmpty.append(keys)
+        return keys
     }
 
     /// Returns a condition that a row's value is at least the smallest of the feed. False where either has none.

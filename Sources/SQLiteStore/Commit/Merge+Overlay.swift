@@ -41,21 +41,9 @@ extension Merge {
     private func combine(
         _ members: [Int], of parts: [StagedStack.Part], _ overlay: String, key: [String]
     ) throws -> StagedStack.Part {
-        if Set(members.map { parts[$0].table.scope }).count > 1 {
-            // A row of several scopes is in at most one of them.
-            for table in members.map({ parts[$0].table }) where !table.scope.isEmpty {
-                progress.strays.insert(MirroredRows(table: table.table.name, scope: table.scope))
-            }
-        }
-        var table = parts[members[0]].table
-        table.columns = []
-        table.constants = []
-        table.references = []
-        table.ignored = []
-        table.insertOnly = []
-        table.numbersRecords = false
-        let updating = members.filter { parts[$0].table.sync == .upsert || parts[$0].table.sync == .mirror }
-        table.sync = updating.isEmpty ? .insert : .upsert
+        let shape = OverlaidShape(members, of: parts)
+        progress.strays.formUnion(shape.strays)
+        var table = shape.table
         var values: [String] = []
         // SQLite joins 64 tables at most (limits.html).
         let joins = members.count <= 60
@@ -64,24 +52,13 @@ extension Merge {
                 ? "s\(member).\(column)"
                 : "(SELECT s.\(column) FROM \(parts[member].table.qualifiedName) s WHERE s.\(StagingTable.row) = o.r\(member))"
         }
-        let supplied = members.map { Set(parts[$0].table.allColumns.map { $0.name.lowercased() }) }
-        var seen: Set<String> = []
-        for column in members.flatMap({ parts[$0].table.allColumns }) {
-            let name = column.name.lowercased()
-            guard seen.insert(name).inserted else { continue }
-            let suppliers = zip(members, supplied).filter { $1.contains(name) }.map(\.0)
-            var writers = suppliers.filter { updating.contains($0) && !parts[$0].table.insertOnly.contains(name) }
-            if writers.isEmpty {
-                writers = suppliers
-                table.insertOnly.insert(name)
-            }
-            table.columns.append(column)
-            let identifier = column.name.sqlIdentifier
-            if writers.count == 1 {
-                values.append(value(identifier, of: writers[0]))
+        for column in shape.columns {
+            let identifier = column.column.name.sqlIdentifier
+            if column.writers.count == 1 {
+                values.append(value(identifier, of: column.writers[0]))
             } else {
-                let cases = writers.map { "WHEN o.r\($0) THEN \(value(identifier, of: $0))" }
-                values.append("CASE \(latest(writers)) \(cases.joined(separator: " ")) END")
+                let cases = column.writers.map { "WHEN o.r\($0) THEN \(value(identifier, of: $0))" }
+                values.append("CASE \(latest(column.writers)) \(cases.joined(separator: " ")) END")
             }
         }
         let unique = "UNIQUE (\(key.map(\.sqlIdentifier).joined(separator: ", ")))"

@@ -15,6 +15,8 @@ final class MergeProgress {
     var tablesTakenFromLate: Set<String> = []
     /// Tables and scopes of staged rows some of which another part of the stack has taken.
     var strays: Set<MirroredRows> = []
+    /// The merge's tables of all keys that are staged for a table, by its name.
+    var stagedKeys: [String: String] = [:]
     /// The merge's own tables that hold whole rows, which can be emptied after the merge.
     var tablesToEmpty: [String] = []
 }

@@ -1,21 +1,20 @@
-import FeedModel
-@testable import FeedStaging
-@testable import FeedStores
+package import FeedModel
+package import FeedStaging
 
 /// A value of a row that a test stages.
-enum StagedValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByNilLiteral {
+package enum StagedValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByNilLiteral {
     case text(String)
     case integer(Int64)
     case null
 
-    init(stringLiteral value: String) { self = .text(value) }
-    init(integerLiteral value: Int64) { self = .integer(value) }
-    init(nilLiteral: ()) { self = .null }
+    package init(stringLiteral value: String) { self = .text(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(nilLiteral: ()) { self = .null }
 }
 
 extension WorkerContext {
     /// Stages rows of a shape: the values of its columns, those to look up, and the record's number.
-    func stage(_ shape: RowShape, _ rule: MergeRule, _ rows: [[StagedValue]]) throws {
+    package func stage(_ shape: RowShape, _ rule: MergeRule, _ rows: [[StagedValue]]) throws {
         let writer = try writer(for: shape, rule: rule)
         for row in rows {
             writer.beginRow()
@@ -33,7 +32,7 @@ extension WorkerContext {
 
 extension RowShape {
     /// A shape whose rows may refer to others.
-    static func of(
+    package static func of(
         _ table: String, _ columns: [String], _ references: [Reference] = [], numbered: Bool = false,
         within: Within? = nil
     ) -> RowShape {

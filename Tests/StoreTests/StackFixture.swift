@@ -1,0 +1,142 @@
+import FeedModel
+import Foundation
+import GRDB
+import TestStores
+import TestSupport
+import Testing
+
+@testable import FeedStaging
+@testable import FeedStores
+@testable import PostgresStore
+@testable import SQLiteStore
+
+/// A store of the kind over which the test runs, and stacks to commit to it.
+///
+/// Every stack is committed to two stores: from memory to one, and by way of a scratch database to the other. Both must
+/// end alike.
+struct StackFixture {
+    typealias Request = (rule: MergeRule, stage: (WorkerContext) throws -> Void)
+
+    private let fromMemory: CommittedStore
+    private let fromScratch: CommittedStore
+
+    /// - Parameter schema: written as `StoreKind.sql` says.
+    static func with(_ schema: String, _ body: (StackFixture) async throws -> Void) async throws {
+        try await CommittedStore.with(schema) { (fromMemory) async throws in
+            try await CommittedStore.with(schema) { (fromScratch) async throws in
+                try await body(StackFixture(fromMemory: fromMemory, fromScratch: fromScratch))
+            }
+        }
+    }
+
+    /// Stages rows as the requests of one stack, and commits them.
+    @discardableResult
+    func commit(_ requests: [Request], mirrors: [MirroredRows] = []) throws -> MergeCounts {
+        let counts = Result { try fromMemory.commit(requests, mirrors, usesScratch: false) }
+        let others = Result { try fromScratch.commit(requests, mirrors, usesScratch: true) }
+        switch (counts, others) {
+        case (.success(let ours), .success(let theirs)): #expect(ours == theirs)
+        case (.failure(let ours), .failure(let theirs)): #expect("\(ours)" == "\(theirs)")
+        default: Issue.record("from memory: \(counts); from a scratch database: \(others)")
+        }
+        let (contents, otherContents) = (try fromMemory.contents(), try fromScratch.contents())
+        #expect(contents == otherContents)
+        return try counts.get()
+    }
+
+    @discardableResult
+    func commit(_ rule: MergeRule = MergeRule(), _ stage: (WorkerContext) throws -> Void) throws -> MergeCounts {
+        try withoutActuallyEscaping(stage) { try commit([(rule, $0)]) }
+    }
+
+    func execute(_ sql: String) throws {
+        for store in [fromMemory, fromScratch] { try store.tables.execute(sql) }
+    }
+
+    func rows(_ sql: String) throws -> [String] { try fromMemory.tables.rows(sql) }
+
+    /// The journal of the commits after the first.
+    func changes() throws -> [String] {
+        try rows("SELECT \"table\", key, operation FROM tributary_change WHERE run > 1 ORDER BY 1, 2, 3")
+    }
+}
+
+/// One of the two stores of a ``StackFixture``.
+private struct CommittedStore {
+    private enum Kind {
+        case file(SQLiteStore)
+        case server(PostgresStore)
+    }
+
+    let tables: TestStore
+    private let kind: Kind
+    private var store: any MainStore {
+        switch kind {
+        case .file(let store): store
+        case .server(let store): store
+        }
+    }
+
+    static func with(_ schema: String, _ body: (CommittedStore) async throws -> Void) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try await withTestStore(in: folder) { (tables) async throws in
+                let schema = StoreKind.current.sql(schema)
+                let kind =
+                    try tables.url.map { url in
+                        Kind.server(try PostgresStore(url: url, workFolder: tables.workFolder, schema: schema))
+                    } ?? .file(try SQLiteStore(path: tables.path, schema: schema))
+                let store = CommittedStore(tables: tables, kind: kind)
+                try await body(store)
+                try store.store.close()
+            }
+        }
+    }
+
+    func commit(
+        _ requests: [StackFixture.Request], _ mirrors: [MirroredRows], usesScratch: Bool
+    ) throws -> MergeCounts {
+        try store.renewTableInfos()
+        let context = store.makeWorkerContext(source: "source")
+        defer { context.remove() }
+        for (index, request) in requests.enumerated() {
+            context.beginRequest(index, rule: request.rule)
+            try request.stage(context)
+        }
+        if usesScratch { try context.flush() }
+        let stack = try context.finish()
+        let commit = Commit(
+            report: RunReport(source: "source", outcome: .committed, startedAt: Date()), requests: [],
+            state: SourceState(source: "source", outcome: .committed), mirrors: mirrors, forgetBefore: .distantPast)
+        switch kind {
+        case .file(let store):
+            return try store.pool.writeWithoutTransaction { db in
+                try store.commit(commit, merging: stack, seconds: { 0 }, on: db).counts
+            }
+        case .server(let store): return try store.merge(stack, with: commit).counts
+        }
+    }
+
+    /// Every table's rows, and the journal, where a row of PostgreSQL's without a key is named by its place.
+    func contents() throws -> [String] {
+        let journal = try tables.rows("SELECT run, \"table\", key, operation FROM tributary_change ORDER BY id")
+        return try tables.dump() + journal.map { $0.replacing(/\(\d+,\d+\)/, with: "place") }
+    }
+}
+
+func counts(
+    inserted: Int = 0, updated: Int = 0, deleted: Int = 0, unchanged: Int = 0, replaced: Int = 0
+) -> MergeCounts {
+    var counts = MergeCounts()
+    counts.inserted = inserted
+    counts.updated = updated
+    counts.deleted = deleted
+    counts.unchanged = unchanged
+    counts.replaced = replaced
+    return counts
+}
+
+struct Item: FeedRecord, Equatable {
+    var id: String
+    var name: String?
+    var size: Int?
+}
