@@ -55,10 +55,13 @@ extension PostgresTransfer: TransferWriter {
             for (source, requests) in Dictionary(grouping: requests, by: \.source).sorted(by: { $0.key < $1.key }) {
                 let ledger = RequestLedger(connection: connection, source: source)
                 let claim = try ledger.nextClaim()
+                let tables = requests.map(\.state.tables)
+                let details = try store.tableDetails.reread(Set(tables.joined()), in: connection)
+                let marks = try store.tableDetails.marks(of: tables, details, in: connection)
                 try ledger.insert(
-                    try requests.map { request in
+                    zip(requests, marks).map { request, mark in
                         var state = request.state
-                        state.schema = try store.tableDetails.mark(of: state.tables, in: connection)
+                        state.schema = mark
                         return RequestRecord(state: state, claim: claim)
                     })
             }
