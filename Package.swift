@@ -241,7 +241,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryEngineTests",
-            dependencies: house + ["TOML", "CZlib", "TestSupport", "TestStores", grdb, logging],
+            dependencies: house + [
+                "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryParsersTests",

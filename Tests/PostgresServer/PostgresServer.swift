@@ -15,6 +15,8 @@ package final class PostgresServer: Sendable {
         /// With ``ServerCertificate``; on TCP only.
         package var hasTLS = false
         package var encoding = "UTF8"
+        /// The server that this one is a copy of, and follows as a standby by streaming replication.
+        package var primary: PostgresServer?
 
         package init() {}
     }
@@ -46,7 +48,7 @@ package final class PostgresServer: Sendable {
         do {
             try makeCluster()
             try start()
-            try connect().execute("CREATE ROLE needs_password NOLOGIN")
+            if options.primary == nil { try connect().execute("CREATE ROLE needs_password NOLOGIN") }
         } catch {
             remove()
             throw error
@@ -80,8 +82,8 @@ package final class PostgresServer: Sendable {
 
     package var port: Int { currentPort.withLock { $0 } }
     package var log: String { (try? String(contentsOfFile: "\(folder)/server.log", encoding: .utf8)) ?? "" }
-    private var data: String { "\(folder)/data" }
-    private var programLog: String { "\(folder)/programs.log" }
+    var data: String { "\(folder)/data" }
+    var programLog: String { "\(folder)/programs.log" }
 
     // MARK: - Life
 
@@ -162,7 +164,9 @@ package final class PostgresServer: Sendable {
     // MARK: - Cluster
 
     private func makeCluster() throws {
-        if options.encoding == "UTF8" {
+        if let primary = options.primary {
+            try copyData(of: primary)
+        } else if options.encoding == "UTF8" {
             try ClusterTemplate.shared.get().copy(to: data, log: programLog)
         } else {
             try ClusterTemplate.makeCluster(data, encoding: options.encoding, log: programLog)
@@ -193,7 +197,7 @@ package final class PostgresServer: Sendable {
         let access =
             options.access + [
                 "local all +needs_password scram-sha-256", "host all +needs_password 127.0.0.1/32 scram-sha-256",
-                "local all all trust", "host all all 127.0.0.1/32 trust",
+                "local replication all trust", "local all all trust", "host all all 127.0.0.1/32 trust",
             ]
         try (access.joined(separator: "\n") + "\n")
             .write(toFile: "\(data)/pg_hba.conf", atomically: false, encoding: .utf8)

@@ -11,14 +11,13 @@ struct StackCommit {
     let stack: StagedStack
     let interruption: CommitInterruption
     let seconds: () -> Double
-
     /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
     /// restarts.
-    private static let pauses = [0.05, 0.25, 1, 2, 4]
+    var pauses = [0.05, 0.25, 1, 2, 4]
 
     /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged.
     func run() throws -> RunReport {
-        var pauses = Self.pauses[...]
+        var pauses = pauses[...]
         while true {
             do {
                 return try attempt()

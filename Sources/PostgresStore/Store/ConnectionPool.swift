@@ -26,7 +26,14 @@ final class ConnectionPool: @unchecked Sendable {
     func withConnection<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
         let connection = try idleConnection() ?? PostgresConnection(connectionString)
         defer { put(back: connection) }
-        return try body(connection)
+        do {
+            return try body(connection)
+        } catch let error as PostgresError where error.isOfTheSession {
+            // Sessions keep the settings that they began with. Once those are mended, new ones are of use.
+            connection.close()
+            forgetIdle()
+            throw error
+        }
     }
 
     /// Does the same as ``withConnection(_:)``, and once more on a new connection if the first one was lost. The body
@@ -65,4 +72,9 @@ final class ConnectionPool: @unchecked Sendable {
         let box = Box(connection: connection)
         state.withLock { if !$0.isClosed, $0.idle.count < Self.maximumIdle { $0.idle.append(box) } }
     }
+}
+
+extension PostgresError {
+    /// True where a setting of the role, the database or the server was in the way, so that another session may fare better.
+    fileprivate var isOfTheSession: Bool { state == .readOnlyTransaction || state == .queryCanceled }
 }

@@ -18,6 +18,11 @@ extension PostgresStore {
             var reason = "its transaction has not ended"
             do {
                 let isRecorded = try connections.withConnection { connection -> Bool? in
+                    // A standby may be behind the server that has committed, which may come back.
+                    guard try !Self.isStandby(connection) else {
+                        reason = "the server that answers is a standby"
+                        return nil
+                    }
                     // The server may not have noticed yet that its client is gone, and still be about to commit. Looking
                     // for the run comes second, so that it cannot be recorded between the two looks.
                     guard try Self.hasEnded(run.transaction, connection) else { return nil }
@@ -38,6 +43,10 @@ extension PostgresStore {
             Thread.sleep(forTimeInterval: pause)
             pause = min(1, pause * 2)
         }
+    }
+
+    private static func isStandby(_ connection: PostgresConnection) throws -> Bool {
+        try connection.execute("SELECT pg_is_in_recovery()")[0].bool(0) ?? false
     }
 
     private static func hasEnded(_ transaction: String, _ connection: PostgresConnection) throws -> Bool {

@@ -1,0 +1,70 @@
+import FeedModel
+import Foundation
+import PostgresClient
+import PostgresServer
+import Testing
+
+@testable import FeedStaging
+@testable import FeedStores
+@testable import PostgresStore
+
+/// Commits that end otherwise than by an answer to COMMIT, or by many failures.
+@Suite(.enabled(if: PostgresServer.isAvailable)) struct SettlingTests {
+    /// Whoever asks a standby that is behind would learn that a run was not recorded, and record it twice.
+    @Test func aStandbyIsNotAskedForTheOutcomeOfACommit() async throws {
+        try await withReplicatedServers { (primary, standby) async throws in
+            let hosts = "host=\(primary.folder),\(standby.folder) dbname=postgres user=postgres"
+            let store = try PostgresStore(url: hosts, workFolder: "/tmp")
+            let (observer, other) = (try primary.connect(), try standby.connect())
+            try observer.executeScript(
+                """
+                CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    PERFORM set_config('synchronous_commit', 'remote_apply', true);
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER wait AFTER INSERT ON tributary_run FOR EACH STATEMENT EXECUTE FUNCTION wait();
+                """)
+            try other.execute("SELECT pg_wal_replay_pause()")
+            while try other.execute("SELECT pg_get_wal_replay_pause_state()")[0].string(0) != "paused" {}
+            async let report = store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
+            while try observer.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'").isEmpty {
+                await Task.yield()
+            }
+            try primary.stop(.immediate)
+            let asking =
+                "SELECT 1 FROM pg_stat_activity WHERE application_name = 'tributary' AND pid <> pg_backend_pid()"
+            while try other.execute(asking).isEmpty { await Task.yield() }
+            try other.execute("SELECT pg_wal_replay_resume()")
+            try primary.start()
+            _ = try await report
+            #expect(try store.runs(limit: 9).map(\.source) == ["s"])
+            try store.close()
+        }
+    }
+
+    @Test(arguments: ["40001", "40P01"]) func aConflictThatNeverEndsIsGivenUp(state: String) async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            try database.connect().executeScript(
+                """
+                CREATE SEQUENCE calls;
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    PERFORM nextval('calls');
+                    RAISE EXCEPTION 'never' USING ERRCODE = '\(state)';
+                END $$;
+                CREATE TRIGGER refuse AFTER INSERT ON tributary_run FOR EACH ROW EXECUTE FUNCTION refuse();
+                """)
+            let error = message {
+                _ = try StackCommit(
+                    store: store, commit: .of("s"), stack: .empty, interruption: CommitInterruption(), seconds: { 0 },
+                    pauses: [0.001, 0.001, 0.001]
+                ).run()
+            }
+            #expect(error?.contains("cannot be written: never (\(state))") == true, "\(error ?? "")")
+            #expect(error?.contains("another transaction was in the way") == true)
+            #expect(try database.rows("SELECT last_value FROM calls") == ["4"])
+            #expect(try store.runs(limit: 9).isEmpty)
+            try store.close()
+        }
+    }
+}
