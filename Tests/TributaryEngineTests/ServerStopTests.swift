@@ -47,7 +47,8 @@ import Testing
     private static let holdCOPY =
         hold(at: 1_000) + """
             CREATE FUNCTION watch() RETURNS event_trigger LANGUAGE plpgsql AS $$ DECLARE made record; BEGIN
-                FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() WHERE schema_name = 'pg_temp' LOOP
+                FOR made IN SELECT * FROM pg_event_trigger_ddl_commands()
+                WHERE object_type = 'table' AND schema_name = 'pg_temp' LOOP
                     EXECUTE format('CREATE TRIGGER hold BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION public.hold()',
                         made.object_identity);
                 END LOOP;
@@ -119,7 +120,7 @@ import Testing
             try fixture.expectStack("b", commits: 2)
             // The next run knows what the last one recorded.
             let third = try await fixture.sync("b")
-            #expect(third.outcome == .committed && third.counts.updated == 0, "\(third)")
+            #expect(third.outcome == .unchanged, "\(third)")
         }
     }
 

@@ -21,6 +21,8 @@ extension PostgresStore {
                     // A standby may be behind the server that has committed, which may come back.
                     guard try !Self.isStandby(connection) else {
                         reason = "the server that answers is a standby"
+                        // The next connection may be to another of several hosts.
+                        connection.close()
                         return nil
                     }
                     // The server may not have noticed yet that its client is gone, and still be about to commit. Looking
