@@ -122,7 +122,9 @@ import Testing
         }
 
         // After the run was claimed, which would else be what waits.
-        origin.beforeNextCommit { #expect(throws: Never.self) { try standby.pause() } }
+        try await withCheckedThrowingContinuation { continuation in
+            origin.beforeNextCommit { continuation.resume(with: Result { try standby.pause() }) }
+        }
         let committing = "SELECT count(*) > 0 FROM pg_stat_activity WHERE query = 'COMMIT' AND wait_event = 'SyncRep'"
         try await wait(store, committing, for: ["t"])
         try primary.kill()

@@ -30,7 +30,11 @@ package func withReplicatedServers<Value>(
     options.settings = ["synchronous_standby_names = 'standby'", "synchronous_commit = local"]
     return try await withPostgresServer(options) { (primary) async throws in
         var options = PostgresServer.Options()
-        options.settings = ["synchronous_standby_names = ''", "wal_receiver_status_interval = 100ms"]
+        options.settings = [
+            "synchronous_standby_names = ''",
+            // What else takes a standby ten seconds to tell that it is there, and five to take over.
+            "wal_receiver_status_interval = 1s", "wal_retrieve_retry_interval = 50ms",
+        ]
         options.primary = primary
         return try await withPostgresServer(options) { (standby) async throws in
             let observer = try primary.connect()
