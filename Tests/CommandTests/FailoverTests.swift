@@ -7,63 +7,9 @@ import Testing
 
 /// A daemon whose primary dies, and whose standby is promoted.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct FailoverTests {
-    private static let sources = (0..<6).map { "s\($0)" }
-    private static let rows = 40
-
-    /// Serves two documents for each source. All rows of both hold the number of the source's run.
-    private final class Origin: Sendable {
-        private let versions = Mutex<[String: Int]>([:])
-        private let hook = Mutex<(@Sendable () -> Void)?>(nil)
-
-        init(_ server: StubServer) {
-            for source in FailoverTests.sources {
-                server.route("/first-\(source)") { [self] _ in
-                    Self.document(
-                        versions.withLock { versions in
-                            versions[source, default: 0] += 1
-                            return versions[source] ?? 0
-                        })
-                }
-                server.route("/second-\(source)") { [self] _ in
-                    hook.withLock { $0.take() }?()
-                    return Self.document(versions.withLock { $0[source] ?? 0 })
-                }
-            }
-        }
-
-        /// Calls a body once, before the last answer of some run.
-        func beforeNextCommit(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }
-
-        private static func document(_ version: Int) -> [StubServer.Step] {
-            let entries = (0..<FailoverTests.rows).map { "<e id='\($0)' v='\(version)'/>" }.joined()
-            return StubServer.response(200, "<es>\(entries)</es>")
-        }
-    }
-
-    private static func declarations(_ server: StubServer) -> String {
-        sources.flatMap { source in
-            ["first", "second"].map { table in
-                """
-                [[sources.\(source).requests]]
-                url = "\(server.url)/\(table)-\(source)"
-                scope = { source = "\(source)" }
-                tables = [{ table = "\(table)", element = "e", key = ["source", "id"], sync = "mirror", \
-                columns = { source = { value = "\(source)" }, id = "@id", v = "@v" } }]
-
-                """
-            }
-        }.joined()
-    }
-
-    private func rows(_ connection: PostgresConnection, _ sql: String) throws -> [String] {
-        try connection.execute(sql).map { row in
-            (0..<row.columnCount).map { row.string($0) ?? "NULL" }.joined(separator: "|")
-        }
-    }
-
     /// Waits until a query gives these rows.
     private func wait(_ connection: PostgresConnection, _ sql: String, for expected: [String]) async throws {
-        while try rows(connection, sql) != expected { try await Task.sleep(for: .milliseconds(10)) }
+        while try StackOrigin.rows(connection, sql) != expected { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     /// The primary dies in the middle of a COMMIT of which its standby may have heard or not.
@@ -80,26 +26,15 @@ import Testing
     private func failOver(
         from primary: PostgresServer, to standby: PostgresServer, _ server: StubServer, _ folder: TemporaryFolder
     ) async throws {
+        let origin = StackOrigin(server)
         let observer = try primary.connect()
         try observer.execute("CREATE ROLE tributary LOGIN SUPERUSER")
         // What the daemon was told to be committed is on the standby.
         try observer.execute("ALTER ROLE tributary SET synchronous_commit = on")
         try observer.execute("CREATE DATABASE feeds OWNER tributary")
         func program(hosts: String, _ name: String) throws -> BuiltProgram {
-            let text = """
-                [store]
-                url = "host=\(hosts) dbname=feeds user=tributary"
-                [daemon]
-                concurrency = 6
-                per_host = 6
-                [defaults]
-                cache = "1s"
-
-                \(Self.declarations(server))
-                """
-            return BuiltProgram("tributary", config: try folder.write(text, to: name))
+            try origin.program(url: "host=\(hosts) dbname=feeds user=tributary", in: folder, name)
         }
-        let origin = Origin(server)
         let log = try folder.write("", to: "log")
         let both = "\(primary.folder),\(standby.folder) target_session_attrs=read-write"
         let daemon = try RunningProgram(program(hosts: both, "both.toml"), ["run"], standardError: log)
@@ -107,8 +42,7 @@ import Testing
 
         let store = try PostgresConnection(primary.connectionString(database: "feeds"))
         try await wait(store, "SELECT to_regclass('tributary_run') IS NOT NULL", for: ["t"])
-        let repeated = "SELECT source FROM tributary_run GROUP BY source HAVING count(*) > 1 ORDER BY source"
-        try await wait(store, repeated, for: Self.sources)
+        try await wait(store, "SELECT DISTINCT source FROM tributary_run ORDER BY source", for: StackOrigin.sources)
 
         let alone = try program(hosts: standby.folder, "standby.toml")
         let refused = try await alone.run("sync")
@@ -137,37 +71,58 @@ import Testing
             SELECT DISTINCT source FROM tributary_run WHERE outcome = 'committed'
             AND started_at > to_timestamp(\(death.timeIntervalSince1970)) ORDER BY source
             """
-        try await wait(promoted, again, for: Self.sources)
+        try await wait(promoted, again, for: StackOrigin.sources)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
-        try expectWhole(promoted, log: String(contentsOfFile: log, encoding: .utf8))
+        try origin.expectWhole(promoted, log: String(contentsOfFile: log, encoding: .utf8))
     }
 
-    private func expectWhole(_ store: PostgresConnection, log: String) throws {
-        let stacks = try rows(
-            store,
-            """
-            SELECT source, count(*), count(DISTINCT v) FROM (SELECT * FROM first UNION ALL SELECT * FROM second) e
-            GROUP BY source ORDER BY source
-            """)
-        #expect(stacks == Self.sources.map { "\($0)|\(2 * Self.rows)|1" })
-        let twice = try rows(
-            store, "SELECT source, started_at FROM tributary_run GROUP BY source, started_at HAVING count(*) > 1")
-        #expect(twice.isEmpty)
-        // Each run met a version of its own, and so has changed every row once.
-        let incomplete = try rows(
-            store,
-            """
-            SELECT r.id, count(c.id) FROM tributary_run r FULL JOIN tributary_change c ON c.run = r.id
-            WHERE r.outcome IS NULL OR r.outcome = 'committed' GROUP BY r.id HAVING count(c.id) <> \(2 * Self.rows)
-            """)
-        #expect(incomplete.isEmpty)
-        // What the daemon has said of its commits is true.
-        for source in Self.sources {
-            let said = log.components(separatedBy: "\(source): committed:").count - 1
-            let recorded = try rows(
-                store, "SELECT count(*) FROM tributary_run WHERE source = '\(source)' AND outcome = 'committed'")
-            #expect(recorded == ["\(said)"], "\(log)")
+    /// Sessions end and the server dies at random moments.
+    @Test(
+        .enabled(if: ProcessInfo.processInfo.environment["TRIBUTARY_FAILOVER"] != nil, "TRIBUTARY_FAILOVER=1 runs it"))
+    func noStackIsHalfThereOrTwiceWheneverTheServerDies() async throws {
+        try await withPostgresServer { (server) async throws in
+            try await withStubServer { (stub) async throws in
+                try await withTemporaryFolder { (folder) async throws in
+                    let origin = StackOrigin(stub)
+                    let log = try folder.write("", to: "log")
+                    let program = try origin.program(url: server.connectionString(), in: folder, "sources.toml")
+                    let daemon = try RunningProgram(program, ["run"], standardError: log)
+                    defer { daemon.signal(SIGKILL) }
+                    var random = SplitMix64(seed: 14)
+                    for _ in 0..<60 {
+                        daemon.signal(SIGUSR1)
+                        try await Task.sleep(for: .milliseconds(Int.random(in: 20...400, using: &random)))
+                        switch Int.random(in: 0..<10, using: &random) {
+                        case 0:
+                            try server.stop(.immediate)
+                            try server.start()
+                        case 1:
+                            try server.kill()
+                            try server.start()
+                        case 2:
+                            try server.stop(.fast)
+                            try server.start()
+                        case let number:
+                            try server.connect().execute(
+                                """
+                                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                                WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+                                AND (\(number < 5) OR random() < 0.3)
+                                """)
+                        }
+                    }
+                    let store = try server.connect()
+                    let again = """
+                        SELECT DISTINCT source FROM tributary_run WHERE outcome = 'committed'
+                        AND started_at > to_timestamp(\(Date().timeIntervalSince1970)) ORDER BY source
+                        """
+                    try await wait(store, again, for: StackOrigin.sources)
+                    daemon.signal(SIGTERM)
+                    #expect(await daemon.end() == 0)
+                    try origin.expectWhole(store, log: String(contentsOfFile: log, encoding: .utf8))
+                }
+            }
         }
     }
 }

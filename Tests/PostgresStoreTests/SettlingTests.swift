@@ -42,6 +42,20 @@ import Testing
         }
     }
 
+    @Test func aServerThatStaysAwayLeavesItOpen() async throws {
+        try await withPostgresServer { (server) async throws in
+            let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
+            try server.stop(.immediate)
+            let run = RecordedRun(id: 7, transaction: "1", source: "s", startedAt: Date())
+            let error = message { _ = try store.isRecorded(run, within: .milliseconds(100)) }
+            let parts = ["lost while it committed run 7 of 's'", "cannot be found out", "check that the server runs"]
+            for part in parts { #expect(error?.contains(part) == true, "\(error ?? "")") }
+            try server.start()
+            #expect(try !store.isRecorded(run))
+            try store.close()
+        }
+    }
+
     @Test(arguments: ["40001", "40P01"]) func aConflictThatNeverEndsIsGivenUp(state: String) async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()

@@ -9,10 +9,10 @@ extension PostgresStore {
 
     /// Returns whether a run is in the store, once its transaction has ended.
     ///
-    /// - Throws: ``StoreError`` where nobody can tell.
-    func isRecorded(_ run: RecordedRun) throws -> Bool {
+    /// - Throws: ``StoreError`` where nobody can tell within a time.
+    func isRecorded(_ run: RecordedRun, within time: Duration = settlingTime) throws -> Bool {
         connections.forgetIdle()
-        let deadline = ContinuousClock.now + Self.settlingTime
+        let deadline = ContinuousClock.now + time
         var pause = 0.05
         while true {
             var reason = "its transaction has not ended"
