@@ -12,6 +12,11 @@ import Testing
         while try StackOrigin.rows(connection, sql) != expected { try await Task.sleep(for: .milliseconds(10)) }
     }
 
+    private func waitForFirstRuns(_ store: PostgresConnection) async throws {
+        try await wait(store, "SELECT to_regclass('tributary_run') IS NOT NULL", for: ["t"])
+        try await wait(store, "SELECT DISTINCT source FROM tributary_run ORDER BY source", for: StackOrigin.sources)
+    }
+
     /// The primary dies in the middle of a COMMIT of which its standby may have heard or not.
     @Test(.timeLimit(.minutes(2))) func theDaemonGoesOnWithThePromotedStandby() async throws {
         try await withReplicatedServers { (primary, standby) async throws in
@@ -41,8 +46,7 @@ import Testing
         defer { daemon.signal(SIGKILL) }
 
         let store = try PostgresConnection(primary.connectionString(database: "feeds"))
-        try await wait(store, "SELECT to_regclass('tributary_run') IS NOT NULL", for: ["t"])
-        try await wait(store, "SELECT DISTINCT source FROM tributary_run ORDER BY source", for: StackOrigin.sources)
+        try await waitForFirstRuns(store)
 
         let alone = try program(hosts: standby.folder, "standby.toml")
         let refused = try await alone.run("sync")
@@ -89,6 +93,7 @@ import Testing
                     let program = try origin.program(url: server.connectionString(), in: folder, "sources.toml")
                     let daemon = try RunningProgram(program, ["run"], standardError: log)
                     defer { daemon.signal(SIGKILL) }
+                    try await waitForFirstRuns(server.connect())
                     var random = SplitMix64(seed: 14)
                     for _ in 0..<60 {
                         daemon.signal(SIGUSR1)

@@ -47,6 +47,34 @@ import Testing
         }
     }
 
+    /// The standby lacks the last commit, and gives its version to another.
+    @Test func whatAFailoverHasLostIsForgotten() async throws {
+        try await withReplicatedServers { (primary, standby) async throws in
+            let url =
+                "host=\(primary.folder),\(standby.folder) dbname=postgres user=postgres"
+                + " target_session_attrs=read-write"
+            let store = try PostgresStore(url: url, workFolder: "/tmp", schema: schema)
+            let other = try PostgresStore(url: url, workFolder: "/tmp")
+            func commit(_ source: String) async throws {
+                _ = try await other.commit(.of(source, [request(tables: ["item"])])) { 0 }
+            }
+            try await commit("b")
+            let replica = try standby.connect()
+            while try replica.execute("SELECT to_regclass('tributary_request')")[0].isNull(0) { await Task.yield() }
+            while try replica.execute("SELECT 1 FROM tributary_request").isEmpty { await Task.yield() }
+            try standby.stop()
+            try await commit("c")
+            #expect(try others(store) == ["b", "c"])
+            try primary.stop(.immediate)
+            try standby.start()
+            try standby.promote()
+            try await commit("d")
+            #expect(try others(store) == ["b", "d"])
+            try store.close()
+            try other.close()
+        }
+    }
+
     @Test func commitsThatChangeNoClaimLeaveTheVersionAlone() async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore(schema: schema)

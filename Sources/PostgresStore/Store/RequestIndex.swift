@@ -17,6 +17,8 @@ final class RequestIndex: @unchecked Sendable {
         var index = ScopeIndex<RequestID>()
         /// The version of the claims that were read; nil before the first look.
         var version: Int64?
+        /// The timeline of the server's history to which the version belongs.
+        var timeline: String?
 
         mutating func set(_ new: Claims?, of request: RequestID) {
             let old = claims[request]
@@ -35,12 +37,17 @@ final class RequestIndex: @unchecked Sendable {
     /// Reads what has changed. Called by a commit once it holds its tables' locks, and before it changes any claim.
     func renew(_ connection: PostgresConnection) throws {
         // While a commit that changes claims has not ended, no later version can be seen.
-        let version = try connection.execute("SELECT version FROM tributary_claims")[0].int64(0) ?? 0
+        let row = try connection.execute(
+            "SELECT version, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM tributary_claims")[0]
+        let version = try row.int64(0) ?? 0
+        let timeline = row.string(1)
         try state.withLock { state in
+            // A standby that took over may lack the last versions, and have others of the same numbers instead.
+            let isSameHistory = state.timeline == timeline
             var seen = state.version ?? .min
-            if seen == version { return }
+            if seen == version, isSameHistory { return }
             // An older version than before is that of a database which was restored.
-            if seen > version || seen < version - Self.rememberedVersions {
+            if !isSameHistory || seen > version || seen < version - Self.rememberedVersions {
                 state = State()
                 seen = .min
             }
@@ -57,6 +64,7 @@ final class RequestIndex: @unchecked Sendable {
                 state.set(claims, of: request)
             }
             state.version = version
+            state.timeline = timeline
         }
     }
 
