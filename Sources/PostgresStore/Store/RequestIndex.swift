@@ -17,8 +17,8 @@ final class RequestIndex: @unchecked Sendable {
         var index = ScopeIndex<RequestID>()
         /// The version of the claims that were read; nil before the first look.
         var version: Int64?
-        /// The timeline of the server's history to which the version belongs.
-        var timeline: String?
+        /// The start of the server that told the version.
+        var serverStart: String?
 
         mutating func set(_ new: Claims?, of request: RequestID) {
             let old = claims[request]
@@ -38,16 +38,16 @@ final class RequestIndex: @unchecked Sendable {
     func renew(_ connection: PostgresConnection) throws {
         // While a commit that changes claims has not ended, no later version can be seen.
         let row = try connection.execute(
-            "SELECT version, left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM tributary_claims")[0]
+            "SELECT version, pg_postmaster_start_time() FROM tributary_claims")[0]
         let version = try row.int64(0) ?? 0
-        let timeline = row.string(1)
+        let serverStart = row.string(1)
         try state.withLock { state in
-            // A standby that took over may lack the last versions, and have others of the same numbers instead.
-            let isSameHistory = state.timeline == timeline
+            // A standby that took over, or a server that crashed, may lack the last versions, and have others of the same
+            // numbers instead. An older version than before is that of a database which was restored.
+            let isSameServer = state.serverStart == serverStart
             var seen = state.version ?? .min
-            if seen == version, isSameHistory { return }
-            // An older version than before is that of a database which was restored.
-            if !isSameHistory || seen > version || seen < version - Self.rememberedVersions {
+            if seen == version, isSameServer { return }
+            if !isSameServer || seen > version || seen < version - Self.rememberedVersions {
                 state = State()
                 seen = .min
             }
@@ -64,7 +64,7 @@ final class RequestIndex: @unchecked Sendable {
                 state.set(claims, of: request)
             }
             state.version = version
-            state.timeline = timeline
+            state.serverStart = serverStart
         }
     }
 
