@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Serves two documents for each of some sources. All rows of both hold the number of the source's run, so that half a stack
-/// is told from a whole one.
+/// Serves two documents for each of some sources. All rows of both hold the number of the source's run, so that half a
+/// stack is told from a whole one.
 final class StackOrigin: Sendable {
     static let sources = (0..<6).map { "s\($0)" }
     private static let rowCount = 40

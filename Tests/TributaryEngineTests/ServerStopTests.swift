@@ -6,7 +6,8 @@ import Testing
 
 @testable import TributaryEngine
 
-/// The server, or only a session, ends in the middle of a stack's commit. The stack is there whole, once, as the run says.
+/// The server, or only a session, ends in the middle of a stack's commit. The stack is there whole, once, as the run
+/// says.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct ServerStopTests {
     enum End: CaseIterable {
         /// Of the session alone (`pg_terminate_backend`).

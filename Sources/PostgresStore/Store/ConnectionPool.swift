@@ -75,6 +75,7 @@ final class ConnectionPool: @unchecked Sendable {
 }
 
 extension PostgresError {
-    /// True where a setting of the role, the database or the server was in the way, so that another session may fare better.
+    /// True where a setting of the role, the database or the server was in the way, so that another session may fare
+    /// better.
     fileprivate var isOfTheSession: Bool { state == .readOnlyTransaction || state == .queryCanceled }
 }

@@ -42,8 +42,8 @@ final class RequestIndex: @unchecked Sendable {
         let version = try row.int64(0) ?? 0
         let serverStart = row.string(1)
         try state.withLock { state in
-            // A standby that took over, or a server that crashed, may lack the last versions, and have others of the same
-            // numbers instead. An older version than before is that of a database which was restored.
+            // A standby that took over, or a server that crashed, may lack the last versions, and have others of the
+            // same numbers instead. An older version than before is that of a database which was restored.
             let isSameServer = state.serverStart == serverStart
             var seen = state.version ?? .min
             if seen == version, isSameServer { return }
