@@ -22,11 +22,14 @@ struct ChangedRows {
 
     /// The definition of such a table.
     ///
-    /// - Parameter isUnique: true where it holds each row once.
-    static func definition(_ table: TableDetails, isUnique: Bool) -> String {
+    /// - Parameters:
+    ///   - isUnique: true where it holds each row once.
+    ///   - isNumbered: false where whoever fills it gives the numbers. A sequence takes longer to make than the table.
+    static func definition(_ table: TableDetails, isUnique: Bool, isNumbered: Bool = true) -> String {
         let columns = zip(located(table), table.locator).map { "\($0) \($1.definition)" }
         let unique = isUnique ? ", UNIQUE (\(located(table).joined(separator: ", ")))" : ""
-        return "id bigint GENERATED ALWAYS AS IDENTITY, \(columns.joined(separator: ", ")), key text\(unique)"
+        let id = isNumbered ? "id bigint GENERATED ALWAYS AS IDENTITY" : "id bigint NOT NULL"
+        return "\(id), \(columns.joined(separator: ", ")), key text\(unique)"
     }
 
     /// Returns a condition that a store row under one alias is a changed row under the other.

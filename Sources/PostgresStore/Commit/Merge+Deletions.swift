@@ -65,11 +65,11 @@ extension Merge {
         if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(
-            "missing_\(progress.number())", ChangedRows.definition(table, isUnique: false))
+            "missing_\(progress.number())", ChangedRows.definition(table, isUnique: false, isNumbered: false))
         let found = try connection.execute(
             """
-            INSERT INTO \(missing) (\(located.joined(separator: ", ")), key)
-            SELECT \(table.locator.map { "m." + $0.sql }.joined(separator: ", ")), \(journalKey(of: table, "m"))
+            INSERT INTO \(missing) (id, \(located.joined(separator: ", ")), key)
+            SELECT row_number() OVER (), \(table.locator.map { "m." + $0.sql }.joined(separator: ", ")), \(journalKey(of: table, "m"))
             FROM \(table.sql) m\(conditions.whereClause)
             """, scope.map { .text($0.value) }
         ).affectedRows

@@ -14,6 +14,7 @@ import Foundation
 /// (fcntl_locking(2)). So it also excludes other runs in this process, and the kernel releases it when its holder dies.
 final class RunLock: SourceClaim {
     private let descriptor: Int32
+    private let position: off_t
 
     /// - Returns: nil while another run holds the lock.
     /// - Throws: ``StoreError`` where the lock file cannot be used.
@@ -30,18 +31,14 @@ final class RunLock: SourceClaim {
     }
 
     private init?(storePath: String, name: String, waits: Bool) throws {
+        position = off_t(truncatingIfNeeded: Self.position(of: name))
         let path = storePath + "-lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             throw StoreError(
                 .unavailable, "the lock file \(path) cannot be opened: \(String(cString: strerror(errno)))")
         }
-        var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
-        lock.l_whence = Int16(SEEK_SET)
-        lock.l_start = off_t(truncatingIfNeeded: Self.position(of: name))
-        lock.l_len = 1
-        guard fcntl(descriptor, waits ? Self.waitForLock : Self.setLock, &lock) == 0 else {
+        guard set(F_WRLCK, waits ? Self.waitForLock : Self.setLock) == 0 else {
             let code = errno
             close(descriptor)
             if code == EAGAIN || code == EACCES { return nil }
@@ -52,7 +49,21 @@ final class RunLock: SourceClaim {
     /// Does nothing: the kernel takes a lock from nobody.
     package func check() {}
 
-    package func unlock() { close(descriptor) }
+    package func unlock() {
+        // Closed alone, the lock would last: a process that is being started has the descriptor, too, until it runs its
+        // program.
+        _ = set(F_UNLCK, Self.setLock)
+        close(descriptor)
+    }
+
+    private func set(_ type: Int32, _ command: Int32) -> Int32 {
+        var lock = flock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = position
+        lock.l_len = 1
+        return fcntl(descriptor, command, &lock)
+    }
 
     // F_OFD_SETLK and F_OFD_SETLKW: glibc declares them only under `_GNU_SOURCE`, which Swift's overlay does not set.
     #if os(Linux)

@@ -23,6 +23,8 @@ struct DaemonFolder: Sendable {
 
         func release() {
             unlink(path)
+            // Closed alone, the lock would last while a process is being started that has the descriptor, too.
+            flock(descriptor, LOCK_UN)
             close(descriptor)
         }
     }
