@@ -213,6 +213,8 @@ package struct ConfigurationReader {
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
         request.captures = captures
         request.window = options.window
+        request.limits = ChangeLimits(
+            deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
         request.paging = paging
         request.forEach = forEach
         if let soap = options.soap {

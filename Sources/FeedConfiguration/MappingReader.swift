@@ -70,6 +70,7 @@ struct MappingReader {
         let sync = reader.choice("sync", SyncMode.self)
         let window = reader.string("window")
         let within = reader.string("within")
+        let (maxDeleted, maxChanged) = (reader.changeLimit("max_deleted"), reader.changeLimit("max_changed"))
         let columns = reader.table("columns").map(columns)
         if columns?.isEmpty ?? false { reader.report("columns", "a table needs at least one column") }
         reader.finish()
@@ -78,6 +79,8 @@ struct MappingReader {
             table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
             within: within,
             columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
+        mapping.maxDeleted = maxDeleted
+        mapping.maxChanged = maxChanged
         mapping.columns = sorted(mapping)
         return mapping
     }

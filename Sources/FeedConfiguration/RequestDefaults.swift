@@ -20,6 +20,8 @@ struct RequestDefaults {
     var scope: [String: InterpolatedText] = [:]
     var window: String?
     var allowsEmpty: Bool?
+    var maxDeleted: ChangeLimit?
+    var maxChanged: ChangeLimit?
     var acceptStatus: [Int]?
     var retries: Int?
     var retriesUnsafe: Bool?
@@ -62,6 +64,8 @@ struct RequestDefaults {
         window = table.string("window") ?? outer.window
         if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
+        maxDeleted = table.changeLimit("max_deleted") ?? outer.maxDeleted
+        maxChanged = table.changeLimit("max_changed") ?? outer.maxChanged
         acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {
             table.report("accept_status", "\(status) is not a status of success (200 to 299)")

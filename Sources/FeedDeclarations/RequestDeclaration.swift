@@ -27,6 +27,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var window: String?
     /// True where a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
+    /// What one commit may do at most to the rows of the request's scope.
+    public package(set) var limits = ChangeLimits()
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
     /// The number of times that a request that broke off is sent again within its timeout.
@@ -130,6 +132,16 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// Returns the mode in which a mapped table's rows are merged.
     package func sync(of table: TableMapping) -> SyncMode { table.sync ?? (table.within == nil ? sync : .mirror) }
+
+    /// Returns what one commit may do at most to the request's rows of a table.
+    package func limits(of table: String) -> ChangeLimits {
+        guard case .mapping(let mapping) = content,
+            let own = mapping.tables.first(where: { $0.table.lowercased() == table.lowercased() })
+        else { return limits }
+        return ChangeLimits(
+            deleted: own.maxDeleted ?? limits.deleted, changed: own.maxChanged ?? limits.changed,
+            allowsEmpty: limits.allowsEmpty)
+    }
 
     /// Returns the window of a mirrored table: its own, or that of its parents' table.
     package func window(of table: TableMapping) -> MirrorWindow? { window(of: table, below: []) }

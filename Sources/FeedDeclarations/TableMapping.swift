@@ -17,6 +17,9 @@ public struct TableMapping: Sendable, Hashable {
     package var window: String?
     /// The column of the parent to whose rows a mirror's deletions are limited.
     package var within: String?
+    /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
+    package var maxDeleted: ChangeLimit?
+    package var maxChanged: ChangeLimit?
     /// The columns in the table's order: those that `order` names, then the others in the order of the file.
     public package(set) var columns: [ColumnMapping]
     /// True where the columns are those of the table that have the name of a child element or an attribute.

@@ -9,6 +9,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case constraint
         /// The content of a body is larger than its request allows, or no column can hold a value.
         case limit
+        /// A commit would delete or update more rows than its declaration allows.
+        case held
         /// Two sources claim to mirror the same rows.
         case conflict
         /// The store's file is no longer where it was opened.

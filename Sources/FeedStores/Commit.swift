@@ -11,6 +11,8 @@ package struct Commit: Sendable {
     package var state: SourceState
     /// The rows that the changed requests mirror, even where they staged none of them.
     package var mirrors: [MirroredRows]
+    /// What the commit may do at most to the rows of each scope; none where it may do anything.
+    package var limits: [ScopedRows: ChangeLimits] = [:]
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
     /// Called inside the transaction with mirrored rows, the requests of other sources that have written some of them,

@@ -33,7 +33,8 @@ package protocol StoreCommits: AnyObject, Sendable {
     ///
     /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     func plan(
-        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck, source: String,
+        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
+        limits: [ScopedRows: ChangeLimits], source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts
 

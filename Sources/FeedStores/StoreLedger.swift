@@ -31,6 +31,11 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Returns: the sources that were held.
     func release(_ sources: [String]) throws -> [String]
 
+    /// Lets the next commit of each source that would delete or update more rows than allowed do so.
+    ///
+    /// - Parameter end: the time after which the permission is forgotten.
+    func accept(_ sources: [String], until end: Date) throws
+
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.
     func cutWaits(to now: Date) throws

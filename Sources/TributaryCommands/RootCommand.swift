@@ -15,7 +15,7 @@ struct RootCommand: ParsableCommand {
             version: TributaryVersion.current,
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
-                RefreshCommand.self, ReleaseCommand.self, PlanCommand.self, BackupCommand.self,
+                RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, BackupCommand.self,
                 MoveStoreCommand.self,
                 ExportCommand.self, InferCommand.self,
             ])

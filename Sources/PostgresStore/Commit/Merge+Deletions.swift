@@ -73,6 +73,7 @@ extension Merge {
             FROM \(table.sql) m\(conditions.whereClause)
             """, scope.map { .text($0.value) }
         ).affectedRows
+        progress.changes.add(deleted: found, of: ScopedRows(table: mirrored.table, scope: mirrored.scope))
         guard found > 0 else { return nil }
         try connection.execute("ANALYZE \(missing)")
         return ChangedRows(table: table, change: .delete, name: missing)

@@ -15,6 +15,7 @@ extension Merge {
         var counts = MergeCounts()
         if parts.count == 1, let all = try insertAll(parts[0]) {
             counts.inserted = all
+            count(inserted: all, of: parts[0])
             return counts
         }
         let differences = try parts.enumerated().map { try difference(of: $1, number: $0) }
@@ -26,7 +27,10 @@ extension Merge {
             try noteMovedRows(difference.table, from: difference.rows)
         }
         for difference in differences {
-            counts.unchanged += difference.part.counts.rows - difference.new - difference.updated
+            let unchanged = difference.part.counts.rows - difference.new - difference.updated
+            counts.unchanged += unchanged
+            count(
+                inserted: difference.new, updated: difference.updated, unchanged: unchanged, of: difference.part)
         }
         // A known row may come to refer to a new one of its own table, which then has to be there.
         if let table = parts.first?.table.table.name, try details(of: table).refersToItself {

@@ -112,6 +112,7 @@ struct Merge {
         }
         try deletePostponedRows()
         counts += progress.counts
+        let changes = progress.changes
         // Rows that the feed has, but that were deleted or changed along with another: they are inserted again, or
         // PostgreSQL says why they cannot be. Appended rows are in the store already, and must not be appended again.
         for group in groups
@@ -125,6 +126,8 @@ struct Merge {
                 counts.unchanged = max(0, counts.unchanged - again.inserted - again.updated)
             }
         }
+        // They have been counted before.
+        progress.changes = changes
         _ = try refusing(in: nil) { try connection.execute("SET CONSTRAINTS ALL IMMEDIATE") }
         return counts
     }

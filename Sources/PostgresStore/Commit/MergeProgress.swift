@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStores
 
 /// The findings and postponed work of a merge.
 ///
@@ -8,6 +9,8 @@ final class MergeProgress {
     var postponed: [String: ChangedRows] = [:]
     /// The counts of these deletions.
     var counts = MergeCounts()
+    /// What the merge does to each scope, as it is limited.
+    var changes = ScopeChanges()
     /// Tables whose rows foreign keys have deleted or changed along with those of another table.
     var tablesTakenFrom: Set<String> = []
     /// Those of these tables from which rows were taken that may have been merged before.

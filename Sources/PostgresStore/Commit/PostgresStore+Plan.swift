@@ -9,14 +9,15 @@ extension PostgresStore {
     /// Holds the tables' locks as long as a commit of the same stack would.
     /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     package func plan(
-        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck, source: String,
+        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
+        limits: [ScopedRows: ChangeLimits], source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try withMerge { transaction in
             // Thrown, as the transaction is to be rolled back.
             throw PlannedCounts(
                 counts: try transaction.merge(
-                    stack, mirrors: mirrors, of: source, check: checkMirrors, onChange: onChange))
+                    stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, onChange: onChange))
         }
     }
 

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Foundation
 import PostgresClient
 
 /// The transaction in which staged rows are merged: what is done around the merge, and in which order.
@@ -34,6 +35,7 @@ struct StackTransaction {
         // If a table has no rows at all, the rows that its requests stand for are gone.
         let bereft = try claims.bereft(by: merge.stack)
         commit.report.counts = try merge.execute()
+        try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
         let widened = try watch.widen(&commit, strays: merge.strays())
         commit.report.seconds = seconds()
         // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another, send
@@ -64,14 +66,17 @@ struct StackTransaction {
     /// - Parameter source: the source whose claims are checked against those of others; nil if none are.
     func merge(
         _ stack: StagedStack, mirrors: [MirroredRows], of source: String?, check: Commit.MirrorCheck?,
-        onChange: ((PlannedChange) throws -> Void)?
+        limits: [ScopedRows: ChangeLimits] = [:], onChange: ((PlannedChange) throws -> Void)?
     ) throws -> MergeCounts {
         try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         let merge = Merge(
             connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
         try lock(merge)
-        if let source { _ = try claims.rivals(of: source, stack.mirrored(and: mirrors), check: check) }
-        return try merge.execute()
+        guard let source else { return try merge.execute() }
+        _ = try claims.rivals(of: source, stack.mirrored(and: mirrors), check: check)
+        let counts = try merge.execute()
+        try merge.check(limits, of: source, on: Date())
+        return counts
     }
 
     /// Copies the rows to the server, which takes the longest, and then locks the tables. What other commits have left is

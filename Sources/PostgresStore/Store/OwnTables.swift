@@ -103,6 +103,10 @@ enum OwnTables {
             COMMENT ON COLUMN tributary_daemon.sharing IS 'the daemons that it knows of, as a fingerprint';
             """
         ),
+        (
+            "tributary.acceptance",
+            "CREATE TABLE tributary_acceptance (source text PRIMARY KEY, until timestamptz NOT NULL)"
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

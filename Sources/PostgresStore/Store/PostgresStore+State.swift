@@ -112,6 +112,19 @@ extension PostgresStore {
         return sources.filter(released.contains)
     }
 
+    /// Lets the next commit of each source that would delete or update more rows than allowed do so.
+    ///
+    /// - Parameter end: the time after which the permission is forgotten.
+    package func accept(_ sources: [String], until end: Date) throws {
+        try write { connection in
+            _ = try connection.execute(
+                """
+                INSERT INTO tributary_acceptance SELECT unnest($1::text[]), $2::timestamptz
+                ON CONFLICT (source) DO UPDATE SET until = EXCLUDED.until
+                """, [.textArray(try PostgresTextArray(Array(Set(sources)))), PostgresDate.value(end)])
+        }
+    }
+
     /// Makes sources that are switched off due when they are switched on again, even if they were gone.
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }

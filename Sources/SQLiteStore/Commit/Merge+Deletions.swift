@@ -53,6 +53,7 @@ extension Merge {
                 INSERT INTO \(missing) SELECT \(table.locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
                 FROM main.\(table.name.sqlIdentifier) m\(conditions.whereClause)
                 """, StatementArguments(scope.map(\.value)))
+        progress.changes.add(deleted: db.changesCount, of: ScopedRows(table: mirrored.table, scope: mirrored.scope))
         return db.changesCount > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
     }
 

@@ -76,6 +76,7 @@ extension Merge {
         let distinct = try Int.fetchOne(ids) ?? 0
         part.counts.replaced = part.counts.rows - distinct
         counts.unchanged = distinct - counts.inserted
+        count(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
         return counts
     }
 

@@ -50,6 +50,7 @@ struct Merge {
         for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
         try deletePostponedRows()
         counts += progress.counts
+        let changes = progress.changes
         // Rows that the feed has, but that were deleted or changed along with another: they are inserted again, or
         // SQLite says why they cannot be. Appended rows are in the store already, and must not be appended again.
         for group in groups
@@ -61,6 +62,8 @@ struct Merge {
             counts.updated += again.updated
             counts.unchanged = max(0, counts.unchanged - again.inserted - again.updated)
         }
+        // They have been counted before.
+        progress.changes = changes
         for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
     }
@@ -77,6 +80,7 @@ struct Merge {
         var counts = MergeCounts()
         if parts.count == 1, let all = try insertAll(parts[0]) {
             counts.inserted = all
+            count(inserted: all, of: parts[0])
             return counts
         }
         let differences = try parts.enumerated().map { try difference(of: $1, number: $0) }
@@ -96,7 +100,10 @@ struct Merge {
                 counts.inserted += try insert(
                     difference.part, difference.new, from: difference.rows + " WHERE d.is_new ORDER BY d.id")
             }
-            counts.unchanged += difference.part.counts.rows - difference.new - difference.updated
+            let unchanged = difference.part.counts.rows - difference.new - difference.updated
+            counts.unchanged += unchanged
+            count(
+                inserted: difference.new, updated: difference.updated, unchanged: unchanged, of: difference.part)
         }
         return counts
     }

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 
 /// The findings and postponed work of a merge.
 ///
@@ -9,6 +10,8 @@ final class MergeProgress {
     var postponed: [String: ChangedRows] = [:]
     /// The counts of these deletions.
     var counts = MergeCounts()
+    /// What the merge does to each scope, as it is limited.
+    var changes = ScopeChanges()
     /// Tables whose rows foreign keys have deleted or changed along with those of another table.
     var tablesTakenFrom: Set<String> = []
     /// Those of these tables from which rows were taken that may have been merged before.

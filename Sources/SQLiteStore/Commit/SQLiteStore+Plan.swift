@@ -1,6 +1,7 @@
 package import FeedModel
 package import FeedStaging
 package import FeedStores
+import Foundation
 import GRDB
 
 extension SQLiteStore {
@@ -10,7 +11,7 @@ extension SQLiteStore {
     /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     package func plan(
         _ stack: StagedStack, mirrors: [MirroredRows],
-        checkMirrors: @escaping Commit.MirrorCheck,
+        checkMirrors: @escaping Commit.MirrorCheck, limits: [ScopedRows: ChangeLimits],
         source: String, onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
@@ -27,6 +28,7 @@ extension SQLiteStore {
                     try stack.writeBatches(db)
                     counts = try merge.execute()
                     try db.checkForeignKeys()
+                    try merge.check(limits, of: source, on: Date())
                     return .rollback
                 }
             } catch let error as DatabaseError {

@@ -78,5 +78,11 @@ enum OwnTables {
         migrator.registerMigration("tributary.request-schema") { db in
             try db.execute(sql: "ALTER TABLE tributary_request ADD COLUMN schema TEXT")
         }
+        migrator.registerMigration("tributary.acceptance") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE tributary_acceptance (source TEXT PRIMARY KEY NOT NULL, until TEXT NOT NULL) WITHOUT ROWID
+                    """)
+        }
     }
 }

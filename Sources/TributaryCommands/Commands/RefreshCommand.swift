@@ -17,19 +17,9 @@ struct RefreshCommand: ProgramCommand {
     var json = false
 
     private struct Result: Encodable {
-        /// The process's id, on a store in a file.
         var daemon: Int32?
-        /// The daemons' names, on a store that several share.
         var daemons: [String]?
         var sources: [String]
-
-        init(_ asked: RefreshRequest.Asked, _ sources: [String]) {
-            switch asked {
-            case .process(let id): daemon = id
-            case .daemons(let names): daemons = names
-            }
-            self.sources = sources
-        }
     }
 
     func run(_ program: Program) async throws {
@@ -38,7 +28,8 @@ struct RefreshCommand: ProgramCommand {
         let daemon = try RefreshRequest(configuration: configuration).send(sources)
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
         if json {
-            Terminal.print(try JSONOutput.line(Result(daemon, asked)))
+            let result = Result(daemon: daemon.process, daemons: daemon.daemons, sources: asked)
+            Terminal.print(try JSONOutput.line(result))
         } else {
             Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
         }

@@ -21,9 +21,7 @@ struct ReleaseCommand: ProgramCommand {
 
     private struct Result: Encodable {
         var released: [String]
-        /// The process's id, on a store in a file.
         var daemon: Int32?
-        /// The daemons' names, on a store that several share.
         var daemons: [String]?
     }
 
@@ -33,9 +31,7 @@ struct ReleaseCommand: ProgramCommand {
         let released = try StoreReader(configuration).release(sources)
         let asked = try released.isEmpty ? nil : RefreshRequest(configuration: configuration).sendIfPossible(released)
         if json {
-            var result = Result(released: released)
-            if case .process(let id) = asked { result.daemon = id }
-            if case .daemons(let names) = asked { result.daemons = names }
+            let result = Result(released: released, daemon: asked?.process, daemons: asked?.daemons)
             return Terminal.print(try JSONOutput.line(result))
         }
         for source in sources {

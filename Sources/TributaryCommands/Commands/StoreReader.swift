@@ -3,7 +3,7 @@ import FeedModel
 import FeedStores
 import TributaryStores
 
-/// Gives `history` and `release` access to the store. A store that does not exist yet counts as empty, and is
+/// Gives `history`, `release` and `accept` access to the store. A store that does not exist yet counts as empty, and is
 /// not created.
 struct StoreReader {
     private let configuration: TributaryConfiguration
@@ -12,6 +12,14 @@ struct StoreReader {
 
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
         try configuration.openExistingStore()?.runs(of: source, failed: failed, limit: limit) ?? []
+    }
+
+    /// - Throws: ``Failure`` where there is no store yet, in which nothing can be deleted.
+    func accept(_ sources: [String], until end: Date) throws {
+        guard let store = try configuration.openExistingStore(isWritten: true) else {
+            throw Failure.failed("there is no store yet, so that nothing can be deleted")
+        }
+        try store.accept(sources, until: end)
     }
 
     /// - Returns: the names of those sources that were held.

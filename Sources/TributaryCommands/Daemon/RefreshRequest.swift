@@ -11,6 +11,12 @@ struct RefreshRequest {
         case process(Int32)
         case daemons([String])
 
+        /// The process's id, on a store in a file.
+        var process: Int32? { if case .process(let id) = self { id } else { nil } }
+
+        /// The daemons' names, on a store that several share.
+        var daemons: [String]? { if case .daemons(let names) = self { names } else { nil } }
+
         /// For people.
         var text: String {
             switch self {

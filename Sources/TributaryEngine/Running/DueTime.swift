@@ -21,13 +21,14 @@ enum DueTime {
     /// Returns the state of a source after a run.
     ///
     /// - Parameters:
+    ///   - isHeld: true where the commit would have done more than the declaration allows.
     ///   - advice: the responses' advice on the time of the next run.
     ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
     static func state(
-        after outcome: RunOutcome, error: String?, source: SourceDeclaration, last: SourceState, startedAt: Date,
-        now: Date, advice: PollAdvice = PollAdvice(), jitter: Double = .random(in: 0...1)
+        after outcome: RunOutcome, error: String?, isHeld: Bool = false, source: SourceDeclaration, last: SourceState,
+        startedAt: Date, now: Date, advice: PollAdvice = PollAdvice(), jitter: Double = .random(in: 0...1)
     ) -> SourceState {
-        var state = decided(outcome, error, source, last, startedAt, now, advice, jitter)
+        var state = decided(outcome, error, isHeld, source, last, startedAt, now, advice, jitter)
         state.declared = source.identity
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
@@ -36,8 +37,8 @@ enum DueTime {
     }
 
     private static func decided(
-        _ outcome: RunOutcome, _ error: String?, _ source: SourceDeclaration, _ last: SourceState, _ startedAt: Date,
-        _ now: Date, _ advice: PollAdvice, _ jitter: Double
+        _ outcome: RunOutcome, _ error: String?, _ isHeld: Bool, _ source: SourceDeclaration, _ last: SourceState,
+        _ startedAt: Date, _ now: Date, _ advice: PollAdvice, _ jitter: Double
     ) -> SourceState {
         var state = last
         state.source = source.name
@@ -84,7 +85,8 @@ enum DueTime {
                     )
                 }
             } else {
-                let times = state.failures == 1 ? "failed" : "failed \(state.failures) times in a row"
+                let verb = isHeld ? "held back" : "failed"
+                let times = state.failures == 1 ? verb : "\(verb) \(state.failures) times in a row"
                 state.note = join(state.note, "\(times); asked again \(time(due))")
             }
         case .cancelled:

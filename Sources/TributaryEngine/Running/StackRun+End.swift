@@ -22,6 +22,7 @@ extension StackRun {
         var commit = commit(ending)
         commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
+        commit.limits = limits
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
@@ -40,6 +41,16 @@ extension StackRun {
         }
     }
 
+    /// What the changed requests may do at most to the rows of their tables.
+    var limits: [ScopedRows: ChangeLimits] {
+        source.requests.indices.filter { results[$0].report.outcome == .parsed }.reduce(into: [:]) { limits, index in
+            let request = source.requests[index]
+            for table in results[index].state?.tables ?? [] {
+                limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
+            }
+        }
+    }
+
     var checkMirrors: Commit.MirrorCheck {
         { [source, configuration = environment.configuration] rows, others, comparison in
             try StackDecision.checkMirror(
@@ -49,7 +60,8 @@ extension StackRun {
 
     func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        return Ending(outcome: .discarded, error: shown(error))
+        let isHeld = (error as? StoreError)?.code == .held
+        return Ending(outcome: .discarded, error: shown(error), isHeld: isHeld)
     }
 
     /// Returns an error's text without secrets, and without captured values, which may authenticate later requests.
@@ -80,12 +92,15 @@ extension StackRun {
     struct Ending {
         var outcome: RunOutcome
         var error: String?
+        /// True where the commit would have done more than the declaration allows.
+        var isHeld = false
     }
 
     func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
         var next = DueTime.state(
-            after: ending.outcome, error: ending.error, source: source, last: state, startedAt: startedAt, now: now,
+            after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: state,
+            startedAt: startedAt, now: now,
             advice: advice)
         next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds

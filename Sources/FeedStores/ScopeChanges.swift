@@ -1,0 +1,67 @@
+package import FeedModel
+
+/// What a commit does to the rows of each scope that it mirrors or updates, as its merge counts them.
+package struct ScopeChanges: Sendable {
+    private struct Counts {
+        var deleted = 0
+        /// Rows that the feed has and the store had, different or not.
+        var known = 0
+        var updated = 0
+        var inserted = 0
+    }
+
+    private var counts: [ScopedRows: Counts] = [:]
+
+    package init() {}
+
+    package mutating func add(deleted: Int, of rows: ScopedRows) { counts[rows, default: Counts()].deleted += deleted }
+
+    /// - Parameter unchanged: rows that the store has as the feed has them.
+    package mutating func add(inserted: Int, updated: Int, unchanged: Int, of rows: ScopedRows) {
+        counts[rows, default: Counts()].inserted += inserted
+        counts[rows, default: Counts()].updated += updated
+        counts[rows, default: Counts()].known += updated + unchanged
+    }
+
+    /// Checks the counts against what is allowed.
+    ///
+    /// - Parameters:
+    ///   - limits: of some scopes; the others have none.
+    ///   - count: returns the number of a scope's rows after the merge. It is asked where the rows that the merge has
+    ///     looked at may not be all.
+    /// - Throws: ``StoreError`` of the code `held`, naming the table, the figures and the limit.
+    package func check(_ limits: [ScopedRows: ChangeLimits], source: String, count: (ScopedRows) throws -> Int) throws {
+        for (rows, counts) in counts.sorted(by: { $0.key.table < $1.key.table }) {
+            guard let limits = limits[rows] else { continue }
+            let seen = counts.deleted + counts.known
+            let isEmptied = limits.allowsEmpty && counts.known + counts.inserted == 0
+            // Every row of the scope was looked at where the table is mirrored, but for those before a window.
+            if !isEmptied, let limit = limits.deleted, counts.deleted > 0,
+                limit.isExceeded(by: counts.deleted, of: seen)
+            {
+                throw StoreError.held(rows, "delete", counts.deleted, of: seen, "max_deleted", limit, source: source)
+            }
+            // More rows are updated than the limit allows of those in the feed: perhaps not of all.
+            if let limit = limits.changed, counts.updated > 0, limit.isExceeded(by: counts.updated, of: seen) {
+                let all = max(seen, try count(rows) - counts.inserted + counts.deleted)
+                guard limit.isExceeded(by: counts.updated, of: all) else { continue }
+                throw StoreError.held(rows, "update", counts.updated, of: all, "max_changed", limit, source: source)
+            }
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static func held(
+        _ rows: ScopedRows, _ verb: String, _ changed: Int, of all: Int, _ key: String, _ limit: ChangeLimit,
+        source: String
+    ) -> StoreError {
+        let scope = rows.scope.sorted { $0.key < $1.key }.map { "\($0.key) = '\($0.value)'" }.joined(separator: ", ")
+        return StoreError(
+            .held,
+            "the commit would \(verb) \(changed) of the \(all) rows of table '\(rows.table)'"
+                + (scope.isEmpty ? "" : " with \(scope)")
+                + ", which is more than \(key) = \(limit) allows; if the feed is "
+                + "right, `tributary accept \(source)` lets it through once")
+    }
+}

@@ -1,0 +1,174 @@
+import FeedModel
+import FeedStores
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+import TributaryStores
+
+@testable import TributaryEngine
+
+/// Commits that would delete or change more rows than `max_deleted` and `max_changed` allow.
+@Suite(.onEachStore) struct FuseTests {
+    private static func mapping(_ options: String = "", path: String = "/a", tableOptions: String = "") -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL\(path)"
+        sync = "mirror"
+        \(options)
+        [[sources.s.requests.tables]]
+        table = "thing"
+        element = "item"
+        key = ["id"]
+        columns = { id = "@id", name = "name" }
+        \(tableOptions)
+
+        """
+    }
+
+    private static func items(_ ids: Range<Int>, name: String = "n") -> String {
+        EngineFixture.items(ids.map(String.init), name: name)
+    }
+
+    /// Commits the items from 0 to 199, and then expects that a document is held back, and leaves nothing.
+    private func expectHeld(
+        _ document: String, _ mapping: String = mapping(), _ expected: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.items(0..<200))
+            try await fixture.sync(mapping)
+            let before = try fixture.dump()
+            fixture.server.document("/a", document)
+            let report = try #require(try await fixture.sync(mapping).first)
+            #expect(report.outcome == .discarded, sourceLocation: sourceLocation)
+            let error = report.error ?? ""
+            #expect(error.contains(expected) && error.contains("tributary accept s"), sourceLocation: sourceLocation)
+            #expect(try fixture.dump() == before, sourceLocation: sourceLocation)
+            let note = try fixture.rows("SELECT note FROM tributary_source")
+            #expect(note.first?.contains("held back; asked again") == true, sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func halfAListIsHeldBack() async throws {
+        try await expectHeld(
+            Self.items(0..<90),
+            "would delete 110 of the 200 rows of table 'thing', which is more than max_deleted = 50%")
+    }
+
+    @Test func renumberedItemsAreHeldBack() async throws {
+        try await expectHeld(Self.items(1000..<1200), "would delete 200 of the 200 rows")
+    }
+
+    @Test func limitsAreNumbersOrParts() async throws {
+        try await expectHeld(Self.items(0..<197), Self.mapping("max_deleted = 2"), "delete 3 of the 200 rows")
+        try await expectHeld(
+            Self.items(0..<190), Self.mapping("max_deleted = 2", tableOptions: "max_deleted = \"2.5%\""),
+            "delete 10 of the 200 rows of table 'thing', which is more than max_deleted = 2.5%")
+        try await expectHeld(
+            Self.items(0..<200, name: "0"), Self.mapping("max_changed = \"50%\""),
+            "would update 200 of the 200 rows of table 'thing', which is more than max_changed = 50%")
+    }
+
+    @Test func whatTheLimitsAllowIsCommitted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func sync(_ items: Range<Int>, _ options: String = "", name: String = "n") async throws -> MergeCounts? {
+                fixture.server.document("/a", Self.items(items, name: name))
+                let report = try await fixture.sync(Self.mapping(options)).first
+                #expect(report?.error == nil)
+                return report?.counts
+            }
+            #expect(try await sync(0..<200)?.inserted == 200)
+            #expect(try await sync(0..<100)?.deleted == 100)
+            // A hundred rows are few.
+            #expect(try await sync(0..<1)?.deleted == 99)
+            #expect(try await sync(0..<300)?.inserted == 299)
+            #expect(try await sync(0..<300, name: "other")?.updated == 300)
+            #expect(try await sync(0..<9, "max_deleted = \"100%\"", name: "other")?.deleted == 291)
+            #expect(try await sync(0..<300, name: "other")?.inserted == 291)
+            #expect(try await sync(0..<0, "allow_empty = true")?.deleted == 300)
+        }
+    }
+
+    @Test func eachScopeIsLookedAt() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let two =
+                Self.mapping("scope = { shop = \"a\" }", path: "/a")
+                + Self.mapping("scope = { shop = \"b\" }", path: "/b")
+            fixture.server.document("/a", Self.items(0..<1000))
+            fixture.server.document("/b", Self.items(1000..<1150))
+            try await fixture.sync(two)
+            let before = try fixture.dump()
+            fixture.server.document("/a", Self.items(0..<1001))
+            fixture.server.document("/b", Self.items(1000..<1010))
+            // The stack is one: nothing of the first request is committed either.
+            let report = try await fixture.sync(two).first
+            #expect(report?.error?.contains("delete 140 of the 150 rows of table 'thing' with shop = 'b'") == true)
+            #expect(try fixture.dump() == before)
+        }
+    }
+
+    @Test func whatIsAcceptedPassesOnce() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            func sync(_ items: Range<Int>) async throws -> RunOutcome? {
+                fixture.server.document("/a", Self.items(items))
+                return try await fixture.sync(mapping).first?.outcome
+            }
+            func accept(until end: Date) throws {
+                let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+                try store.accept(["s", "s"], until: end)
+                try store.close()
+            }
+            #expect(try await sync(0..<400) == .committed)
+            try accept(until: Date() - 1)
+            #expect(try await sync(0..<150) == .discarded)
+            try accept(until: Date() + 60)
+            // A commit that needs no permission leaves it.
+            #expect(try await sync(0..<399) == .committed)
+            #expect(try await sync(0..<150) == .committed)
+            #expect(try await sync(0..<10) == .discarded)
+            #expect(try fixture.rows("SELECT count(*) FROM thing") == ["150"])
+        }
+    }
+
+    @Test func anUpsertIsMeasuredByAllRowsOfItsScope() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping("max_changed = \"50%\"").replacing("mirror", with: "upsert")
+            fixture.server.document("/a", Self.items(0..<200))
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", Self.items(0..<90, name: "new"))
+            #expect(try await fixture.sync(mapping).first?.counts.updated == 90)
+            fixture.server.document("/a", Self.items(0..<110, name: "newer"))
+            let report = try await fixture.sync(mapping).first
+            #expect(report?.error?.contains("would update 110 of the 200 rows") == true)
+        }
+    }
+
+    @Test func aPlanTellsWhatWouldBeHeldBack() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.items(0..<200))
+            try await fixture.sync(Self.mapping())
+            fixture.server.document("/a", Self.items(0..<9))
+            let service = try fixture.service(Self.mapping(), clock: SystemClock())
+            let source = try #require(try fixture.configuration(Self.mapping())[source: "s"])
+            var problem = ""
+            do {
+                _ = try await service.plan(source, bodies: [:], ignoresValidators: true) { _ in }
+            } catch {
+                problem = "\(error)"
+            }
+            #expect(problem.contains("would delete 191 of the 200 rows"))
+            try service.store.close()
+        }
+    }
+
+    @Test func mistakesInLimitsAreReported() async throws {
+        for (value, expected) in [
+            ("\"half\"", "expected a number of rows, or a part from \"0%\" to \"100%\", found 'half'"),
+            ("\"101%\"", "found '101%'"), ("-1", "found '-1'"), ("true", "a number of rows, or a part such as \"50%\""),
+        ] {
+            try await EngineFixture.expectMistake(Self.mapping("max_deleted = \(value)"), expected)
+        }
+    }
+}
