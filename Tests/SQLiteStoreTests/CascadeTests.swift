@@ -78,7 +78,9 @@ import Testing
             try stage(context, ["p2"], "new ")
             let stack = try context.finish()
             let told = Mutex<[String]>([])
-            let planned = try fixture.store.plan(stack, mirrors: [], checkMirrors: { _, _, _ in }, source: "source") {
+            let planned = try fixture.store.plan(
+                stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], source: "source"
+            ) {
                 change in
                 func text(_ values: PlannedChange.Values) -> String {
                     values.map { "\($0.value)" }.joined(separator: "|")

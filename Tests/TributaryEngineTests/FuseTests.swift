@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
@@ -32,7 +33,7 @@ import TributaryStores
 
     /// Commits the items from 0 to 199, and then expects that a document is held back, and leaves nothing.
     private func expectHeld(
-        _ document: String, _ mapping: String = mapping(), _ expected: String,
+        _ document: String, mapping: String = mapping(), _ expected: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await EngineFixture.with { (fixture) async throws in
@@ -61,12 +62,12 @@ import TributaryStores
     }
 
     @Test func limitsAreNumbersOrParts() async throws {
-        try await expectHeld(Self.items(0..<197), Self.mapping("max_deleted = 2"), "delete 3 of the 200 rows")
+        try await expectHeld(Self.items(0..<197), mapping: Self.mapping("max_deleted = 2"), "delete 3 of the 200 rows")
         try await expectHeld(
-            Self.items(0..<190), Self.mapping("max_deleted = 2", tableOptions: "max_deleted = \"2.5%\""),
+            Self.items(0..<190), mapping: Self.mapping("max_deleted = 2", tableOptions: "max_deleted = \"2.5%\""),
             "delete 10 of the 200 rows of table 'thing', which is more than max_deleted = 2.5%")
         try await expectHeld(
-            Self.items(0..<200, name: "0"), Self.mapping("max_changed = \"50%\""),
+            Self.items(0..<200, name: "0"), mapping: Self.mapping("max_changed = \"50%\""),
             "would update 200 of the 200 rows of table 'thing', which is more than max_changed = 50%")
     }
 

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 import GRDB
 
 /// Rows that the feed no longer has.

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import FeedStores
+import Foundation
 import TributaryStores
 
 /// Gives `history`, `release` and `accept` access to the store. A store that does not exist yet counts as empty, and is
