@@ -10,7 +10,8 @@ struct RootCommand: ParsableCommand {
             commandName: URL(fileURLWithPath: CommandLine.arguments.first ?? "tributary").lastPathComponent,
             abstract: "Keeps one relational store in step with many remote XML feeds.",
             discussion: """
-                Exit status: 0 done; 1 some source was discarded; 64 wrong usage; 78 wrong configuration.
+                Exit status: 0 done; 1 some source was discarded; 2 'plan' found a difference; 64 wrong usage; 74 the \
+                daemon's store was replaced while it ran; 78 wrong configuration.
                 """,
             version: TributaryVersion.current,
             subcommands: [

@@ -27,6 +27,16 @@ extension TributaryConfiguration {
         try SQLiteStore(path: path, schema: schema)
     }
 
+    /// Returns true where there is a store, perhaps of an earlier version.
+    ///
+    /// - Throws: `StoreError` where the server cannot be asked.
+    package func hasStore() throws -> Bool {
+        switch store {
+        case .file(let path): FileManager.default.fileExists(atPath: path)
+        case .server(let url): try PostgresStore.exists(at: url)
+        }
+    }
+
     /// Opens the main store, where there is one.
     ///
     /// - Parameter isWritten: false where it is opened as it is, for reading.

@@ -48,6 +48,18 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Returns true where the database has tables of Tributary's.
+    ///
+    /// - Throws: ``StoreError`` naming the server, and what to do.
+    package static func exists(at url: String) throws -> Bool {
+        var exists = false
+        _ = try opening(url) { connection in
+            try check(connection)
+            exists = try OwnTables.exist(connection)
+        }
+        return exists
+    }
+
     /// Opens an existing store as it is, for reading: creates nothing, and may be connected to a standby.
     ///
     /// - Throws: ``StoreError``, also where the database has no tables of Tributary's.

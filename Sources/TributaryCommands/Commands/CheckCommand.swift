@@ -64,6 +64,9 @@ struct CheckCommand: ProgramCommand {
         }
         let existing: (any MainStore)?
         do {
+            if isOnServer, try !configuration.hasStore() {
+                return ([], ["the database has no tables of Tributary's yet; the first run creates them"])
+            }
             existing = try configuration.openExistingStore()
         } catch let error as StoreError {
             return (["\(configuration.file): store.\(isOnServer ? "url" : "path"): \(error)"], [])

@@ -88,7 +88,7 @@ struct MoveStoreCommand: ProgramCommand {
         switch new.store {
         case .file(let path): lines.append("path   = \(Self.quoted(path))")
         // It may hold a password.
-        case .server: lines.append("url    = the connection string that was given as --to")
+        case .server: lines.append("url    = \"…\"   # the connection string that was given as --to")
         }
         if let path = new.schemaPath { lines.append("schema = \(Self.quoted(path))") }
         if old.schemaAfterPath != nil, new.schemaAfterPath == nil {

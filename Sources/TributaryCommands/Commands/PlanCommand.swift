@@ -50,7 +50,7 @@ struct PlanCommand: ProgramCommand {
         } else {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             let copy = folder.appendingPathComponent("store.sqlite").path
-            try configuration.openExistingStore()?.copy(nil, to: copy)
+            if try configuration.hasStore() { try configuration.openExistingStore()?.copy(nil, to: copy) }
             configuration.store = .file(copy)
         }
         let report = Mutex(PlanReport(limit: limit))
@@ -98,7 +98,7 @@ struct PlanCommand: ProgramCommand {
     private func isPrepared(
         _ source: SourceDeclaration, _ configuration: TributaryConfiguration, _ program: Program
     ) throws -> Bool {
-        guard let store = try configuration.openExistingStore() else { return false }
+        guard try configuration.hasStore(), let store = try configuration.openExistingStore() else { return false }
         defer { try? store.close() }
         return try source.requests.allSatisfy { try $0.isPrepared(in: store, parsers: program.parsers) }
     }

@@ -96,6 +96,7 @@ actor DaemonGroup {
         for message in messages {
             switch message {
             case .refresh(let names):
+                guard names.isEmpty || names.contains(where: ownership.owns) else { break }
                 logger.notice(
                     "Refreshing", metadata: ["sources": names.isEmpty ? "all" : "\(names.joined(separator: ","))"])
                 scheduler.refresh(names.isEmpty ? nil : names)
