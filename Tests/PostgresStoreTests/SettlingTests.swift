@@ -2,6 +2,7 @@ import FeedModel
 import Foundation
 import PostgresClient
 import PostgresServer
+import Synchronization
 import Testing
 
 @testable import FeedStaging
@@ -11,6 +12,12 @@ import Testing
 /// Commits that end otherwise than by an answer to COMMIT, or by many failures.
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct SettlingTests {
     /// Whoever asks a standby that is behind would learn that a run was not recorded, and record it twice.
+    /// Whether something has ended, for loops that would else wait for what cannot come any more.
+    private final class End: Sendable {
+        let hasCome = Mutex(false)
+        var isThere: Bool { hasCome.withLock(\.self) }
+    }
+
     @Test func aStandbyIsNotAskedForTheOutcomeOfACommit() async throws {
         try await withReplicatedServers { (primary, standby) async throws in
             let hosts = "host=\(primary.folder),\(standby.folder) dbname=postgres user=postgres"
@@ -26,17 +33,21 @@ import Testing
                 """)
             try other.execute("SELECT pg_wal_replay_pause()")
             while try other.execute("SELECT pg_get_wal_replay_pause_state()")[0].string(0) != "paused" {}
-            async let report = store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
-            while try observer.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'").isEmpty {
-                await Task.yield()
+            let end = End()
+            let commit = Task {
+                defer { end.hasCome.withLock { $0 = true } }
+                return try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
             }
+            let waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            while try !end.isThere && observer.execute(waiting).isEmpty { await Task.yield() }
             try primary.stop(.immediate)
             let asking =
                 "SELECT 1 FROM pg_stat_activity WHERE application_name = 'tributary' AND pid <> pg_backend_pid()"
-            while try other.execute(asking).isEmpty { await Task.yield() }
+            while try !end.isThere && other.execute(asking).isEmpty { await Task.yield() }
+            #expect(!end.isThere)
             try other.execute("SELECT pg_wal_replay_resume()")
             try primary.start()
-            _ = try await report
+            _ = try await commit.value
             #expect(try store.runs(limit: 9).map(\.source) == ["s"])
             try store.close()
         }
