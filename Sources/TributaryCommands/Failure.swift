@@ -23,7 +23,7 @@ struct Failure: Error, CustomStringConvertible {
         case let error as StoreError: failure = .failed(error.description)
         default: return error
         }
-        FileHandle.standardError.write(Data((failure.description + "\n").utf8))
+        FileHandle.standardError.show(failure.description + "\n")
         return failure.status
     }
 }

@@ -62,6 +62,12 @@ final class RunningProgram: Sendable {
 
     func signal(_ signal: Int32) { kill(identifier, signal) }
 
+    /// Stops listening, as a reader does that has ended.
+    func closeOutput() throws {
+        try output.close()
+        try errors.close()
+    }
+
     /// Its exit status; negative for a signal.
     func end() async -> Int32 { await ending.value.status }
 

@@ -36,6 +36,16 @@ import Testing
         }
     }
 
+    @Test func aSyncWhoseOutputNobodyReadsCommits() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 25)
+            let sync = try fixture.program.start(["sync"])
+            try sync.closeOutput()
+            #expect(await sync.end() == 0)
+            #expect(try dumpRows(path: fixture.storePath).count == 35)
+        }
+    }
+
     @Test func aDiscardedSourceIsExitStatus1AndStatusSaysWhy() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 5)

@@ -119,7 +119,8 @@ import TributaryStores
             let before = try fixture.old.rows(question)
             try fixture.old.store.execute(
                 "DROP TABLE item, tributary_run, tributary_change, tributary_source, tributary_request, tributary_host, "
-                    + "tributary_claims, tributary_forgotten, tributary_daemon, tributary_migration")
+                    + "tributary_claims, tributary_forgotten, tributary_daemon, tributary_acceptance, "
+                    + "tributary_migration")
             try await back.move(Self.source)
             #expect(try fixture.old.rows(question) == before)
         }

@@ -64,10 +64,15 @@ package final class SQLiteStore: MainStore {
                 if let schema { try pool.writeWithoutTransaction { try $0.run(schema: schema) } }
             }
         } catch let error as DatabaseError {
+            let advice =
+                switch error.resultCode {
+                case .SQLITE_NOTADB: "; it is no database of SQLite's, or an encrypted one"
+                case .SQLITE_CANTOPEN: "; check that its folder exists, and that this user may write there"
+                default: error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""
+                }
             throw StoreError(
                 .unavailable,
-                "the store \(self.path) cannot be opened: \(error.message ?? error.description)"
-                    + (error.sql.map { ", in \"\($0.prefix(200))\"" } ?? ""))
+                "the store \(self.path) cannot be opened: \(error.message ?? error.description)\(advice)")
         }
     }
 

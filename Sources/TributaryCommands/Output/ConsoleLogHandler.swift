@@ -25,7 +25,7 @@ struct ConsoleLogHandler: LogHandler {
             isJournal ? "<\(Self.priority(event.level))>" : "\(Self.time()) \(event.level.rawValue.uppercased()) "
         // A single write, so that lines of several threads stay whole.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { prefix + $0 + "\n" }.joined()
-        FileHandle.standardError.write(Data(lines.utf8))
+        FileHandle.standardError.show(lines)
     }
 
     private static func time() -> String {

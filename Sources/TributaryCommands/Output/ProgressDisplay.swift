@@ -62,7 +62,7 @@ final class ProgressDisplay: Sendable {
     /// Moves the cursor up over the bars, and clears everything from there.
     private func clear(_ state: inout State) {
         guard state.drawnLines > 0 else { return }
-        FileHandle.standardOutput.write(Data("\u{1B}[\(state.drawnLines)A\u{1B}[J".utf8))
+        FileHandle.standardOutput.show("\u{1B}[\(state.drawnLines)A\u{1B}[J")
         state.drawnLines = 0
     }
 

@@ -28,5 +28,5 @@ struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 
-    static func print(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+    static func print(_ text: String) { FileHandle.standardOutput.show(text + "\n") }
 }
