@@ -44,7 +44,9 @@ package struct Program: Sendable {
         _ configuration: TributaryConfiguration, logger: Logger,
         onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws -> SyncService {
-        try SyncService(
+        // Whoever reads the output may end before the runs do.
+        signal(SIGPIPE, SIG_IGN)
+        return try SyncService(
             configuration: configuration, parsers: parsers, logger: logger, registerMigrations: registerMigrations,
             onProgress: onProgress)
     }
