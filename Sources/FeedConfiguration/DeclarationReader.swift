@@ -111,26 +111,6 @@ final class DeclarationReader {
         value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
     }
 
-    /// Returns a number of rows, or a part of them such as `"50%"`.
-    func changeLimit(_ key: String) -> ChangeLimit? {
-        guard
-            let text = value(
-                key, "a number of rows, or a part such as \"50%\"",
-                { value in
-                    switch value {
-                    case .string(let text): text
-                    case .integer(let number): String(number)
-                    default: nil
-                    }
-                })
-        else { return nil }
-        guard let limit = ChangeLimit(text) else {
-            report(key, "expected a number of rows, or a part from \"0%\" to \"100%\", found '\(text)'")
-            return nil
-        }
-        return limit
-    }
-
     func positiveInteger(_ key: String, upTo most: Int) -> Int? {
         integer(key, from: 1, or: "an integer above 0", upTo: most)
     }

@@ -8,7 +8,13 @@ public struct MergeCounts: Sendable, Equatable, Codable {
     /// Rows of the feed that a later row with the same key replaced in the same run.
     public var replaced = 0
 
-    public init() {}
+    public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, unchanged: Int = 0, replaced: Int = 0) {
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.unchanged = unchanged
+        self.replaced = replaced
+    }
 
     package static func += (left: inout MergeCounts, right: MergeCounts) {
         left.inserted += right.inserted

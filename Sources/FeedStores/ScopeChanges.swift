@@ -1,4 +1,5 @@
 package import FeedModel
+package import FeedStaging
 
 /// What a commit does to the rows of each scope that it mirrors or updates, as its merge counts them.
 package struct ScopeChanges: Sendable {
@@ -17,7 +18,8 @@ package struct ScopeChanges: Sendable {
     package mutating func add(deleted: Int, of rows: ScopedRows) { counts[rows, default: Counts()].deleted += deleted }
 
     /// - Parameter unchanged: rows that the store has as the feed has them.
-    package mutating func add(inserted: Int, updated: Int, unchanged: Int, of rows: ScopedRows) {
+    package mutating func add(inserted: Int, updated: Int = 0, unchanged: Int = 0, of part: StagedStack.Part) {
+        let rows = ScopedRows(table: part.table.table.name, scope: part.table.scope)
         counts[rows, default: Counts()].inserted += inserted
         counts[rows, default: Counts()].updated += updated
         counts[rows, default: Counts()].known += updated + unchanged
@@ -29,9 +31,24 @@ package struct ScopeChanges: Sendable {
     ///   - limits: of some scopes; the others have none.
     ///   - count: returns the number of a scope's rows after the merge. It is asked where the rows that the merge has
     ///     looked at may not be all.
+    ///   - isAccepted: uses up the permission to do more; false where there is none.
     /// - Throws: ``StoreError`` of the code `held`, naming the table, the figures and the limit.
-    package func check(_ limits: [ScopedRows: ChangeLimits], source: String, count: (ScopedRows) throws -> Int) throws {
-        for (rows, counts) in counts.sorted(by: { $0.key.table < $1.key.table }) {
+    package func check(
+        _ limits: [ScopedRows: ChangeLimits], source: String, count: (ScopedRows) throws -> Int,
+        isAccepted: () throws -> Bool
+    ) throws {
+        do {
+            try check(limits, source, count)
+        } catch let error as StoreError where error.code == .held {
+            guard try isAccepted() else { throw error }
+        }
+    }
+
+    private func check(
+        _ limits: [ScopedRows: ChangeLimits], _ source: String, _ count: (ScopedRows) throws -> Int
+    ) throws {
+        let inOrder = counts.sorted { ($0.key.table, $0.key.text) < ($1.key.table, $1.key.text) }
+        for (rows, counts) in inOrder {
             guard let limits = limits[rows] else { continue }
             let seen = counts.deleted + counts.known
             let isEmptied = limits.allowsEmpty && counts.known + counts.inserted == 0
@@ -56,12 +73,18 @@ extension StoreError {
         _ rows: ScopedRows, _ verb: String, _ changed: Int, of all: Int, _ key: String, _ limit: ChangeLimit,
         source: String
     ) -> StoreError {
-        let scope = rows.scope.sorted { $0.key < $1.key }.map { "\($0.key) = '\($0.value)'" }.joined(separator: ", ")
-        return StoreError(
+        StoreError(
             .held,
             "the commit would \(verb) \(changed) of the \(all) rows of table '\(rows.table)'"
-                + (scope.isEmpty ? "" : " with \(scope)")
-                + ", which is more than \(key) = \(limit) allows; if the feed is "
-                + "right, `tributary accept \(source)` lets it through once")
+                + (rows.scope.isEmpty ? "" : " with \(rows.text)")
+                + ", which is more than \(key) = \(limit) allows; if the feed is right, `tributary accept \(source)` "
+                + "lets it through once")
+    }
+}
+
+extension ScopedRows {
+    /// The scope for people: `shop = 'a', region = 'north'`.
+    fileprivate var text: String {
+        scope.sorted { $0.key < $1.key }.map { "\($0.key) = '\($0.value)'" }.joined(separator: ", ")
     }
 }

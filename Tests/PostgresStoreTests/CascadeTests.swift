@@ -37,7 +37,7 @@ import Testing
                 """)
             // p3 is not in the feed either, and is counted once.
             let deleted = try fixture.commit([parents(["p2"])])
-            #expect(deleted == counts(updated: 1, deleted: 7, unchanged: 1))
+            #expect(deleted == MergeCounts(updated: 1, deleted: 7, unchanged: 1))
             let changes = try fixture.rows(
                 """
                 SELECT "table", CASE "table" WHEN 'leaf' THEN '?' ELSE key END, operation FROM tributary_change
@@ -69,7 +69,7 @@ import Testing
             _ = try sync(["a", "b"], "1")
             try fixture.execute("INSERT INTO child VALUES ('c', 'a', 'b1'), ('d', 'b', 'b1')")
             let changed = try sync(["b"], "2")
-            #expect(changed == counts(updated: 2, deleted: 2))
+            #expect(changed == MergeCounts(updated: 2, deleted: 2))
             #expect(try fixture.rows("SELECT * FROM child") == ["d|b|b2"])
         }
     }

@@ -73,8 +73,8 @@ import Testing
                     }
                 }
             }
-            #expect(try sync() == counts(inserted: texts.count))
-            #expect(try sync() == counts(unchanged: texts.count))
+            #expect(try sync() == MergeCounts(inserted: texts.count))
+            #expect(try sync() == MergeCounts(unchanged: texts.count))
             let stored = try fixture.rows("SELECT id FROM t ORDER BY id COLLATE \"C\"")
             #expect(stored == texts.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) })
             let rest = try fixture.rows("SELECT DISTINCT i, s, r, n, b, f, u, j, a FROM t")
@@ -98,9 +98,9 @@ import Testing
             func sync(_ id: String, _ mood: String) throws -> MergeCounts {
                 try fixture.commit { try $0.insert(into: "t", ["id": id, "m": mood]) }
             }
-            #expect(try sync("a", "sad") == counts(inserted: 1))
-            #expect(try sync("a", "happy") == counts(updated: 1))
-            #expect(try sync("a", "happy") == counts(unchanged: 1))
+            #expect(try sync("a", "sad") == MergeCounts(inserted: 1))
+            #expect(try sync("a", "happy") == MergeCounts(updated: 1))
+            #expect(try sync("a", "happy") == MergeCounts(unchanged: 1))
             #expect(try fixture.rows("SELECT * FROM t") == ["a|happy|A|1|2024-01-01 00:00:00+00"])
             let domain = #expect(throws: StoreError.self) { try sync("A1", "sad") }
             #expect(domain?.message.contains("A1") == true)
@@ -122,8 +122,8 @@ import Testing
                     for row in rows { try context.insert(into: "t", ["region": row.0, "v": row.1]) }
                 }
             }
-            #expect(try sync([("a", "1"), ("b", "1")]) == counts(inserted: 2))
-            #expect(try sync([("b", "1")]) == counts(deleted: 1, unchanged: 1))
+            #expect(try sync([("a", "1"), ("b", "1")]) == MergeCounts(inserted: 2))
+            #expect(try sync([("b", "1")]) == MergeCounts(deleted: 1, unchanged: 1))
             #expect(try fixture.rows("SELECT * FROM t") == ["b|1"])
         }
     }
@@ -146,10 +146,10 @@ import Testing
                 }
             }
             for isKeyed in [true, false] {
-                #expect(try sync(0..<3, isKeyed: isKeyed) == counts(inserted: 3))
-                #expect(try sync(1..<4, isKeyed: isKeyed) == counts(inserted: 1, deleted: 1, unchanged: 2))
+                #expect(try sync(0..<3, isKeyed: isKeyed) == MergeCounts(inserted: 3))
+                #expect(try sync(1..<4, isKeyed: isKeyed) == MergeCounts(inserted: 1, deleted: 1, unchanged: 2))
             }
-            #expect(try sync(1..<4, isKeyed: true, plus: 9) == counts(updated: 3))
+            #expect(try sync(1..<4, isKeyed: true, plus: 9) == MergeCounts(updated: 3))
         }
     }
 }

@@ -36,11 +36,11 @@ import Testing
                     }
                 }
             }
-            #expect(try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)]) == counts(inserted: 3, replaced: 1))
+            #expect(try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)]) == MergeCounts(inserted: 3, replaced: 1))
             let before = try fixture.rows("SELECT ctid, * FROM note")
-            #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == counts(unchanged: 3))
+            #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == MergeCounts(unchanged: 3))
             #expect(try fixture.rows("SELECT ctid, * FROM note") == before)
-            #expect(try sync([("y", nil), ("z", 1)]) == counts(inserted: 1, deleted: 2, unchanged: 1))
+            #expect(try sync([("y", nil), ("z", 1)]) == MergeCounts(inserted: 1, deleted: 2, unchanged: 1))
         }
     }
 
@@ -62,17 +62,17 @@ import Testing
                 }
             }
             let first = try sync("Go", "x", "1", "1.50", "2024-01-01T12:00:00Z", "1", "{\"a\":1, \"b\":2}")
-            #expect(first == counts(inserted: 1))
+            #expect(first == MergeCounts(inserted: 1))
             let otherwise = try sync("GO", "x", "1.0", "1.5", "2024-01-01 13:00:00+01", "true", "{\"b\":2,\"a\":1}")
-            #expect(otherwise == counts(unchanged: 1))
+            #expect(otherwise == MergeCounts(unchanged: 1))
             let changed = try sync("go", "X", "1", "1.50", "2024-01-01T12:00:00Z", "1", "{\"a\":1, \"b\":2}")
-            #expect(changed == counts(updated: 1))
+            #expect(changed == MergeCounts(updated: 1))
             #expect(try fixture.rows("SELECT key, operation FROM tributary_change") == ["Go|insert", "Go|update"])
             let both = try fixture.commit { context in
                 try context.insert(into: "word", ["w": "Up", "v": "1"])
                 try context.insert(into: "word", ["w": "UP", "v": "2"])
             }
-            #expect(both == counts(inserted: 1, replaced: 1))
+            #expect(both == MergeCounts(inserted: 1, replaced: 1))
         }
     }
 
@@ -91,9 +91,9 @@ import Testing
                 }
             }
             let first = try sync([(one, "1"), (other, "2")])
-            #expect(first == counts(inserted: 1, replaced: 1))
-            #expect(try sync([(other, "1"), (one, "2")]) == counts(unchanged: 1, replaced: 1))
-            #expect(try sync([(other, "3")]) == counts(updated: 1))
+            #expect(first == MergeCounts(inserted: 1, replaced: 1))
+            #expect(try sync([(other, "1"), (one, "2")]) == MergeCounts(unchanged: 1, replaced: 1))
+            #expect(try sync([(other, "3")]) == MergeCounts(updated: 1))
             #expect(try fixture.rows("SELECT v FROM t") == ["3"])
         }
     }

@@ -15,7 +15,7 @@ import Testing
                 try context.insert(into: "item", ["id": "1.0", "name": "N"])
                 try context.insert(into: "item", ["id": "1.00", "size": 5])
             }
-            #expect(merged == counts(inserted: 1))
+            #expect(merged == MergeCounts(inserted: 1))
             #expect(try fixture.rows("SELECT name, size FROM item") == ["N|5"])
         }
     }

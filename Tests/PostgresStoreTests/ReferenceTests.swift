@@ -86,9 +86,9 @@ import Testing
             #expect(error?.message.contains("firm_id'") == true, "\(String(describing: error))")
             #expect(try fixture.rows("SELECT * FROM line").isEmpty)
             let whole = try fixture.commit(rule) { try $0.stage(shape, rule, [["1", "Acme"], ["1", "Acme"]]) }
-            #expect(whole == counts(inserted: 1, replaced: 1))
+            #expect(whole == MergeCounts(inserted: 1, replaced: 1))
             let again = try fixture.commit(rule) { try $0.stage(shape, rule, [["1", "Acme"]]) }
-            #expect(again == counts(unchanged: 1))
+            #expect(again == MergeCounts(unchanged: 1))
         }
     }
 
@@ -131,8 +131,8 @@ import Testing
                     try context.stage(.of("label", ["id", "shelf"]), MergeRule(sync: .mirror), [["l", 1]])
                 }
             }
-            #expect(try commit("a") == counts(inserted: 3))
-            #expect(try commit("b") == counts(updated: 1, unchanged: 2))
+            #expect(try commit("a") == MergeCounts(inserted: 3))
+            #expect(try commit("b") == MergeCounts(updated: 1, unchanged: 2))
             #expect(try fixture.rows("SELECT id, shop, n FROM shelf") == ["1|1|7"])
             #expect(try fixture.rows("SELECT id, shelf FROM label") == ["l|1"])
         }
@@ -169,10 +169,10 @@ import Testing
                 SELECT shelf.name, book.title, mark.page FROM mark JOIN book ON book.id = mark.book
                 JOIN shelf ON shelf.id = book.shelf ORDER BY 1, 3
                 """
-            #expect(try commit("2") == counts(inserted: 7))
+            #expect(try commit("2") == MergeCounts(inserted: 7))
             #expect(try fixture.rows(joined) == ["x|A|1", "x|A|2", "y|A|1"])
-            #expect(try commit("2") == counts(unchanged: 7))
-            #expect(try commit("3") == counts(inserted: 1, deleted: 1, unchanged: 6))
+            #expect(try commit("2") == MergeCounts(unchanged: 7))
+            #expect(try commit("3") == MergeCounts(inserted: 1, deleted: 1, unchanged: 6))
             #expect(try fixture.rows(joined) == ["x|A|1", "x|A|3", "y|A|1"])
         }
     }
@@ -192,7 +192,7 @@ import Testing
                 try context.stage(
                     .of("person", ["id"], [Self.parent("firm", "firm")]), rule, [["p", 1], ["q", 2], ["r", 3]])
             }
-            #expect(merged == counts(inserted: 5, replaced: 1))
+            #expect(merged == MergeCounts(inserted: 5, replaced: 1))
             #expect(
                 try fixture.rows("SELECT p.id, city FROM person p JOIN firm f ON f.id = p.firm ORDER BY 1") == [
                     "p|Bonn", "q|Oslo", "r|Bonn",
@@ -224,11 +224,11 @@ import Testing
                         parents.flatMap { parent in (children[parent] ?? []).map { [.text($0), .integer(parent)] } })
                 }
             }
-            #expect(try commit([1: ["a", "b"], 2: ["c"]]) == counts(inserted: 5))
-            #expect(try commit([1: ["b"]]) == counts(deleted: 1, unchanged: 2))
+            #expect(try commit([1: ["a", "b"], 2: ["c"]]) == MergeCounts(inserted: 5))
+            #expect(try commit([1: ["b"]]) == MergeCounts(deleted: 1, unchanged: 2))
             let left = "SELECT p.name, c.name FROM child c JOIN parent p ON p.id = c.parent ORDER BY 1, 2"
             #expect(try fixture.rows(left) == ["p1|b", "p2|c"])
-            #expect(try commit([2: []]) == counts(deleted: 1, unchanged: 1))
+            #expect(try commit([2: []]) == MergeCounts(deleted: 1, unchanged: 1))
             #expect(try fixture.rows(left) == ["p1|b"])
         }
     }
@@ -260,9 +260,9 @@ import Testing
                 return try fixture.commit(rule) { try $0.stage(shape, rule, pages) }
             }
             let all = "SELECT p.code, n.code FROM page p LEFT JOIN page n ON n.id = p.next ORDER BY 1"
-            #expect(try commit([["a", "b"], ["b", "c"], ["c", nil]]) == counts(inserted: 3))
+            #expect(try commit([["a", "b"], ["b", "c"], ["c", nil]]) == MergeCounts(inserted: 3))
             #expect(try fixture.rows(all) == ["a|b", "b|c", "c|NULL"])
-            #expect(try commit([["a", "b"], ["b", "c"], ["c", nil]]) == counts(unchanged: 3))
+            #expect(try commit([["a", "b"], ["b", "c"], ["c", nil]]) == MergeCounts(unchanged: 3))
             #expect(try commit([["a", "b"], ["b", "d"], ["d", "a"]]).inserted == 1)
             #expect(try fixture.rows(all) == ["a|b", "b|d", "d|a"])
             #expect(throws: StoreError.self) { try commit([["a", "z"]]) }
@@ -297,9 +297,9 @@ import Testing
             let all = "SELECT t.name, h.name, h.team = t.id FROM team t LEFT JOIN member h ON h.id = t.head ORDER BY 1"
             let teams: [[StagedValue]] = [["red", "ann"], ["blue", "bob"]]
             let members: [[StagedValue]] = [["ann", "red"], ["bob", "blue"], ["cat", "red"]]
-            #expect(try commit(teams, members) == counts(inserted: 5))
+            #expect(try commit(teams, members) == MergeCounts(inserted: 5))
             #expect(try fixture.rows(all) == ["blue|bob|t", "red|ann|t"])
-            #expect(try commit(teams, members) == counts(unchanged: 5))
+            #expect(try commit(teams, members) == MergeCounts(unchanged: 5))
             #expect(throws: StoreError.self) { try commit([["red", "nobody"]], members) }
         }
     }
@@ -325,7 +325,7 @@ import Testing
         try await MergeFixture.with(schema) { (fixture) async throws in
             let persons = (0..<20000).map { [.text("p\($0)"), .text("f\($0 % 20000 + 1)")] as [StagedValue] }
             let merged = try fixture.commit { try $0.stage(person(.discard), MergeRule(), persons) }
-            #expect(merged == counts(inserted: 20000))
+            #expect(merged == MergeCounts(inserted: 20000))
             #expect(
                 try fixture.rows(
                     """

@@ -43,7 +43,7 @@ import Testing
             }
             // p3 is not in the feed either, and is counted once.
             let deleted = try fixture.commit([parents(["p2"])])
-            #expect(deleted == counts(updated: 1, deleted: 7, unchanged: 1))
+            #expect(deleted == MergeCounts(updated: 1, deleted: 7, unchanged: 1))
             #expect(
                 try changes(fixture) == [
                     "child|[\"P1\",1]|delete", "child|[\"p1\",2]|delete", "child|[\"p3\",1]|delete", "leaf|1|delete",
@@ -89,7 +89,7 @@ import Testing
                 if case .update(let old) = change.operation { line += " was \(text(old))" }
                 told.withLock { $0.append(line) }
             }
-            #expect(planned == counts(updated: 3, deleted: 2))
+            #expect(planned == MergeCounts(updated: 3, deleted: 2))
             #expect(
                 told.withLock { $0.sorted() } == [
                     "child \"c\"|\"p1\"", "label \"new p2\" was \"old p2\"", "note \"n\"|NULL was \"n\"|\"c\"",

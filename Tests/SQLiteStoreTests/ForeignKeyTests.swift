@@ -24,7 +24,7 @@ import Testing
                 for id in 0..<5 { try context.insert(into: "company", ["id": "c\(id)"]) }
                 try stageContacts(context) { $0 % 7 == 6 ? nil : "c\($0 % 5)" }
             }
-            #expect(inserted == counts(inserted: 105))
+            #expect(inserted == MergeCounts(inserted: 105))
             #expect(throws: StoreError.self) {
                 try fixture.commit { context in
                     try stageContacts(context, 200) { $0 == 150 ? "nobody" : "c1" }
@@ -47,7 +47,7 @@ import Testing
             let commit = Result {
                 try fixture.commit(to: fixture.store, usesScratch: true, "source", [(MergeRule(), stage)])
             }
-            #expect((try? commit.get()) == (fails ? nil : counts(inserted: 101)))
+            #expect((try? commit.get()) == (fails ? nil : MergeCounts(inserted: 101)))
             #expect(throws: DatabaseError.self) {
                 try fixture.store.pool.write { try $0.execute(sql: "INSERT INTO contact VALUES ('x@y', 'nobody')") }
             }
@@ -131,7 +131,7 @@ import Testing
                 try stageContacts(context) { _ in "acme" }
                 try context.insert(into: "company", ["id": "acme"])
             }
-            #expect(inserted == counts(inserted: 101))
+            #expect(inserted == MergeCounts(inserted: 101))
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
                 for id in 0..<100 { try context.insert(into: "street", ["id": "s\(id)", "city": "c\(id % 10)"]) }
                 for id in 0..<10 { try context.insert(into: "city", ["id": "c\(id)", "country": "pt"]) }
             }
-            #expect(inserted == counts(inserted: 110))
+            #expect(inserted == MergeCounts(inserted: 110))
         }
     }
 
@@ -160,7 +160,7 @@ import Testing
                     try context.insert(into: "node", ["id": "\(id)", "parent": id == 0 ? nil : "\(id / 10)"])
                 }
             }
-            #expect(inserted == counts(inserted: 100))
+            #expect(inserted == MergeCounts(inserted: 100))
         }
     }
 
@@ -174,7 +174,7 @@ import Testing
                     try context.insert(Contact(email: "\(id)@b", company: "c\(id % (ReferringValues.limit + 1))"))
                 }
             }
-            #expect(inserted == counts(inserted: 2 * ReferringValues.limit + 102))
+            #expect(inserted == MergeCounts(inserted: 2 * ReferringValues.limit + 102))
             #expect(throws: StoreError.self) {
                 try fixture.commit { context in
                     for id in 0...(ReferringValues.limit + 100) {
@@ -205,7 +205,7 @@ import Testing
             """
         try await StoreFixture.with(schema) { fixture in
             let inserted = try fixture.commit { try stageContacts($0) { $0 % 2 == 0 ? "Acme" : "ACME" } }
-            #expect(inserted == counts(inserted: 100))
+            #expect(inserted == MergeCounts(inserted: 100))
         }
     }
 
@@ -240,7 +240,7 @@ import Testing
             try await fixture.store.pool.write { try $0.execute(sql: "INSERT INTO feed VALUES ('metro')") }
             #expect(throws: StoreError.self) { try fixture.commit(rule) { try stage($0, "Lisboa") } }
             let inserted = try fixture.commit(rule) { try stage($0, "Porto") }
-            #expect(inserted == counts(inserted: 100))
+            #expect(inserted == MergeCounts(inserted: 100))
         }
     }
 

@@ -88,7 +88,7 @@ import Testing
     }
 
     private func changes(_ old: [String: Node], _ new: [String: Node]) -> MergeCounts {
-        counts(
+        MergeCounts(
             inserted: new.keys.filter { old[$0] == nil }.count,
             updated: new.filter { old[$0.key] != nil && old[$0.key] != $0.value }.count,
             deleted: old.keys.filter { new[$0] == nil }.count)

@@ -36,11 +36,11 @@ import Testing
                     for note in notes { try context.insert(into: "note", ["id": nil, "text": note.0, "rank": note.1]) }
                 }
             }
-            #expect(try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)]) == counts(inserted: 3, replaced: 1))
+            #expect(try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)]) == MergeCounts(inserted: 3, replaced: 1))
             let before = try fixture.rows("SELECT * FROM note")
-            #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == counts(unchanged: 3))
+            #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == MergeCounts(unchanged: 3))
             #expect(try fixture.rows("SELECT * FROM note") == before)
-            #expect(try sync([("y", nil), ("z", 1)]) == counts(inserted: 1, deleted: 2, unchanged: 1))
+            #expect(try sync([("y", nil), ("z", 1)]) == MergeCounts(inserted: 1, deleted: 2, unchanged: 1))
         }
     }
 
@@ -52,8 +52,8 @@ import Testing
                     for row in rows { try context.insert(into: "pair", ["a": row.0, "b": row.1, "v": row.2]) }
                 }
             }
-            #expect(try sync([("x", "1", 1), ("x", "2", 2)]) == counts(inserted: 2))
-            #expect(try sync([("x", "2", 3), ("y", "1", 1)]) == counts(inserted: 1, updated: 1, deleted: 1))
+            #expect(try sync([("x", "1", 1), ("x", "2", 2)]) == MergeCounts(inserted: 2))
+            #expect(try sync([("x", "2", 3), ("y", "1", 1)]) == MergeCounts(inserted: 1, updated: 1, deleted: 1))
             #expect(try fixture.rows("SELECT * FROM pair ORDER BY a, b") == ["x|2|3", "y|1|1"])
         }
     }
@@ -74,18 +74,18 @@ import Testing
         let schema = "CREATE TABLE word (w TEXT COLLATE NOCASE PRIMARY KEY, v TEXT COLLATE NOCASE, n INTEGER, r REAL)"
         try await StoreFixture.with(schema) { fixture in
             let firstSeen = try fixture.commit { try $0.insert(into: "word", ["w": "Go", "v": "x", "n": "5", "r": 1]) }
-            #expect(firstSeen == counts(inserted: 1))
+            #expect(firstSeen == MergeCounts(inserted: 1))
             let writtenOtherwise = try fixture.commit {
                 try $0.insert(into: "word", ["w": "GO", "v": "x", "n": 5, "r": "1.0"])
             }
-            #expect(writtenOtherwise == counts(unchanged: 1))
+            #expect(writtenOtherwise == MergeCounts(unchanged: 1))
             let changed = try fixture.commit { try $0.insert(into: "word", ["w": "go", "v": "X", "n": 5, "r": 1]) }
-            #expect(changed == counts(updated: 1))
+            #expect(changed == MergeCounts(updated: 1))
             let both = try fixture.commit { context in
                 try context.insert(into: "word", ["w": "Up", "v": "1", "n": 1, "r": 1])
                 try context.insert(into: "word", ["w": "UP", "v": "2", "n": 2, "r": 2])
             }
-            #expect(both == counts(inserted: 1, replaced: 1))
+            #expect(both == MergeCounts(inserted: 1, replaced: 1))
         }
     }
 

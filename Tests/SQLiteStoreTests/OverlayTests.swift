@@ -37,7 +37,7 @@ import Testing
                 (MergeRule(sync: .mirror, keys: ["log": ["line"]]), { try $0.insert(into: "log", ["line": "a"]) }),
                 (MergeRule(sync: .append), { try $0.insert(into: "log", ["line": "b"]) }),
             ])
-            #expect(merged == counts(inserted: 2))
+            #expect(merged == MergeCounts(inserted: 2))
         }
     }
 

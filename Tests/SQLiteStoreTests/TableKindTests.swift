@@ -18,8 +18,8 @@ import Testing
                 }
             }
             let first = try sync()
-            #expect(first == counts(inserted: 2))
-            #expect(try sync() == counts(unchanged: 2))
+            #expect(first == MergeCounts(inserted: 2))
+            #expect(try sync() == MergeCounts(unchanged: 2))
             #expect(
                 try fixture.rows("SELECT id, typeof(id), v, typeof(v) FROM t") == [
                     "007|text|1e3|text", "7|integer|1.0|real",
@@ -33,8 +33,8 @@ import Testing
                 try fixture.commit { context in for id in ids { try context.insert(into: "t", ["id": id, "v": "x"]) } }
             }
             let first = try sync(["007", "7"])
-            #expect(first == counts(inserted: 1, replaced: 1))
-            #expect(try sync(["7.0"]) == counts(unchanged: 1))
+            #expect(first == MergeCounts(inserted: 1, replaced: 1))
+            #expect(try sync(["7.0"]) == MergeCounts(unchanged: 1))
         }
     }
 
@@ -78,9 +78,9 @@ import Testing
                 }
             }
             let first = try sync("x")
-            #expect(first == counts(inserted: 1))
-            #expect(try sync("x") == counts(unchanged: 1))
-            #expect(try sync("y") == counts(updated: 1))
+            #expect(first == MergeCounts(inserted: 1))
+            #expect(try sync("x") == MergeCounts(unchanged: 1))
+            #expect(try sync("y") == MergeCounts(updated: 1))
             #expect(try fixture.rows("SELECT * FROM \"select [x] 🙂\"") == ["1|y|Q|1.5"])
         }
     }
@@ -116,14 +116,14 @@ import Testing
                 }
             }
             let first = try sync([(one, "1"), (other, "2"), ("9", "n")])
-            #expect(first == counts(inserted: 2, replaced: 1))
-            #expect(try sync([(other, "1"), (one, "2"), ("9", "n")]) == counts(unchanged: 2, replaced: 1))
-            #expect(try sync([(other, "3")]) == counts(updated: 1, deleted: 1))
+            #expect(first == MergeCounts(inserted: 2, replaced: 1))
+            #expect(try sync([(other, "1"), (one, "2"), ("9", "n")]) == MergeCounts(unchanged: 2, replaced: 1))
+            #expect(try sync([(other, "3")]) == MergeCounts(updated: 1, deleted: 1))
             #expect(try fixture.rows("SELECT v FROM t") == ["3"])
             // Enough for several batches, in the order of the key where that can be.
             let filler = String(repeating: "x", count: 400)
             let many = (0..<6000).map { ($0 % 2 == 0 ? one : other, "\($0)") }
-            #expect(try sync(many, filler: filler) == counts(updated: 1, replaced: 5999))
+            #expect(try sync(many, filler: filler) == MergeCounts(updated: 1, replaced: 5999))
             #expect(try fixture.rows("SELECT substr(v, 1, 5) FROM t") == ["5999x"])
         }
     }

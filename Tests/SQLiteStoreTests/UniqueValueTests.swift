@@ -40,22 +40,22 @@ import Testing
         try await StoreFixture.with(schema) { fixture in
             _ = try sync(fixture, ["a": "1", "b": "2", "c": "3", "d": "4"])
             let swapped = try sync(fixture, ["a": "2", "b": "1", "c": "3", "d": "4"])
-            #expect(swapped == counts(updated: 2, unchanged: 2))
+            #expect(swapped == MergeCounts(updated: 2, unchanged: 2))
             #expect(try slots(fixture) == ["a|2", "b|1", "c|3", "d|4"])
             let shifted = try sync(fixture, ["a": "1", "b": "3", "c": "4", "d": "5"])
-            #expect(shifted == counts(updated: 4))
+            #expect(shifted == MergeCounts(updated: 4))
             let back = try sync(fixture, ["a": "0", "b": "1", "c": "3", "d": "4"])
-            #expect(back == counts(updated: 4))
+            #expect(back == MergeCounts(updated: 4))
             #expect(try slots(fixture) == ["a|0", "b|1", "c|3", "d|4"])
             // One goes, one comes, and the others close up.
             let moved = try sync(fixture, ["e": "4", "a": "1", "b": "3", "d": "0"])
-            #expect(moved == counts(inserted: 1, updated: 3, deleted: 1))
+            #expect(moved == MergeCounts(inserted: 1, updated: 3, deleted: 1))
             #expect(try slots(fixture) == ["a|1", "b|3", "d|0", "e|4"])
             let journal = try fixture.rows(
                 "SELECT operation, count(*) FROM tributary_change WHERE run > 1 GROUP BY 1 ORDER BY 1")
             #expect(journal == ["delete|1", "insert|1", "update|13"])
             let again = try sync(fixture, ["e": "4", "a": "1", "b": "3", "d": "0"])
-            #expect(again == counts(unchanged: 4))
+            #expect(again == MergeCounts(unchanged: 4))
         }
     }
 
@@ -82,9 +82,9 @@ import Testing
             }
             _ = try sync([("a", 1, .min), ("b", 2, .max), ("c", 3, 0)])
             let swapped = try sync([("a", 2, 10), ("b", 3, 20), ("c", 1, 30)])
-            #expect(swapped == counts(updated: 3))
+            #expect(swapped == MergeCounts(updated: 3))
             let shifted = try sync([("a", 3, 20), ("b", 4, 30), ("c", 2, 40)])
-            #expect(shifted == counts(updated: 3))
+            #expect(shifted == MergeCounts(updated: 3))
             #expect(try fixture.rows("SELECT * FROM t ORDER BY k") == ["a|3|20", "b|4|30", "c|2|40"])
         }
     }
@@ -103,7 +103,7 @@ import Testing
         try await StoreFixture.with(schema) { fixture in
             _ = try sync(fixture, ["a": "one", "b": "two"])
             let swapped = try sync(fixture, ["a": "two", "b": "one"])
-            #expect(swapped == counts(updated: 2))
+            #expect(swapped == MergeCounts(updated: 2))
             try await fixture.store.pool.write {
                 try $0.execute(sql: "INSERT INTO words (words) VALUES ('integrity-check')")
             }
@@ -122,7 +122,7 @@ import Testing
             }
             _ = try sync("1", "2", "c")
             let swapped = try sync("2", "1", "c")
-            #expect(swapped == counts(updated: 2, unchanged: 1))
+            #expect(swapped == MergeCounts(updated: 2, unchanged: 1))
             #expect(try fixture.rows("SELECT * FROM t ORDER BY id") == ["a|2|NULL", "b|1|n", "c|9|NULL"])
         }
     }

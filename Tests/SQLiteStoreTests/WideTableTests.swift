@@ -31,8 +31,8 @@ import Testing
                 }
             }
             let first = try sync(1, keys: 0..<3)
-            #expect(first == counts(inserted: 3))
-            #expect(try sync(2, keys: 1..<4) == counts(inserted: 1, updated: 2, deleted: 1))
+            #expect(first == MergeCounts(inserted: 3))
+            #expect(try sync(2, keys: 1..<4) == MergeCounts(inserted: 1, updated: 2, deleted: 1))
             #expect(try fixture.rows("SELECT k0, c0, c\(count - 2) FROM wide") == ["1|2|2", "2|2|2", "3|2|2"])
         }
     }
@@ -46,8 +46,8 @@ import Testing
                 }
             }
             let first = try sync(0..<3)
-            #expect(first == counts(inserted: 3))
-            #expect(try sync(1..<4) == counts(inserted: 1, deleted: 1, unchanged: 2))
+            #expect(first == MergeCounts(inserted: 3))
+            #expect(try sync(1..<4) == MergeCounts(inserted: 1, deleted: 1, unchanged: 2))
         }
     }
 
@@ -60,8 +60,8 @@ import Testing
                 try fixture.commit { try $0.insert(Wide(columns: columns, value: value, key: 7)) }
             }
             let first = try sync(1)
-            #expect(first == counts(inserted: 1))
-            #expect(try sync(2) == counts(updated: 1))
+            #expect(first == MergeCounts(inserted: 1))
+            #expect(try sync(2) == MergeCounts(updated: 1))
             let lengths = try fixture.rows("SELECT json_array_length(key) FROM tributary_change")
             #expect(lengths == ["300", "300"])
         }

@@ -14,14 +14,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CASCADE", ["child|c1|delete", "parent|p1|delete"], ["c2|p2"], counts(deleted: 2, unchanged: 1)),
+        ("CASCADE", ["child|c1|delete", "parent|p1|delete"], ["c2|p2"], MergeCounts(deleted: 2, unchanged: 1)),
         (
             "SET NULL", ["child|c1|update", "parent|p1|delete"], ["c1|NULL", "c2|p2"],
-            counts(updated: 1, deleted: 1, unchanged: 1)
+            MergeCounts(updated: 1, deleted: 1, unchanged: 1)
         ),
         (
             "SET DEFAULT", ["child|c1|update", "parent|p1|delete"], ["c1|p2", "c2|p2"],
-            counts(updated: 1, deleted: 1, unchanged: 1)
+            MergeCounts(updated: 1, deleted: 1, unchanged: 1)
         ),
     ])
     func childrenOfDeletedRows(action: String, journal: [String], rows: [String], expected: MergeCounts) async throws {
@@ -59,7 +59,7 @@ import Testing
             try fixture.execute(
                 "INSERT INTO child VALUES ('c', '1'), ('d', '2'); INSERT INTO grandchild VALUES (1, 'g', '1')")
             let updated = try sync(["a": "9", "b": "2"])
-            #expect(updated == counts(updated: 3, unchanged: 1))
+            #expect(updated == MergeCounts(updated: 3, unchanged: 1))
             #expect(try fixture.changes() == ["child|c|update", "grandchild|1|update", "parent|a|update"])
             #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == ["c|9", "d|2"])
             #expect(try fixture.rows("SELECT id, code FROM grandchild") == ["g|NULL"])
@@ -86,12 +86,12 @@ import Testing
             _ = try sync("p1")
             try fixture.execute("UPDATE child SET remark = 'mine'")
             let moved = try sync("p2")
-            #expect(moved == counts(inserted: 1, updated: 2, deleted: 1))
+            #expect(moved == MergeCounts(inserted: 1, updated: 2, deleted: 1))
             #expect(try fixture.rows("SELECT * FROM child ORDER BY 1") == ["1|c|p2|mine", "2|d|p2|mine"])
             #expect(
                 try fixture.changes() == ["child|c|update", "child|d|update", "parent|p1|delete", "parent|p2|insert"])
             let again = try sync("p2")
-            #expect(again == counts(unchanged: 3))
+            #expect(again == MergeCounts(unchanged: 3))
         }
     }
 
@@ -108,11 +108,11 @@ import Testing
             _ = try sync([("a", nil), ("b", nil), ("c", "a"), ("d", "c")])
             try fixture.execute("UPDATE node SET remark = 'mine'")
             let moved = try sync([("b", nil), ("c", "b"), ("d", "c")])
-            #expect(moved == counts(updated: 1, deleted: 1, unchanged: 2))
+            #expect(moved == MergeCounts(updated: 1, deleted: 1, unchanged: 2))
             #expect(
                 try fixture.rows("SELECT * FROM node ORDER BY 1") == ["b|NULL|mine", "c|b|mine", "d|c|mine"])
             let gone = try sync([("b", nil)])
-            #expect(gone == counts(deleted: 2, unchanged: 1))
+            #expect(gone == MergeCounts(deleted: 2, unchanged: 1))
         }
     }
 
@@ -127,12 +127,12 @@ import Testing
             }
             _ = try sync(1..<300)
             let gone = try sync(1..<2)
-            #expect(gone == counts(deleted: 298, unchanged: 2))
+            #expect(gone == MergeCounts(deleted: 298, unchanged: 2))
             try fixture.execute(
                 "WITH RECURSIVE ids (id) AS (SELECT 2 UNION ALL SELECT id + 1 FROM ids WHERE id < 300) INSERT INTO node SELECT id, id - 1 FROM ids"
             )
             let taken = try sync(1..<1)
-            #expect(taken == counts(deleted: 300, unchanged: 1))
+            #expect(taken == MergeCounts(deleted: 300, unchanged: 1))
         }
     }
 

@@ -17,15 +17,15 @@ import Testing
     ]
 
     @Test(arguments: [
-        (SyncMode.insert, counts(inserted: 1, unchanged: 2), ["a|A|1", "b|B|NULL", "c|NULL|3", "d|D|4"]),
-        (.upsert, counts(inserted: 1, updated: 1, unchanged: 1), ["a|A|1", "b|B2|2", "c|NULL|3", "d|D|4"]),
-        (.mirror, counts(inserted: 1, updated: 1, deleted: 1, unchanged: 1), ["b|B2|2", "c|NULL|3", "d|D|4"]),
+        (SyncMode.insert, MergeCounts(inserted: 1, unchanged: 2), ["a|A|1", "b|B|NULL", "c|NULL|3", "d|D|4"]),
+        (.upsert, MergeCounts(inserted: 1, updated: 1, unchanged: 1), ["a|A|1", "b|B2|2", "c|NULL|3", "d|D|4"]),
+        (.mirror, MergeCounts(inserted: 1, updated: 1, deleted: 1, unchanged: 1), ["b|B2|2", "c|NULL|3", "d|D|4"]),
     ])
     func modesWithAKey(mode: SyncMode, expected: MergeCounts, rows: [String]) async throws {
         try await StackFixture.with(schema) { (fixture) async throws in
             let rule = MergeRule(sync: mode)
             let fromNothing = try fixture.commit(rule) { for item in first { try $0.insert(item) } }
-            #expect(fromNothing == counts(inserted: 3))
+            #expect(fromNothing == MergeCounts(inserted: 3))
             let secondTime = try fixture.commit(rule) { for item in second { try $0.insert(item) } }
             #expect(secondTime == expected)
             #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == rows)
@@ -59,9 +59,9 @@ import Testing
         try await StackFixture.with(schema) { (fixture) async throws in
             let rule = MergeRule(sync: .upsert, keys: ["page": ["url"]])
             let firstSeen = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "1"]) }
-            #expect(firstSeen == counts(inserted: 1))
+            #expect(firstSeen == MergeCounts(inserted: 1))
             let retitled = try fixture.commit(rule) { try $0.insert(into: "page", ["url": "u", "title": "2"]) }
-            #expect(retitled == counts(updated: 1))
+            #expect(retitled == MergeCounts(updated: 1))
             #expect(try fixture.rows("SELECT * FROM page") == ["1|u|2"])
             #expect(throws: StoreError.self) {
                 try fixture.commit(MergeRule(keys: ["page": ["title"]])) { try $0.insert(into: "page", ["title": "t"]) }
@@ -75,7 +75,7 @@ import Testing
                 for size in 0..<5 { try context.insert(Item(id: "a", name: "n", size: size)) }
                 try context.insert(Item(id: "b", name: nil, size: nil))
             }
-            #expect(result == counts(inserted: 2, replaced: 4))
+            #expect(result == MergeCounts(inserted: 2, replaced: 4))
             #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == ["a|n|4", "b|NULL|NULL"])
         }
     }
@@ -89,10 +89,10 @@ import Testing
                 ])
             }
             let first = try sync()
-            #expect(first == counts(inserted: 1, replaced: 1))
+            #expect(first == MergeCounts(inserted: 1, replaced: 1))
             #expect(try fixture.rows("SELECT * FROM item") == ["a|second|2"])
             let again = try sync()
-            #expect(again == counts(unchanged: 1, replaced: 1))
+            #expect(again == MergeCounts(unchanged: 1, replaced: 1))
         }
     }
 
@@ -114,9 +114,9 @@ import Testing
                     for sku in skus { try context.insert(into: "price", ["sku": sku, "cents": 5]) }
                 }
             }
-            #expect(try sync("north", ["1", "2"]) == counts(inserted: 2))
-            #expect(try sync("south", ["1", "2"]) == counts(inserted: 2))
-            #expect(try sync("north", ["2", "3"]) == counts(inserted: 1, deleted: 1, unchanged: 1))
+            #expect(try sync("north", ["1", "2"]) == MergeCounts(inserted: 2))
+            #expect(try sync("south", ["1", "2"]) == MergeCounts(inserted: 2))
+            #expect(try sync("north", ["2", "3"]) == MergeCounts(inserted: 1, deleted: 1, unchanged: 1))
             #expect(
                 try fixture.rows("SELECT shop, sku FROM price ORDER BY 1, 2") == [
                     "north|2", "north|3", "south|1", "south|2",
@@ -153,9 +153,9 @@ import Testing
                 [("1", "a"), ("2", "b"), ("3", "c"), ("4", "c")])
             let result = try sync([("c", "2024-02-15"), ("d", "2024-04-01")], [("3", "c")])
             // The comment 4 is gone; a and b are older than the feed.
-            #expect(result == counts(inserted: 1, updated: 1, deleted: 1, unchanged: 1))
+            #expect(result == MergeCounts(inserted: 1, updated: 1, deleted: 1, unchanged: 1))
             let next = try sync([("c", "2024-02-15"), ("e", "2024-04-02")], [("3", "c")])
-            #expect(next == counts(inserted: 1, deleted: 1, unchanged: 2))
+            #expect(next == MergeCounts(inserted: 1, deleted: 1, unchanged: 2))
             #expect(try fixture.rows("SELECT id FROM post ORDER BY 1") == ["a", "b", "c", "e"])
             #expect(try fixture.rows("SELECT id FROM comment ORDER BY 1") == ["1", "2", "3"])
         }
@@ -170,7 +170,7 @@ import Testing
             let result = try fixture.commit(
                 [(MergeRule(sync: .mirror), { try $0.insert(into: "other", ["id": "o"]) })],
                 mirrors: [MirroredRows(table: "item", scope: [:]), MirroredRows(table: "other", scope: [:])])
-            #expect(result == counts(deleted: 1, unchanged: 1))
+            #expect(result == MergeCounts(deleted: 1, unchanged: 1))
         }
     }
 
@@ -187,9 +187,9 @@ import Testing
                     try context.insert(into: "parent", ["id": parent, "slug": "same"])
                 }
             }
-            #expect(try sync("p1") == counts(inserted: 2))
+            #expect(try sync("p1") == MergeCounts(inserted: 2))
             // The child moves to its new parent before the cascade could take it along.
-            #expect(try sync("p2") == counts(inserted: 1, updated: 1, deleted: 1))
+            #expect(try sync("p2") == MergeCounts(inserted: 1, updated: 1, deleted: 1))
             #expect(try fixture.rows("SELECT * FROM child, parent") == ["c|p2|p2|same"])
         }
     }
@@ -203,8 +203,8 @@ import Testing
                     for person in people { try context.insert(into: "person", ["id": person.0, "boss": person.1]) }
                 }
             }
-            #expect(try sync([("a", "b"), ("b", nil)]) == counts(inserted: 2))
-            #expect(try sync([("a", "c"), ("c", nil)]) == counts(inserted: 1, updated: 1, deleted: 1))
+            #expect(try sync([("a", "b"), ("b", nil)]) == MergeCounts(inserted: 2))
+            #expect(try sync([("a", "c"), ("c", nil)]) == MergeCounts(inserted: 1, updated: 1, deleted: 1))
         }
     }
 
@@ -217,12 +217,12 @@ import Testing
                     for i in range { try context.insert(Item(id: "\(i % 7)-\(i)", name: filler + suffix, size: i)) }
                 }
             }
-            #expect(try sync(0..<8_000, "") == counts(inserted: 8_000))
-            #expect(try sync(0..<8_000, "") == counts(unchanged: 8_000))
+            #expect(try sync(0..<8_000, "") == MergeCounts(inserted: 8_000))
+            #expect(try sync(0..<8_000, "") == MergeCounts(unchanged: 8_000))
             let changed = try sync(0..<8_000, "y")
-            #expect(changed == counts(updated: 8_000))
+            #expect(changed == MergeCounts(updated: 8_000))
             let moved = try sync(100..<8_100, "y")
-            #expect(moved == counts(inserted: 100, deleted: 100, unchanged: 7_900))
+            #expect(moved == MergeCounts(inserted: 100, deleted: 100, unchanged: 7_900))
             #expect(try fixture.rows("SELECT count(*), min(size), max(size) FROM item") == ["8000|100|8099"])
         }
     }
@@ -245,9 +245,9 @@ import Testing
                     ], mirrors: [MirroredRows(table: "ODD \"one", scope: [:])])
             }
             let first = try sync(["a", "b"])
-            #expect(first == counts(inserted: 2))
+            #expect(first == MergeCounts(inserted: 2))
             let second = try sync(["a"])
-            #expect(second == counts(deleted: 1, unchanged: 1))
+            #expect(second == MergeCounts(deleted: 1, unchanged: 1))
             #expect(try fixture.rows("SELECT id FROM \"Odd \"\"one\"") == ["a"])
         }
     }
@@ -256,7 +256,7 @@ import Testing
         try await StackFixture.with("CREATE TABLE t (u BLOB, n bigint, PRIMARY KEY (u, n))") {
             (fixture) async throws in
             let result = try fixture.commit { try $0.insert(into: "t", ["u": Data([1, 255]), "n": 1]) }
-            #expect(result == counts(inserted: 1))
+            #expect(result == MergeCounts(inserted: 1))
             #expect(try fixture.rows("SELECT key FROM tributary_change") == ["[\"01FF\",1]"])
         }
     }
@@ -270,9 +270,9 @@ import Testing
                 }
             }
             let first = try sync(["a", "b"])
-            #expect(first == counts(inserted: 2))
+            #expect(first == MergeCounts(inserted: 2))
             let second = try sync(["b", "c"])
-            #expect(second == counts(inserted: 1, deleted: 1, unchanged: 1))
+            #expect(second == MergeCounts(inserted: 1, deleted: 1, unchanged: 1))
             #expect(try fixture.rows("SELECT url, shop FROM page ORDER BY url") == ["b|n", "c|n"])
         }
     }
@@ -291,13 +291,13 @@ import Testing
                     })
             }
             let first = try sync((0..<requests).map { ["a\($0)", "b\($0)"] })
-            #expect(first == counts(inserted: 2 * requests))
+            #expect(first == MergeCounts(inserted: 2 * requests))
             // Of each shop, the one goes, and the other comes to the next.
             let second = try sync((0..<requests).map { ["b\(($0 + 1) % requests)"] })
-            #expect(second == counts(updated: requests, deleted: requests))
+            #expect(second == MergeCounts(updated: requests, deleted: requests))
             #expect(try fixture.rows("SELECT count(*) FROM price") == ["\(requests)"])
             let third = try sync((0..<requests).map { ["b\(($0 + 1) % requests)"] })
-            #expect(third == counts(unchanged: requests))
+            #expect(third == MergeCounts(unchanged: requests))
         }
     }
 }

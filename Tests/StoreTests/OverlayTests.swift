@@ -27,7 +27,7 @@ import Testing
                 }
             }
             let first = try sync()
-            #expect(first == counts(inserted: 4, replaced: 2))
+            #expect(first == MergeCounts(inserted: 4, replaced: 2))
             let rows = ["a|third|2|plain", "b|B3|3|plain", "c|C|NULL|plain", "d|D|4|plain"]
             #expect(try fixture.rows("SELECT * FROM item ORDER BY id") == rows)
             #expect(
@@ -35,7 +35,7 @@ import Testing
                     "a|insert", "b|insert", "c|insert", "d|insert",
                 ])
             let again = try sync()
-            #expect(again == counts(unchanged: 4, replaced: 2))
+            #expect(again == MergeCounts(unchanged: 4, replaced: 2))
         }
     }
 
@@ -61,10 +61,10 @@ import Testing
                     ),
                 ])
             }
-            #expect(try sync([7, 8]) == counts(inserted: 3))
+            #expect(try sync([7, 8]) == MergeCounts(inserted: 3))
             #expect(try fixture.rows("SELECT id, name, size FROM item ORDER BY id") == ["a|N|7", "b|N|0", "c|NULL|8"])
-            #expect(try sync([7, 8]) == counts(unchanged: 3))
-            #expect(try sync([9]) == counts(updated: 1, deleted: 1, unchanged: 1))
+            #expect(try sync([7, 8]) == MergeCounts(unchanged: 3))
+            #expect(try sync([9]) == MergeCounts(updated: 1, deleted: 1, unchanged: 1))
         }
     }
 
@@ -77,7 +77,7 @@ import Testing
                 try context.insert(into: "item", ["a": "x", "b": "y", "name": "N"])
                 try context.insert(into: "item", ["b": "y", "a": "x", "size": 5])
             }
-            #expect(inserted == counts(inserted: 1))
+            #expect(inserted == MergeCounts(inserted: 1))
             #expect(try fixture.rows("SELECT * FROM item") == ["x|y|N|5"])
         }
     }
@@ -94,8 +94,8 @@ import Testing
                 )
                 return try fixture.commit(insertComesFirst ? [insert, upsert] : [upsert, insert])
             }
-            #expect(try sync("one") == counts(inserted: 1))
-            #expect(try sync("two") == counts(unchanged: 1))
+            #expect(try sync("one") == MergeCounts(inserted: 1))
+            #expect(try sync("two") == MergeCounts(unchanged: 1))
             #expect(try fixture.rows("SELECT * FROM item") == ["a|upserted|NULL|one"])
         }
     }
@@ -109,10 +109,10 @@ import Testing
                     try context.insert(into: "item", ["id": "a", "size": size])
                 }
             }
-            #expect(try sync("one", 1) == counts(inserted: 1))
-            #expect(try sync("two", 2) == counts(updated: 1))
+            #expect(try sync("one", 1) == MergeCounts(inserted: 1))
+            #expect(try sync("two", 2) == MergeCounts(updated: 1))
             #expect(try fixture.rows("SELECT id, name, size FROM item") == ["a|one|2"])
-            #expect(try sync("three", 2) == counts(unchanged: 1))
+            #expect(try sync("three", 2) == MergeCounts(unchanged: 1))
         }
     }
 
@@ -175,11 +175,11 @@ import Testing
                     }
                 }
             }
-            #expect(try sync(Array(0..<200)) == counts(inserted: 3))
+            #expect(try sync(Array(0..<200)) == MergeCounts(inserted: 3))
             let sum = "SELECT last, \(columns.joined(separator: " + ")) FROM wide"
             #expect(try fixture.rows(sum) == ["199|19900", "199|19900", "199|19900"])
             let mixed = Array(0..<200).sorted { ($0 * 7919) % 211 < ($1 * 7919) % 211 }
-            #expect(try sync(mixed) == counts(updated: 3))
+            #expect(try sync(mixed) == MergeCounts(updated: 3))
             #expect(try fixture.rows("SELECT DISTINCT last FROM wide") == ["\(mixed[199])"])
         }
     }
@@ -201,10 +201,10 @@ import Testing
                     }
                 }
             }
-            #expect(try sync(5) == counts(inserted: 1))
+            #expect(try sync(5) == MergeCounts(inserted: 1))
             #expect(try fixture.rows("SELECT x, y, z, c0, c699 FROM wide") == ["5|5|5|7|706"])
-            #expect(try sync(5) == counts(unchanged: 1))
-            #expect(try sync(6) == counts(updated: 1))
+            #expect(try sync(5) == MergeCounts(unchanged: 1))
+            #expect(try sync(6) == MergeCounts(updated: 1))
         }
     }
 }

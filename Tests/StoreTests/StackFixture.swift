@@ -123,18 +123,6 @@ private struct CommittedStore {
     }
 }
 
-func counts(
-    inserted: Int = 0, updated: Int = 0, deleted: Int = 0, unchanged: Int = 0, replaced: Int = 0
-) -> MergeCounts {
-    var counts = MergeCounts()
-    counts.inserted = inserted
-    counts.updated = updated
-    counts.deleted = deleted
-    counts.unchanged = unchanged
-    counts.replaced = replaced
-    return counts
-}
-
 struct Item: FeedRecord, Equatable {
     var id: String
     var name: String?

@@ -49,16 +49,16 @@ import Testing
                 Node(name: "x", parent: 4), Node(name: "y", parent: 5), Node(name: "x", parent: 4),
             ]
             let first = try commit(nodes, to: fixture)
-            #expect(first == counts(inserted: 6, replaced: 1))
+            #expect(first == MergeCounts(inserted: 6, replaced: 1))
             #expect(try fixture.rows(Self.places).sorted() == ["a", "a/x", "a/x/y", "b", "b/x", "b/x/y"])
             let again = try commit(nodes, to: fixture)
-            #expect(again == counts(unchanged: 6, replaced: 1))
+            #expect(again == MergeCounts(unchanged: 6, replaced: 1))
             // `a` goes with all that is in it, and one of the same name comes below `b`.
             let others = [
                 Node(name: "b"), Node(name: "x", parent: 1), Node(name: "y", parent: 2), Node(name: "a", parent: 1),
             ]
             let moved = try commit(others, to: fixture)
-            #expect(moved == counts(inserted: 1, deleted: 3, unchanged: 3))
+            #expect(moved == MergeCounts(inserted: 1, deleted: 3, unchanged: 3))
             #expect(try fixture.rows(Self.places).sorted() == ["b", "b/a", "b/x", "b/x/y"])
             let journal = try fixture.rows(
                 "SELECT operation, count(*) FROM tributary_change GROUP BY operation ORDER BY operation")
@@ -70,9 +70,9 @@ import Testing
     @Test func aRecordWithoutItsParentStandsAtTheTop() async throws {
         try await StackFixture.with(schema) { (fixture) async throws in
             let nodes = [Node(name: "a"), Node(name: "b", parent: 77), Node(name: "c", parent: 2)]
-            #expect(try commit(nodes, to: fixture) == counts(inserted: 3))
+            #expect(try commit(nodes, to: fixture) == MergeCounts(inserted: 3))
             #expect(try fixture.rows(Self.places).sorted() == ["a", "b", "b/c"])
-            #expect(try commit(nodes, to: fixture) == counts(unchanged: 3))
+            #expect(try commit(nodes, to: fixture) == MergeCounts(unchanged: 3))
         }
     }
 
@@ -86,8 +86,8 @@ import Testing
             func sync() throws -> MergeCounts {
                 try fixture.commit(rule) { try $0.stage(shape, rule, [[nil, 1, 2], [nil, nil, 1], [nil, 1, 3]]) }
             }
-            #expect(try sync() == counts(inserted: 2, replaced: 1))
-            #expect(try sync() == counts(unchanged: 2, replaced: 1))
+            #expect(try sync() == MergeCounts(inserted: 2, replaced: 1))
+            #expect(try sync() == MergeCounts(unchanged: 2, replaced: 1))
         }
     }
 
@@ -96,8 +96,8 @@ import Testing
         try await StackFixture.with(schema) { (fixture) async throws in
             var nodes = (0..<25).map { Node(name: "n\($0 % 3)", parent: Int64($0)) }
             nodes += (0..<3000).map { Node(name: "leaf \($0)", parent: Int64($0 % 25) + 1) }
-            #expect(try commit(nodes, to: fixture) == counts(inserted: 3025))
-            #expect(try commit(nodes, to: fixture) == counts(unchanged: 3025))
+            #expect(try commit(nodes, to: fixture) == MergeCounts(inserted: 3025))
+            #expect(try commit(nodes, to: fixture) == MergeCounts(unchanged: 3025))
         }
     }
 }

@@ -38,7 +38,7 @@ import Testing
                 INSERT INTO owned VALUES ('a'), ('b')
                 """)
             let swapped = try sync(fixture, ["a": "2", "b": "1"])
-            #expect(swapped == counts(updated: 4))
+            #expect(swapped == MergeCounts(updated: 4))
             #expect(try fixture.rows("SELECT * FROM child ORDER BY id") == ["of a|2", "of b|1"])
             // Nobody said that it should follow: it belongs to whoever has the slot.
             #expect(try fixture.rows("SELECT * FROM guest") == ["g|1"])
@@ -64,7 +64,7 @@ import Testing
             _ = try sync("a")
             try fixture.execute("UPDATE child SET remark = 'mine'")
             let moved = try sync("b")
-            #expect(moved == counts(inserted: 1, updated: 1, deleted: 1))
+            #expect(moved == MergeCounts(inserted: 1, updated: 1, deleted: 1))
             #expect(try fixture.rows("SELECT * FROM child") == ["c|b|mine"])
         }
     }

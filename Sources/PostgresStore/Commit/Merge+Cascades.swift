@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// Rows that PostgreSQL changes along with a statement's rows: ON DELETE and ON UPDATE of foreign keys.
 ///

@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// Rows that the feed no longer has.
 extension Merge {

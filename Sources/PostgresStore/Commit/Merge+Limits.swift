@@ -6,24 +6,17 @@ import PostgresClient
 
 /// The limits of what one commit may delete and update.
 extension Merge {
-    /// Counts what the merge does to the scope of a part.
-    func count(inserted: Int, updated: Int = 0, unchanged: Int = 0, of part: StagedStack.Part) {
-        progress.changes.add(
-            inserted: inserted, updated: updated, unchanged: unchanged,
-            of: ScopedRows(table: part.table.table.name, scope: part.table.scope))
-    }
-
     /// Checks what the merge has done against what is allowed. A permission to do more is used up.
     ///
     /// - Throws: ``StoreError`` of the code `held`.
     func check(_ limits: [ScopedRows: ChangeLimits], of source: String, on now: Date) throws {
-        do {
-            try progress.changes.check(limits, source: source) { try count($0) }
-        } catch let error as StoreError where error.code == .held {
+        try progress.changes.check(limits, source: source) { rows in
+            try count(rows)
+        } isAccepted: {
             let accepted = try connection.execute(
                 "DELETE FROM tributary_acceptance WHERE source = $1 AND until > $2",
                 [.text(source), PostgresDate.value(now)])
-            if accepted.affectedRows == 0 { throw error }
+            return accepted.affectedRows > 0
         }
     }
 

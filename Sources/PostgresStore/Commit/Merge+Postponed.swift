@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// Deletions that wait until other rows have left the parents that are to be deleted.
 extension Merge {

@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// New and different rows.
 extension Merge {
@@ -15,7 +15,7 @@ extension Merge {
         var counts = MergeCounts()
         if parts.count == 1, let all = try insertAll(parts[0]) {
             counts.inserted = all
-            count(inserted: all, of: parts[0])
+            progress.changes.add(inserted: all, of: parts[0])
             return counts
         }
         let differences = try parts.enumerated().map { try difference(of: $1, number: $0) }
@@ -29,7 +29,7 @@ extension Merge {
         for difference in differences {
             let unchanged = difference.part.counts.rows - difference.new - difference.updated
             counts.unchanged += unchanged
-            count(
+            progress.changes.add(
                 inserted: difference.new, updated: difference.updated, unchanged: unchanged, of: difference.part)
         }
         // A known row may come to refer to a new one of its own table, which then has to be there.

@@ -56,7 +56,7 @@ extension Merge {
         let distinct = try connection.execute("SELECT count(DISTINCT id) FROM \(tree(table))")[0].int(0) ?? 0
         part.counts.replaced = part.counts.rows - distinct
         counts.unchanged = distinct - counts.inserted
-        count(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
+        progress.changes.add(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
         return counts
     }
 

@@ -1,7 +1,7 @@
-import Foundation
-import PostgresClient
 import FeedStaging
 import FeedStores
+import Foundation
+import PostgresClient
 
 /// Unique values that pass from row to row: swapped, shifted, or held by a row that is about to be deleted.
 ///

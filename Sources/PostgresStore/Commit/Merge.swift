@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// Merges the staged rows of a run into the store's tables, with a few set-wise statements per table, inside the
 /// caller's transaction. The rows are in temporary tables, which ``prepare()`` fills before any table is locked.

@@ -15,10 +15,12 @@ struct RequestLedger {
         // Validators stand for rows: delete those of requests that the stack no longer has.
         try forget(commit.forgottenKeys)
         guard !commit.requests.isEmpty else { return }
-        // Most commits change nothing. Without a lock they need not wait for a commit that forgets validators: not
-        // writing brings none of them back.
-        let known = try stored(commit.requests, locks: false)
-        if commit.requests.allSatisfy({ known[$0.key]?.state == present($0, in: commit, known) }) { return }
+        if commit.requests.allSatisfy({ commit.revalidated[$0.key] != nil }) {
+            // Most commits change nothing. Without a lock they need not wait for a commit that forgets validators: not
+            // writing brings none of them back.
+            let known = try stored(commit.requests, locks: false)
+            if commit.requests.allSatisfy({ known[$0.key]?.state == present($0, in: commit, known) }) { return }
+        }
         let stored = try stored(commit.requests, locks: true)
         let new = commit.requests.map { present($0, in: commit, stored) }
         func isClaimKept(_ request: RequestState) -> Bool {

@@ -1,6 +1,6 @@
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 extension StagingTable {
     /// The schema of the merge's own tables.

@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// The children of the rows that one statement changes, and all further generations.
 struct TakenRows {

@@ -1,7 +1,7 @@
 import FeedModel
-import Foundation
 import FeedStaging
 import FeedStores
+import Foundation
 
 /// A column of a temporary table that staged values are copied into, each in the form that its type reads.
 struct CopiedColumn {

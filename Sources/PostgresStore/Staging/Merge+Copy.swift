@@ -1,8 +1,8 @@
 import FeedModel
-import Foundation
-import PostgresClient
 import FeedStaging
 import FeedStores
+import Foundation
+import PostgresClient
 
 /// Staged rows on their way into temporary tables.
 extension Merge {

@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// The keys of staged rows.
 extension Merge {

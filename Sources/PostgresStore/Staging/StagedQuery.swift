@@ -1,9 +1,9 @@
 import FeedModel
+import FeedStaging
+import FeedStores
 import Foundation
 import GRDB
 import PostgresClient
-import FeedStaging
-import FeedStores
 
 /// A query of `for_each` over staged and stored rows.
 ///

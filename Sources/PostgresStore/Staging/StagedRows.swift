@@ -1,9 +1,9 @@
 import FeedModel
+import FeedStaging
+import FeedStores
 import Foundation
 import GRDB
 import GRDBSQLite
-import FeedStaging
-import FeedStores
 
 /// The rows of one part of a stack, in memory or in a scratch database, on their way to PostgreSQL.
 struct StagedRows {

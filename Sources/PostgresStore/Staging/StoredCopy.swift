@@ -1,8 +1,8 @@
 import FeedModel
-import GRDB
-import PostgresClient
 import FeedStaging
 import FeedStores
+import GRDB
+import PostgresClient
 
 /// The store's tables in a database that is attached to a run's scratch database, and those of their rows that the run
 /// has asked for.

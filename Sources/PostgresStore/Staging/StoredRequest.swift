@@ -1,8 +1,8 @@
 import FeedModel
-import GRDB
-import PostgresClient
 import FeedStaging
 import FeedStores
+import GRDB
+import PostgresClient
 
 /// A request of GRDB's, as PostgreSQL takes it: GRDB writes SQL for SQLite only.
 struct StoredRequest {

@@ -1,7 +1,7 @@
 import FeedModel
-import PostgresClient
 import FeedStaging
 import FeedStores
+import PostgresClient
 
 /// Creates the tables that mappings declare, and adds columns that are new. It works in a transaction, under the
 /// ``SchemaLock``.

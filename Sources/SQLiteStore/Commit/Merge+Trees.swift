@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStaging
+import FeedStores
 import GRDB
 
 /// Trees of elements: rows that refer to rows of their own table by record numbers, with primary keys that the store
@@ -76,7 +77,7 @@ extension Merge {
         let distinct = try Int.fetchOne(ids) ?? 0
         part.counts.replaced = part.counts.rows - distinct
         counts.unchanged = distinct - counts.inserted
-        count(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
+        progress.changes.add(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
         return counts
     }
 

@@ -80,7 +80,7 @@ struct Merge {
         var counts = MergeCounts()
         if parts.count == 1, let all = try insertAll(parts[0]) {
             counts.inserted = all
-            count(inserted: all, of: parts[0])
+            progress.changes.add(inserted: all, of: parts[0])
             return counts
         }
         let differences = try parts.enumerated().map { try difference(of: $1, number: $0) }
@@ -102,7 +102,7 @@ struct Merge {
             }
             let unchanged = difference.part.counts.rows - difference.new - difference.updated
             counts.unchanged += unchanged
-            count(
+            progress.changes.add(
                 inserted: difference.new, updated: difference.updated, unchanged: unchanged, of: difference.part)
         }
         return counts
@@ -266,37 +266,5 @@ struct Merge {
             if try Bool.fetchOne(statement) == true { progress.tablesTakenFromLate.insert(rows.table.name) }
         }
         return counts
-    }
-
-    /// Returns the table of the rows that a difference updates, by their current row ids.
-    func changedRows(_ difference: Difference) throws -> String {
-        let changed = try workTable(
-            "changed" + difference.suffix, "target INTEGER PRIMARY KEY, row INTEGER NOT NULL")
-        try db.execute(
-            cached:
-                "INSERT INTO \(changed) SELECT target, row FROM \(difference.name) WHERE NOT is_new ORDER BY target")
-        return changed
-    }
-
-    /// Returns an empty table beside the staged rows, which is created where none of this name exists.
-    func workTable(_ name: String, _ columns: String) throws -> String {
-        let table = "\(stack.schema).tributary_\(name)"
-        if stack.path != nil || !memory.hasWorkTable(name) {
-            try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(table) (\(columns))")
-        }
-        try db.execute(cached: "DELETE FROM \(table)")
-        return table
-    }
-
-    // MARK: - The journal
-
-    func writeJournal(
-        _ table: String, key: String, operation: String, from rows: String, _ arguments: StatementArguments = []
-    ) throws {
-        try db.execute(
-            cached: """
-                INSERT INTO main.tributary_change (run, "table", key, operation)
-                SELECT ?, \(table.sqlLiteral), \(key), \(operation.sqlLiteral) FROM \(rows)
-                """, [run] + arguments)
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FeedDeclarations
-import SQLiteStore
 import Foundation
+import SQLiteStore
 import TributaryEngine
 
 struct BackupCommand: ProgramCommand {

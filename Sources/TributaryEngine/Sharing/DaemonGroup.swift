@@ -96,9 +96,12 @@ actor DaemonGroup {
         for message in messages {
             switch message {
             case .refresh(let names):
-                guard names.isEmpty || names.contains(where: ownership.owns) else { break }
-                logger.notice(
-                    "Refreshing", metadata: ["sources": names.isEmpty ? "all" : "\(names.joined(separator: ","))"])
+                let own = names.filter(ownership.owns)
+                if names.isEmpty || !own.isEmpty {
+                    let sources = names.isEmpty ? "all" : own.joined(separator: ",")
+                    logger.notice("Refreshing", metadata: ["sources": "\(sources)"])
+                }
+                // Also those that are not this daemon's: they may become so.
                 scheduler.refresh(names.isEmpty ? nil : names)
             case .ran(let source): ran.insert(source)
             case .daemonsChanged: lookNow()
