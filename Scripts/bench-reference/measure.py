@@ -23,15 +23,16 @@ LABELS = {
     "c_full": "c class, --full",
     "d": "d mapping",
     "d_full": "d mapping, --full",
+    "d_history": "d, keep_history",
     "e": "e pandas",
     "f": "f dlt",
 }
-SCENARIOS = ["empty", "large", "unchanged", "changed", "delay", "nested"]
+SCENARIOS = ["empty", "large", "unchanged", "changed", "history", "delay", "nested"]
 # They take a minute or two a run, so they run once, whatever RUNS says.
 ONCE = {"e", "f"}
 RATIOS = [
     ("c/a", "c", "a"), ("d/a", "d", "a"), ("c --full/a", "c_full", "a"), ("d --full/a", "d_full", "a"),
-    ("b/c", "b", "c"), ("b/d", "b", "d"), ("e/d", "e", "d"), ("f/d", "f", "d"),
+    ("history/d", "d_history", "d"), ("b/c", "b", "c"), ("b/d", "b", "d"), ("e/d", "e", "d"), ("f/d", "f", "d"),
 ]  # fmt: skip
 
 
@@ -130,6 +131,13 @@ class Bench:
 
     def d_full(self, folder, feeds):
         return self.d(folder, feeds, "--full")
+
+    def d_history(self, folder, feeds):
+        for name in ("mapping.toml", "schema.sql"):
+            shutil.copy(HERE / name, folder / name)
+        config = folder / "mapping.toml"
+        config.write_text(config.read_text().replace("[sources.directory]", "[sources.directory]\nkeep_history = true"))
+        return self.sync(config, "--force")
 
     def sync(self, config, option="--full", program="tributary"):
         result = measure([self.bin / program, "--config", config, "sync", option, "--json"], self.environment)
@@ -239,6 +247,15 @@ def change_one(feeds, changed):
         file.write(b"99")
 
 
+def change_all(feeds, changed):
+    """Writes the same feeds once more, in which every contact is a hundred years older."""
+    changed.mkdir(exist_ok=True)
+    shutil.copyfile(feeds / "companies.xml", changed / "companies.xml")
+    with open(feeds / "contacts.xml", "rb") as old, open(changed / "contacts.xml", "wb") as new:
+        for line in old:
+            new.write(line.replace(b"<age>", b"<age>1"))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", required=True)
@@ -277,6 +294,14 @@ def main():
             bench.compare(
                 title + ", one of them changed, served without validators", changed, "acd", bench.runs, before=feeds,
                 expected=lambda name: {**nothing, "outcome": "committed", "updated": 1},
+            )  # fmt: skip
+        if "history" in chosen:
+            older = bench.work / "feeds-older"
+            change_all(feeds, older)
+            bench.compare(
+                title + ", every contact changed, without and with keep_history", older, ["d", "d_history"],
+                min(bench.runs, 3), before=feeds,
+                expected=lambda name: {**nothing, "outcome": "committed", "updated": arguments.contacts},
             )  # fmt: skip
         if "delay" in chosen:
             bench.reader_delay(feeds)

@@ -151,7 +151,7 @@ package struct ConfigurationReader {
         }
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
-            honorsMaxAge: options.honorsMaxAge ?? true,
+            honorsMaxAge: options.honorsMaxAge ?? true, keepsHistory: options.keepsHistory ?? false,
             isEnabled: isEnabled ?? true, requests: declarations ?? [])
     }
 

@@ -2,6 +2,7 @@
 struct SourceDefaults {
     var cache: Duration?
     var honorsMaxAge: Bool?
+    var keepsHistory: Bool?
 
     init() {}
 
@@ -9,5 +10,6 @@ struct SourceDefaults {
     init(_ table: DeclarationReader, over outer: SourceDefaults) {
         cache = table.duration("cache") ?? outer.cache
         honorsMaxAge = table.boolean("honor_max_age") ?? outer.honorsMaxAge
+        keepsHistory = table.boolean("keep_history") ?? outer.keepsHistory
     }
 }

@@ -9,19 +9,23 @@ public struct SourceDeclaration: Sendable, Equatable {
     public var hasOwnCache = true
     /// True where a server's max-age or Expires may postpone the next poll.
     public var honorsMaxAge = true
+    /// True where what each commit replaces is kept in the tables' histories.
+    public var keepsHistory = false
     public var isEnabled: Bool
     public var requests: [RequestDeclaration]
     /// A text that changes when anything in the declaration does. It is set once the whole declaration has been read.
     package var identity = ""
 
     package init(
-        name: String, cache: Duration, hasOwnCache: Bool = true, honorsMaxAge: Bool = true, isEnabled: Bool,
+        name: String, cache: Duration, hasOwnCache: Bool = true, honorsMaxAge: Bool = true,
+        keepsHistory: Bool = false, isEnabled: Bool,
         requests: [RequestDeclaration], identity: String = ""
     ) {
         self.name = name
         self.cache = cache
         self.hasOwnCache = hasOwnCache
         self.honorsMaxAge = honorsMaxAge
+        self.keepsHistory = keepsHistory
         self.isEnabled = isEnabled
         self.requests = requests
         self.identity = identity

@@ -3,6 +3,8 @@ public import Foundation
 /// The result of one run of one source: a row of `tributary_run`, a line of `sync --json`, an element of
 /// `SyncService.outcomes`.
 public struct RunReport: Sendable, Equatable {
+    /// The number of the run in the store, where it has been read from there.
+    public var number: Int64?
     public var source: String
     public var outcome: RunOutcome
     public var startedAt: Date
@@ -14,14 +16,19 @@ public struct RunReport: Sendable, Equatable {
     public var bytes: Int
     /// The reason why the run was discarded, and what to do about it.
     public var error: String?
+    /// What kind of run it was, where it was not a refresh.
+    public var note: String?
     public var requests: [RequestReport]
     /// The time at which the source is due again.
     public var nextDue: Date?
 
     public init(
-        source: String, outcome: RunOutcome, startedAt: Date, seconds: Double = 0, counts: MergeCounts = MergeCounts(),
-        skipped: Int = 0, bytes: Int = 0, error: String? = nil, requests: [RequestReport] = [], nextDue: Date? = nil
+        number: Int64? = nil, source: String, outcome: RunOutcome, startedAt: Date, seconds: Double = 0,
+        counts: MergeCounts = MergeCounts(),
+        skipped: Int = 0, bytes: Int = 0, error: String? = nil, note: String? = nil,
+        requests: [RequestReport] = [], nextDue: Date? = nil
     ) {
+        self.number = number
         self.source = source
         self.outcome = outcome
         self.startedAt = startedAt
@@ -30,6 +37,7 @@ public struct RunReport: Sendable, Equatable {
         self.skipped = skipped
         self.bytes = bytes
         self.error = error
+        self.note = note
         self.requests = requests
         self.nextDue = nextDue
     }

@@ -23,6 +23,9 @@ public struct SourceState: Sendable, Equatable {
     package var askedUntil: Date?
     /// The identity of the declaration for which ``nextDue`` was decided.
     package var declared: String?
+    /// What was known of the requests' versions when the source was undone, as JSON: until the feed differs from these,
+    /// its rows stay as they are. nil where it is not held back.
+    package var undone: String?
     /// The number of times in a row that a process has died during a run of the source. A run that is under way counts
     /// too.
     package var attempts = 0

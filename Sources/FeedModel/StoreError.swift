@@ -11,6 +11,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
         case limit
         /// A commit would delete or update more rows than its declaration allows.
         case held
+        /// What a run replaced was not kept, or something else has changed it since.
+        case history
         /// Two sources claim to mirror the same rows.
         case conflict
         /// The store's file is no longer where it was opened.

@@ -23,6 +23,11 @@ package struct StagedStack: Sendable {
     /// The parts in the order in which the stack staged them.
     package var parts: [Part]
 
+    package init(path: String?, parts: [Part]) {
+        self.path = path
+        self.parts = parts
+    }
+
     /// Returns the rows that the parts mirror, together with those that requests are known to mirror.
     package func mirrored(and mirrors: [MirroredRows]) -> Set<MirroredRows> {
         parts.reduce(into: Set(mirrors)) { mirrored, part in

@@ -13,6 +13,9 @@ package struct StagingTable: Sendable {
     /// The column that holds the record's number, by which rows of other tables refer to it.
     package static let record = "tributary_record"
 
+    /// The column that holds the row id which a row had, where it is to have it again.
+    package static let place = "tributary_place"
+
     /// The name in the database in which the rows are staged. `schema` is that database's name on the connection in
     /// use.
     package var name: String
@@ -183,7 +186,7 @@ package struct StagingTable: Sendable {
 
 extension StagingTable {
     /// - Throws: ``StoreError`` where the table has no such column, or the key is not unique.
-    init(
+    package init(
         name: String, table: TableInfo, columns names: [String], references: [StagedReference] = [], rule: MergeRule
     ) throws {
         self.name = name

@@ -13,6 +13,10 @@ package struct Commit: Sendable {
     package var mirrors: [MirroredRows]
     /// What the commit may do at most to the rows of each scope; none where it may do anything.
     package var limits: [ScopedRows: ChangeLimits] = [:]
+    /// True if what the commit replaces is kept in the tables' histories.
+    package var keepsHistory = false
+    /// The run to which the commit brings the rows back, where it undoes others.
+    package var restoredRun: Int64?
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
     /// Called inside the transaction with mirrored rows, the requests of other sources that have written some of them,

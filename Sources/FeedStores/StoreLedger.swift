@@ -26,7 +26,8 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Notes the reason for which a source is not run any more.
     func noteHold(_ source: String, error: String, note: String) async throws
 
-    /// Allows sources to run again that are held because processes died during their runs.
+    /// Allows sources to run again that are held because processes died during their runs, and sources that were undone
+    /// to take their feeds as they are.
     ///
     /// - Returns: the sources that were held.
     func release(_ sources: [String]) throws -> [String]

@@ -17,7 +17,7 @@ struct RootCommand: ParsableCommand {
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
                 RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, BackupCommand.self,
-                MoveStoreCommand.self,
+                ChangesCommand.self, UndoCommand.self, MoveStoreCommand.self,
                 ExportCommand.self, InferCommand.self,
             ])
     }

@@ -53,6 +53,7 @@ import Testing
             #expect(known.requests["k \"1\""]?.movedTimes == 2)
             let run = try #require(try store.runs(limit: 1).first)
             report.seconds = 1.5
+            report.number = run.number
             report.error = "a\u{FFFD}b"
             #expect(run == report)
             let finished = try database.rows("SELECT extract(epoch FROM finished_at - started_at) FROM tributary_run")

@@ -80,10 +80,10 @@ import Testing
                 CREATE TRIGGER refuse AFTER INSERT ON tributary_run FOR EACH ROW EXECUTE FUNCTION refuse();
                 """)
             let error = message {
-                _ = try StackCommit(
-                    store: store, commit: .of("s"), stack: .empty, interruption: CommitInterruption(), seconds: { 0 },
-                    pauses: [0.001, 0.001, 0.001]
-                ).run()
+                let commit = StackCommit(
+                    store: store, interruption: CommitInterruption(), pauses: [0.001, 0.001, 0.001]
+                ) { try $0.record(.of("s"), merging: .empty, seconds: { 0 }) }
+                _ = try commit.run()
             }
             #expect(error?.contains("cannot be written: never (\(state))") == true, "\(error ?? "")")
             #expect(error?.contains("another transaction was in the way") == true)

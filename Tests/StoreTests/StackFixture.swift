@@ -19,12 +19,16 @@ struct StackFixture {
 
     private let fromMemory: CommittedStore
     private let fromScratch: CommittedStore
+    /// Each commit is undone, and the undo undone: both must leave what was there before.
+    private let undone: CommittedStore
 
     /// - Parameter schema: written as `StoreKind.sql` says.
     static func with(_ schema: String, _ body: (StackFixture) async throws -> Void) async throws {
         try await CommittedStore.with(schema) { (fromMemory) async throws in
             try await CommittedStore.with(schema) { (fromScratch) async throws in
-                try await body(StackFixture(fromMemory: fromMemory, fromScratch: fromScratch))
+                try await CommittedStore.with(schema) { (undone) async throws in
+                    try await body(StackFixture(fromMemory: fromMemory, fromScratch: fromScratch, undone: undone))
+                }
             }
         }
     }
@@ -41,6 +45,14 @@ struct StackFixture {
         }
         let (contents, otherContents) = (try fromMemory.contents(), try fromScratch.contents())
         #expect(contents == otherContents)
+        if case .success = counts {
+            do {
+                try undone.commitAndUndo(requests, mirrors)
+            } catch let error as StoreError where error.code == .history {
+                // A table of PostgreSQL's without a key.
+                #expect(error.message.contains("cannot be told apart"))
+            }
+        }
         return try counts.get()
     }
 
@@ -50,7 +62,7 @@ struct StackFixture {
     }
 
     func execute(_ sql: String) throws {
-        for store in [fromMemory, fromScratch] { try store.tables.execute(sql) }
+        for store in [fromMemory, fromScratch, undone] { try store.tables.execute(sql) }
     }
 
     func rows(_ sql: String) throws -> [String] { try fromMemory.tables.rows(sql) }
@@ -92,8 +104,37 @@ private struct CommittedStore {
         }
     }
 
+    /// Commits a stack, brings the rows back to what they were, and then to what the commit has made of them.
+    func commitAndUndo(_ requests: [StackFixture.Request], _ mirrors: [MirroredRows]) throws {
+        let before = try tables.dump()
+        let run = try lastRun()
+        _ = try commit(requests, mirrors, usesScratch: false, keepsHistory: true)
+        let after = try tables.dump()
+        try undo(to: run)
+        #expect(try tables.dump() == before)
+        try undo(to: run + 1)
+        #expect(try tables.dump() == after)
+    }
+
+    private func lastRun() throws -> Int64 {
+        try store.lastRun(at: .distantFuture)
+    }
+
+    private func undo(to run: Int64) throws {
+        var commit = Commit(
+            report: RunReport(source: "source", outcome: .committed, startedAt: Date()), requests: [],
+            state: SourceState(source: "source", outcome: .committed), forgetBefore: .distantPast)
+        commit.keepsHistory = true
+        let undo = Undo(commit, to: run)
+        switch kind {
+        case .file(let store):
+            _ = try store.pool.writeWithoutTransaction { try store.undo(undo, seconds: { 0 }, on: $0) }
+        case .server(let store): _ = try store.undoNow(undo, seconds: { 0 })
+        }
+    }
+
     func commit(
-        _ requests: [StackFixture.Request], _ mirrors: [MirroredRows], usesScratch: Bool
+        _ requests: [StackFixture.Request], _ mirrors: [MirroredRows], usesScratch: Bool, keepsHistory: Bool = false
     ) throws -> MergeCounts {
         try store.renewTableInfos()
         let context = store.makeWorkerContext(source: "source")
@@ -104,9 +145,10 @@ private struct CommittedStore {
         }
         if usesScratch { try context.flush() }
         let stack = try context.finish()
-        let commit = Commit(
+        var commit = Commit(
             report: RunReport(source: "source", outcome: .committed, startedAt: Date()), requests: [],
             state: SourceState(source: "source", outcome: .committed), mirrors: mirrors, forgetBefore: .distantPast)
+        commit.keepsHistory = keepsHistory
         switch kind {
         case .file(let store):
             return try store.pool.writeWithoutTransaction { db in

@@ -17,8 +17,10 @@ extension ColumnDetails {
     }
 
     /// Returns an expression for the value by which different values are told apart, texts byte by byte.
-    func exact(_ alias: String) -> String {
-        let value = "\(alias).\(sql)"
+    func exact(_ alias: String) -> String { exact(of: "\(alias).\(sql)") }
+
+    /// Does the same for a value of the column that is elsewhere.
+    func exact(of value: String) -> String {
         if comparesAsText { return value + "::text COLLATE \"C\"" }
         return collation == nil ? value : value + " COLLATE \"C\""
     }

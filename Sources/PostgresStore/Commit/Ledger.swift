@@ -66,20 +66,22 @@ struct Ledger {
             WITH run AS (
                 INSERT INTO tributary_run
                 (id, source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped,
-                 bytes, seconds, error, requests)
+                 bytes, seconds, error, requests, history, note, restored)
                 SELECT coalesce($1::bigint, nextval(pg_get_serial_sequence('tributary_run', 'id'))), $2::text,
                     $3::timestamptz, $4::timestamptz, $5, $6::bigint, $7::bigint, $8::bigint, $9::bigint, $10::bigint,
-                    $11::bigint, $12::bigint, $13::double precision, $14, $15::jsonb
+                    $11::bigint, $12::bigint, $13::double precision, $14, $15::jsonb,
+                    $31::boolean, $32, $34::bigint
                 RETURNING id
             ), state AS (
                 INSERT INTO tributary_source AS s
                 (source, outcome, last_run, last_commit, next_due, failures, error, note, gone, wait, asked_until,
-                 declared, attempts)
-                VALUES ($16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
+                 declared, attempts, undone)
+                VALUES ($16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $33)
                 ON CONFLICT (source) DO UPDATE SET outcome = EXCLUDED.outcome, last_run = EXCLUDED.last_run,
                     last_commit = EXCLUDED.last_commit, next_due = EXCLUDED.next_due, failures = EXCLUDED.failures,
                     error = EXCLUDED.error, note = EXCLUDED.note, gone = EXCLUDED.gone, wait = EXCLUDED.wait,
                     asked_until = EXCLUDED.asked_until, declared = EXCLUDED.declared, attempts = EXCLUDED.attempts,
+                    undone = EXCLUDED.undone,
                     held_until = CASE WHEN $29::text IS NULL THEN s.held_until
                         ELSE clock_timestamp() + interval '\(Leases.seconds) seconds' END
                 WHERE $29::text IS NULL OR s.holder = $29::text AND s.lease = $30::bigint
@@ -98,6 +100,8 @@ struct Ledger {
                 integer(state.failures), text(state.error), text(state.note), text(state.gone),
                 state.wait.map { .double($0) }, state.askedUntil.map(PostgresDate.value), text(state.declared),
                 integer(state.attempts), text(lease?.holder), lease.map { .integer($0.number) },
+                .text(commit.keepsHistory ? "true" : "false"), text(report.note), text(state.undone),
+                commit.restoredRun.map { .integer($0) },
             ])[0]
         guard try row.bool(2) == true else { throw StoreError.leaseLost(report.source) }
         return RecordedRun(

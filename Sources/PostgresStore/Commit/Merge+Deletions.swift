@@ -12,18 +12,21 @@ extension Merge {
 
     func deleteMissingRows() throws -> MergeCounts {
         // Children go before their parents.
-        try mirrored().reversed().reduce(into: MergeCounts()) { counts, entry in
+        try mirrored().reversed().reduce(into: try deleteRemovals()) { counts, entry in
             try refusing(in: entry.table.name) {
                 guard
                     let missing = try missingRows(of: entry.table, entry.mirror.rows, within: entry.mirror.within)
                 else { return }
-                if try hasStagedChildren(entry.table) {
-                    try postpone(missing)
-                } else {
-                    counts += try delete(missing)
-                }
+                counts += try deleteWhenPossible(missing)
             }
         }
+    }
+
+    /// Deletes rows, or notes that they are to be deleted once others have left them.
+    func deleteWhenPossible(_ missing: ChangedRows) throws -> MergeCounts {
+        guard try hasStagedChildren(missing.table) else { return try delete(missing) }
+        try postpone(missing)
+        return MergeCounts()
     }
 
     /// Returns what is mirrored, with the tables first to which others refer.
@@ -156,6 +159,7 @@ extension Merge {
     /// - Parameter told: the rows that have been reported already.
     func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
         let taken = try rowsTakenAlong(with: missing)
+        for rows in taken.isEmpty ? [missing] : taken { try keep(rows) }
         let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken, besides: told)
         let deletion = "DELETE FROM \(missing.table.sql) m USING \(missing.name) g WHERE \(missing.isRow("m", "g"))"
         guard taken.isEmpty else {

@@ -29,6 +29,8 @@ extension Merge {
 
     func postpone(_ missing: ChangedRows) throws {
         _ = try tellTaken([missing])
+        // They may have to step aside before they are deleted.
+        try keep(missing)
         let located = missing.located.joined(separator: ", ")
         var postponed = missing
         if let known = progress.postponed[missing.table.name] {

@@ -42,11 +42,17 @@ extension Merge {
                 continue
             }
             let column = reference.column.name.sqlIdentifier
+            let open = """
+                \(part.table.matches("m", "s")) AND m.\(column) IS NULL AND s.\(column) IS NOT NULL
+                """
+            try keep(
+                details(of: part.table.table.name),
+                from: "\(try stored(part.table)) m, \(part.table.staged) s WHERE \(open)")
             // Rows that this run has written without the reference; the journal names them already.
             try connection.execute(
                 """
                 UPDATE \(try stored(part.table)) AS m SET \(column) = s.\(column) FROM \(part.table.staged) s
-                WHERE \(part.table.matches("m", "s")) AND m.\(column) IS NULL AND s.\(column) IS NOT NULL
+                WHERE \(open)
                 """)
         }
     }

@@ -25,6 +25,8 @@ extension Merge {
         // This is done before rows of any shape step aside.
         for difference in differences where difference.updated > 0 {
             try noteMovedRows(difference.table, from: difference.rows)
+            try keep(
+                details(of: difference.table.table.name), from: difference.storedRows + " WHERE NOT d.is_new")
         }
         for difference in differences {
             let unchanged = difference.part.counts.rows - difference.new - difference.updated
@@ -134,7 +136,9 @@ extension Merge {
             SELECT \(values) FROM \(rows) RETURNING \(journalKey(of: table, details, "m")) AS key
             """
         return try makingRoom(in: table, for: remaining) {
-            try journaled(insertion, table.table.name, "insert")
+            let noting = try noting(details)
+            return try journaled(
+                insertion + (noting?.returning ?? ""), table.table.name, "insert", besides: noting?.statement ?? "")
         }
     }
 
@@ -146,6 +150,7 @@ extension Merge {
         let details = try details(of: table.table.name)
         let columns = table.valueColumns
         let taken = try rowsTakenAlong(withUpdateOf: details, columns: columns, difference)
+        for rows in taken { try keep(rows) }
         let tellTaken = try tellTaken(taken)
         let assignments = columns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" }.joined(separator: ", ")
         // The journal gets the key as the store has it.
@@ -157,6 +162,7 @@ extension Merge {
         let updated = try makingRoom(in: table, for: remaining) {
             try journaled(statement, table.table.name, "update", order: "id")
         }
+        try noteNewKeys(difference)
         try tellTaken()
         var counts = try note(taken)
         counts.updated += updated

@@ -155,16 +155,20 @@ extension Merge {
         try tell(table, .insert, sql: rows)
         let names = table.allColumns.map(\.name.sqlIdentifier).joined(separator: ", ")
         let journalKey = try journalKey(of: table, details(of: table.table.name), "m")
-        let insertion = """
-            WITH new AS (
-                INSERT INTO \(try self.stored(table)) AS m (\(names)) \(rows)
-                RETURNING m.\(key(of: table)) AS id, \(try rowHash(table, "m")) AS hash, \(journalKey) AS key
-            ), change AS (
-                INSERT INTO tributary_change (run, "table", key, operation)
-                SELECT \(run), \(table.table.name.postgresLiteral), key, 'insert' FROM new)
-            INSERT INTO \(stored) (hash, id) SELECT hash, id FROM new
-            """
-        return try makingRoom(in: table) { try connection.execute(insertion).affectedRows }
+        return try makingRoom(in: table) {
+            let noting = try noting(details(of: table.table.name))
+            return try connection.execute(
+                """
+                WITH changed AS (
+                    INSERT INTO \(try self.stored(table)) AS m (\(names)) \(rows)
+                    RETURNING m.\(key(of: table)) AS id, \(try rowHash(table, "m")) AS hash, \(journalKey) AS key\(noting?.returning ?? "")
+                )\(noting?.statement ?? ""), change AS (
+                    INSERT INTO tributary_change (run, "table", key, operation)
+                    SELECT \(run), \(table.table.name.postgresLiteral), key, 'insert' FROM changed)
+                INSERT INTO \(stored) (hash, id) SELECT hash, id FROM changed
+                """
+            ).affectedRows
+        }
     }
 }
 

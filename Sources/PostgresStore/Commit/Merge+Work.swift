@@ -18,12 +18,16 @@ extension Merge {
 
     /// Runs a statement that returns a journal key as `key` for each row that it changes, and journals these rows.
     ///
-    /// - Parameter order: the returned column by which they are journaled.
+    /// - Parameters:
+    ///   - order: the returned column by which they are journaled.
+    ///   - statement: a further part of the WITH clause, which reads the returned rows as `changed`.
     /// - Returns: the number of changed rows.
-    func journaled(_ statement: String, _ table: String, _ operation: String, order: String? = nil) throws -> Int {
+    func journaled(
+        _ change: String, _ table: String, _ operation: String, order: String? = nil, besides statement: String = ""
+    ) throws -> Int {
         try connection.execute(
             """
-            WITH changed AS (\(statement))
+            WITH changed AS (\(change))\(statement)
             INSERT INTO tributary_change (run, "table", key, operation)
             SELECT \(run), \(table.postgresLiteral), key, \(operation.postgresLiteral)
             FROM changed\(order.map { " ORDER BY " + $0 } ?? "")

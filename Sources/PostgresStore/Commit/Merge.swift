@@ -22,6 +22,10 @@ struct Merge {
     let claims: ClaimWatch?
     /// Called with each change before it is made.
     let onChange: ((PlannedChange) throws -> Void)?
+    /// True if what is replaced is kept in the tables' histories.
+    var keepsHistory = false
+    /// Rows that are to be deleted, whatever is staged.
+    var removals: [Removal] = []
     let progress = MergeProgress()
     let tables: MergeTables
 
@@ -129,6 +133,7 @@ struct Merge {
         // They have been counted before.
         progress.changes = changes
         _ = try refusing(in: nil) { try connection.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+        try writeHistory()
         return counts
     }
 

@@ -19,6 +19,8 @@ final class MergeProgress {
     var strays: Set<MirroredRows> = []
     /// The merge's tables of all keys that are staged for a table, by the table's object id.
     var stagedKeys: [UInt32: String] = [:]
+    /// Rows as they were before the merge, by the table's object id.
+    var kept: [UInt32: Merge.KeptRows] = [:]
     private var numbers = 0
 
     /// Returns a number that no other table of the merge has in its name.

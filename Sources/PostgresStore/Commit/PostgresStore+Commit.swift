@@ -36,9 +36,9 @@ extension PostgresStore {
         seconds: @escaping () -> Double = { 0 }
     ) throws -> RunReport {
         try CommitInterruption.follow(interruption) { interruption in
-            try StackCommit(
-                store: self, commit: commit, stack: stack, interruption: interruption, seconds: seconds
-            ).run()
+            try StackCommit(store: self, interruption: interruption) { transaction in
+                try transaction.record(commit, merging: stack, seconds: seconds)
+            }.run()
         }
     }
 }

@@ -13,11 +13,17 @@ extension PostgresStore {
         limits: [ScopedRows: ChangeLimits], source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
+        try planning { transaction in
+            try transaction.merge(
+                stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, onChange: onChange)
+        }
+    }
+
+    /// Runs a body in a transaction, and takes everything back.
+    func planning(_ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
         try withMerge { transaction in
             // Thrown, as the transaction is to be rolled back.
-            throw PlannedCounts(
-                counts: try transaction.merge(
-                    stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, onChange: onChange))
+            throw PlannedCounts(counts: try body(transaction))
         }
     }
 

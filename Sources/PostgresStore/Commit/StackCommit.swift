@@ -7,13 +7,12 @@ import PostgresClient
 /// The commit of a run's staged rows: one transaction, which is repeated where that may help.
 struct StackCommit {
     let store: PostgresStore
-    let commit: Commit
-    let stack: StagedStack
     let interruption: CommitInterruption
-    let seconds: () -> Double
     /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
     /// restarts.
     var pauses = [0.05, 0.25, 1, 2, 4]
+    /// Writes rows, and records the run that has sent them.
+    let write: (StackTransaction) throws -> (run: RecordedRun, report: RunReport)
 
     /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged.
     func run() throws -> RunReport {
@@ -46,8 +45,7 @@ struct StackCommit {
                 defer { if interruption.isRequested { connection.close() } }
                 return try connection.inTransaction {
                     let written = try interruption.whileInterruptible(connection) {
-                        try StackTransaction(store: store, connection: connection, turn: turn)
-                            .record(commit, merging: stack, seconds: seconds)
+                        try write(StackTransaction(store: store, connection: connection, turn: turn))
                     }
                     recorded = written
                     return written.report

@@ -11,8 +11,8 @@ struct StackTransaction {
     /// Ends when the transaction has ended.
     let turn: TableTurn
 
-    private var ledger: Ledger { Ledger(connection: connection, leases: store.leases) }
-    private var claims: CommitClaims { CommitClaims(store, connection) }
+    var ledger: Ledger { Ledger(connection: connection, leases: store.leases) }
+    var claims: CommitClaims { CommitClaims(store, connection) }
 
     /// Merges the rows, and records the run.
     func record(
@@ -24,8 +24,9 @@ struct StackTransaction {
         try ledger.checkLease(of: commit.report.source)
         let run = try ledger.drawRun(of: commit.report)
         let watch = ClaimWatch(claims)
-        let merge = Merge(
+        var merge = Merge(
             connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)
+        merge.keepsHistory = commit.keepsHistory
         try lock(merge)
         // The copy, or the wait for the tables, may have taken longer than the lease.
         try ledger.checkLease(of: commit.report.source)
@@ -81,7 +82,7 @@ struct StackTransaction {
 
     /// Copies the rows to the server, which takes the longest, and then locks the tables. What other commits have left is
     /// read afterwards: no other commit changes it until this one ends.
-    private func lock(_ merge: Merge) throws {
+    func lock(_ merge: Merge) throws {
         try merge.prepare()
         try store.lockWaits.whileWaiting(connection) { try merge.lock(turn) }
         try store.requestIndex.renew(connection)

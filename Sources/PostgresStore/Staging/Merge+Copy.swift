@@ -13,14 +13,7 @@ extension Merge {
     /// Makes the temporary table of a part, and copies its rows into it.
     func copy(_ part: StagedStack.Part) throws {
         let table = part.table
-        let details = try details(of: table.table.name)
-        let bound = try boundColumns(of: table, details)
-        do {
-            try connection.execute(try creationSQL(of: table, details, bound))
-        } catch let error as PostgresError where error.isAboutRows {
-            let values = table.constants.map { "\($0.column.name) = \($0.value)" }.joined(separator: ", ")
-            throw StoreError(.constraint, "table '\(table.table.name)': \(error.message), in the scope (\(values))")
-        }
+        let bound = try create(part)
         let source = String(table.name.dropFirst(StagingTable.temporaryPrefix.count))
         let rows = StagedRows(
             scratch: stack.path.map { ($0, source) }, batches: part.batches,
@@ -36,6 +29,23 @@ extension Merge {
             let columns = count < Self.manyRows ? " (\(StagingTable.row))" : ""
             try connection.execute("ANALYZE \(table.staged)\(columns)")
         }
+    }
+
+    /// Makes the temporary table of a part.
+    ///
+    /// - Returns: the columns into which values are copied.
+    @discardableResult
+    func create(_ part: StagedStack.Part) throws -> [BoundColumn] {
+        let table = part.table
+        let details = try details(of: table.table.name)
+        let bound = try boundColumns(of: table, details)
+        do {
+            try connection.execute(try creationSQL(of: table, details, bound))
+        } catch let error as PostgresError where error.isAboutRows {
+            let values = table.constants.map { "\($0.column.name) = \($0.value)" }.joined(separator: ", ")
+            throw StoreError(.constraint, "table '\(table.table.name)': \(error.message), in the scope (\(values))")
+        }
+        return bound
     }
 
     /// The columns of a temporary table into which values are copied.
@@ -123,7 +133,7 @@ extension Merge {
 }
 
 /// A column of a temporary table into which values are copied.
-private struct BoundColumn {
+struct BoundColumn {
     var name: String
     var typeName: String
     var definition: String

@@ -107,6 +107,15 @@ enum OwnTables {
             "tributary.acceptance",
             "CREATE TABLE tributary_acceptance (source text PRIMARY KEY, until timestamptz NOT NULL)"
         ),
+        (
+            "tributary.history",
+            """
+            ALTER TABLE tributary_run ADD COLUMN history boolean NOT NULL DEFAULT false;
+            ALTER TABLE tributary_run ADD COLUMN restored bigint;
+            ALTER TABLE tributary_run ADD COLUMN note text;
+            ALTER TABLE tributary_source ADD COLUMN undone text;
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

@@ -104,8 +104,9 @@ extension PostgresStore {
         let released = try write { connection in
             try connection.execute(
                 """
-                UPDATE tributary_source SET attempts = 0, next_due = NULL, error = NULL, note = NULL
-                WHERE source = ANY ($1) AND attempts >= $2 RETURNING source
+                UPDATE tributary_source
+                SET attempts = 0, next_due = NULL, error = NULL, note = NULL, undone = NULL
+                WHERE source = ANY ($1) AND (attempts >= $2 OR undone IS NOT NULL) RETURNING source
                 """, [.textArray(try PostgresTextArray(sources)), .integer(Int64(SourceState.deathsUntilHeld))]
             ).reduce(into: Set<String>()) { $0.insert($1.string(0) ?? "") }
         }

@@ -10,6 +10,11 @@ extension Database {
     func write(_ commit: Commit) throws {
         let report = commit.report
         try report.write(self)
+        if commit.keepsHistory {
+            try execute(
+                cached: "UPDATE main.tributary_run SET history = 1, restored = ? WHERE id = ?",
+                [commit.restoredRun, lastInsertedRowID])
+        }
         try commit.state.write(self)
         if let host = commit.busyHost {
             // Servers choose the names of origins, so expired entries are deleted.

@@ -25,16 +25,19 @@ extension Merge {
             if seen.insert(mirror).inserted { found.append((mirror, info)) }
         }
         // A child that is mirrored within its parents is deleted before them.
-        return try found.reversed().reduce(into: MergeCounts()) { counts, entry in
+        return try found.reversed().reduce(into: try deleteRemovals()) { counts, entry in
             guard
                 let missing = try missingRows(of: entry.info, entry.mirror.rows, within: entry.mirror.within)
             else { return }
-            if try hasStagedChildren(entry.info) {
-                try postpone(missing)
-            } else {
-                counts += try delete(missing)
-            }
+            counts += try deleteWhenPossible(missing)
         }
+    }
+
+    /// Deletes rows, or notes that they are to be deleted once others have left them.
+    func deleteWhenPossible(_ missing: ChangedRows) throws -> MergeCounts {
+        guard try hasStagedChildren(missing.table) else { return try delete(missing) }
+        try postpone(missing)
+        return MergeCounts()
     }
 
     /// Returns the rows that the feed lacks; nil where there are none.
@@ -139,6 +142,7 @@ extension Merge {
     /// - Parameter told: the rows that have been reported already.
     private func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
         let taken = try rowsTakenAlong(with: missing)
+        for rows in taken.isEmpty ? [missing] : taken { try keep(rows) }
         let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken, besides: told)
         let deletion = """
             DELETE FROM main.\(missing.table.name.sqlIdentifier) WHERE (\(missing.table.locator.joined(separator: ", "))) IN (
@@ -187,6 +191,8 @@ extension Merge {
 
     private func postpone(_ missing: ChangedRows) throws {
         _ = try tellTaken([missing])
+        // They may have to step aside before they are deleted.
+        try keep(missing)
         let located = missing.located.joined(separator: ", ")
         var postponed = missing
         if let known = progress.postponed[missing.table.name] {

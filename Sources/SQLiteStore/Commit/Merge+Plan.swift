@@ -99,7 +99,7 @@ extension Row {
 }
 
 extension StoredValue {
-    fileprivate init(_ value: DatabaseValue) {
+    init(_ value: DatabaseValue) {
         self =
             switch value.storage {
             case .null: .null

@@ -51,14 +51,18 @@ extension Merge {
                 continue
             }
             let column = reference.column.name.sqlIdentifier
+            let isOpen = """
+                m.\(column) IS NULL AND EXISTS (
+                    SELECT 1 FROM \(part.table.qualifiedName) s
+                    WHERE \(part.table.matches("s", "m")) AND s.\(column) IS NOT NULL)
+                """
+            try keep(part.table.table, from: "\(part.table.qualifiedTable) m WHERE \(isOpen)")
             // Rows that this run has written without the reference; the journal names them already.
             try db.execute(
                 cached: """
                     UPDATE \(part.table.qualifiedTable) AS m SET \(column) = (
                         SELECT s.\(column) FROM \(part.table.qualifiedName) s WHERE \(part.table.matches("s", "m")))
-                    WHERE m.\(column) IS NULL AND EXISTS (
-                        SELECT 1 FROM \(part.table.qualifiedName) s
-                        WHERE \(part.table.matches("s", "m")) AND s.\(column) IS NOT NULL)
+                    WHERE \(isOpen)
                     """)
         }
     }

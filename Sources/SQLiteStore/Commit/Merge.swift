@@ -23,6 +23,12 @@ struct Merge {
     var defersForeignKeys = true
     /// Notified of rows that leave the scopes of requests.
     var claims: ClaimWatch?
+    /// True if what is replaced is kept in the tables' histories.
+    var keepsHistory = false
+    /// Rows that are to be deleted, whatever is staged.
+    var removals: [Removal] = []
+    /// The staging tables that say which row ids new rows are to have.
+    var partsWithPlaces: Set<String> = []
     /// Called with each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
     let progress = MergeProgress()
@@ -64,6 +70,7 @@ struct Merge {
         }
         // They have been counted before.
         progress.changes = changes
+        try writeHistory()
         for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
     }
@@ -90,6 +97,7 @@ struct Merge {
         // This is done before rows of any shape step aside.
         for difference in differences where difference.updated > 0 {
             try noteMovedRows(difference.table, from: difference.rows)
+            try keep(difference.table.table, from: difference.storedRows + " WHERE NOT d.is_new")
         }
         // A value that one row gives up may be taken by another.
         for index in differences.indices where differences[index].updated > 0 {
@@ -177,14 +185,21 @@ struct Merge {
 
     func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
         let table = part.table
-        let names = table.allColumns.map(\.name.sqlIdentifier)
-        let values = names.map { "s." + $0 }.joined(separator: ", ")
-        try tell(table, .insert, sql: "SELECT \(values) FROM \(rows)")
+        var names = table.allColumns.map(\.name.sqlIdentifier)
+        var values = names.map { "s." + $0 }
+        try tell(table, .insert, sql: "SELECT \(values.joined(separator: ", ")) FROM \(rows)")
+        if partsWithPlaces.contains(table.name), let rowID = table.table.rowID {
+            names.append(rowID)
+            values.append("s." + StagingTable.place)
+        }
         let insertion = """
-            INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", "))) SELECT \(values) FROM \(rows)
+            INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", ")))
+            SELECT \(values.joined(separator: ", ")) FROM \(rows)
             """
         if case .key = table.identity {
-            let inserted = try makingRoom(in: table) { try execute(insertion, of: count, into: part) }
+            let inserted = try makingRoom(in: table) {
+                try noting(table, from: rows) { try execute(insertion, of: count, into: part) }
+            }
             try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
             return inserted
         }
@@ -194,7 +209,7 @@ struct Merge {
             let last =
                 try Int64.fetchOne(
                     db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
-            return (last, try execute(insertion, of: count, into: part))
+            return (last, try noting(table, from: rows) { try execute(insertion, of: count, into: part) })
         }
         try writeJournal(
             table.table.name, key: "m.\(rowID)", operation: "insert",
@@ -213,6 +228,7 @@ struct Merge {
         let taken = try rowsTakenAlong(
             withUpdateOf: table.table, columns: table.valueColumns, rows: difference.storedRows,
             where: ["NOT d.is_new"])
+        for rows in taken { try keep(rows) }
         let tellTaken = try tellTaken(taken)
         let assignment =
             "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
@@ -257,6 +273,7 @@ struct Merge {
                 "table '\(table.table.name)': a row cannot have its new value in a UNIQUE column, because a row that the "
                     + "feed does not have holds it")
         }
+        try noteNewKeys(difference)
         try tellTaken()
         var counts = try note(taken)
         counts.updated += updated

@@ -20,6 +20,8 @@ final class MergeProgress {
     var strays: Set<MirroredRows> = []
     /// The merge's tables of all keys that are staged for a table, by its name.
     var stagedKeys: [String: String] = [:]
+    /// Rows as they were before the merge, by their table's name.
+    var kept: [String: Merge.KeptRows] = [:]
     /// The merge's own tables that hold whole rows, which can be emptied after the merge.
     var tablesToEmpty: [String] = []
 }

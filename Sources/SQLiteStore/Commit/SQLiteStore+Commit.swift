@@ -75,7 +75,7 @@ extension SQLiteStore {
             let claims = ClaimWatch(written)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                defersForeignKeys: defersForeignKeys, claims: claims)
+                defersForeignKeys: defersForeignKeys, claims: claims, keepsHistory: commit.keepsHistory)
             try stack.writeBatches(db)
             // If a table has no rows at all, the rows that its requests stand for are gone.
             try db.forgetValidators(of: written.bereft(by: stack))
@@ -124,7 +124,7 @@ extension StagedStack {
 
 extension Database {
     /// Returns the number of the run that is about to be recorded.
-    fileprivate func nextRun() throws -> Int64 {
+    func nextRun() throws -> Int64 {
         let last = try cachedStatement(
             sql: """
                 SELECT max(

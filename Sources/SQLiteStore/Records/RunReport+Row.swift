@@ -13,10 +13,10 @@ extension RunReport {
         counts.unchanged = row["unchanged"]
         counts.replaced = row["replaced"]
         self.init(
-            source: row["source"], outcome: RunOutcome(rawValue: row["outcome"]) ?? .discarded,
+            number: row["id"], source: row["source"], outcome: RunOutcome(rawValue: row["outcome"]) ?? .discarded,
             startedAt: StoreDate.date(row["started_at"]) ?? .distantPast, seconds: row["seconds"], counts: counts,
             skipped: row["skipped"], bytes: row["bytes"], error: row["error"],
-            requests: JSONText.decode(row["requests"]) ?? [])
+            note: row["note"], requests: JSONText.decode(row["requests"]) ?? [])
     }
 
     func write(_ db: Database) throws {
@@ -24,13 +24,13 @@ extension RunReport {
             cached: """
                 INSERT INTO main.tributary_run
                 (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
-                 seconds, error, requests)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 seconds, error, note, requests)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             [
                 source, StoreDate.text(startedAt), StoreDate.text(startedAt + seconds), outcome.rawValue,
                 counts.inserted, counts.updated, counts.deleted, counts.unchanged, counts.replaced, skipped, bytes,
-                seconds, error, try JSONText.encode(requests),
+                seconds, error, note, try JSONText.encode(requests),
             ])
     }
 }

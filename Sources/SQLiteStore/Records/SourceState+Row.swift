@@ -13,7 +13,7 @@ extension SourceState {
 
     static let names = [
         "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-        "asked_until", "declared", "attempts",
+        "asked_until", "declared", "attempts", "undone",
     ]
     static var columnCount: Int { names.count }
 
@@ -27,16 +27,22 @@ extension SourceState {
         askedUntil = StoreDate.date(row[10])
         declared = row[11]
         attempts = row[12]
+        undone = row[13]
     }
 
     func write(_ db: Database) throws {
         try db.execute(
-            cached: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            cached: Self.insertion,
             [
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
                 nextDue.map(StoreDate.text), failures, error, note, gone, wait, askedUntil.map(StoreDate.text),
                 declared,
-                attempts,
+                attempts, undone,
             ])
     }
+
+    private static let insertion = """
+        INSERT OR REPLACE INTO main.tributary_source (\(names.joined(separator: ", ")))
+        VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+        """
 }

@@ -84,5 +84,14 @@ enum OwnTables {
                     CREATE TABLE tributary_acceptance (source TEXT PRIMARY KEY NOT NULL, until TEXT NOT NULL) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("tributary.history") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_run ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE tributary_run ADD COLUMN restored INTEGER;
+                    ALTER TABLE tributary_run ADD COLUMN note TEXT;
+                    ALTER TABLE tributary_source ADD COLUMN undone TEXT;
+                    """)
+        }
     }
 }

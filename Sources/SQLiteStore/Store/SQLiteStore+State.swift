@@ -93,8 +93,9 @@ extension SQLiteStore {
             try sources.filter { source in
                 try db.execute(
                     sql: """
-                        UPDATE tributary_source SET attempts = 0, next_due = NULL, error = NULL, note = NULL
-                        WHERE source = ? AND attempts >= ?
+                        UPDATE tributary_source
+                        SET attempts = 0, next_due = NULL, error = NULL, note = NULL, undone = NULL
+                        WHERE source = ? AND (attempts >= ? OR undone IS NOT NULL)
                         """, arguments: [source, SourceState.deathsUntilHeld])
                 return db.changesCount > 0
             }

@@ -47,6 +47,7 @@ package final class SQLiteStore: MainStore {
                     PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864;
                     PRAGMA wal_autocheckpoint = 4000
                     """)
+            try db.addRowDigest()
             if !db.configuration.readonly { try StagingMemory.attach(to: db) }
         }
         do {
@@ -97,6 +98,7 @@ package final class SQLiteStore: MainStore {
         requestIndex = RequestIndex(tableInfos)
         var configuration = Configuration()
         configuration.readonly = true
+        configuration.prepareDatabase { try $0.addRowDigest() }
         do {
             pool = try DatabasePool(path: path, configuration: configuration)
             states = try Self.openStates(path, patience)

@@ -26,12 +26,14 @@ struct HistoryCommand: ProgramCommand {
     private struct Entry: Encodable {
         var report: RunReport
 
-        enum Key: String, CodingKey { case started_at }
+        enum Key: String, CodingKey { case run, started_at, note }
 
         func encode(to encoder: any Encoder) throws {
             try report.encode(to: encoder)
             var container = encoder.container(keyedBy: Key.self)
+            try container.encode(report.number, forKey: .run)
             try container.encode(report.startedAt, forKey: .started_at)
+            try container.encode(report.note, forKey: .note)
         }
     }
 
@@ -51,12 +53,14 @@ struct HistoryCommand: ProgramCommand {
         let terminal = Terminal()
         let now = Date()
         var table = TextTable([
-            ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INSERTED", .right), ("UPDATED", .right),
+            ("RUN", .right), ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INSERTED", .right),
+            ("UPDATED", .right),
             ("DELETED", .right), ("UNCHANGED", .right), ("BYTES", .right), ("TIME", .right),
         ])
         for run in runs {
             table.add([
-                .init(run.source), .init(RelativeTime.text(run.startedAt, now: now)),
+                .init(run.number.map(String.init) ?? ""), .init(run.source),
+                .init(RelativeTime.text(run.startedAt, now: now)),
                 .init(run.outcome.rawValue, Figures.color(run.outcome)), .init("\(run.counts.inserted)"),
                 .init("\(run.counts.updated)"), .init("\(run.counts.deleted)"), .init("\(run.counts.unchanged)"),
                 .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
@@ -66,6 +70,7 @@ struct HistoryCommand: ProgramCommand {
         Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
             Terminal.print(line)
+            if let note = run.note { Terminal.print("    " + note) }
             if let error = run.error { Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }

@@ -7,8 +7,8 @@ struct ReleaseCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "release", abstract: "Let sources run again that are held back.",
         discussion: """
-            A source is held when the process died three times in a row during its runs. A running daemon refreshes \
-            what has been released at once.
+            A source is held when the process died three times in a row during its runs, and after 'undo', until its feed \
+            differs from the one that was undone. A running daemon refreshes what has been released at once.
             """)
 
     @OptionGroup var options: GlobalOptions

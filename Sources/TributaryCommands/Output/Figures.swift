@@ -49,6 +49,7 @@ enum Figures {
         case .unchanged:
             return "nothing new on the server (\(seconds(report.seconds)))"
         case .fresh:
+            if let note = report.note { return note }
             return "not due"
                 + (report.nextDue.map {
                     " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for")

@@ -24,22 +24,27 @@ struct PlanOutput: Encodable {
     var updated: Int
     var deleted: Int
     var unchanged: Int
-    var skipped: Int
+    var skipped = 0
     var tables: [Table]
-    var requests: [RequestReport]
-    var unmatched_elements: [StackPlan.Unmatched]
-    var unmatched_columns: [StackPlan.Unmatched]
+    var requests: [RequestReport] = []
+    var unmatched_elements: [StackPlan.Unmatched] = []
+    var unmatched_columns: [StackPlan.Unmatched] = []
 
     init(source: String, plan: StackPlan, report: PlanReport) {
-        self.source = source
-        inserted = plan.counts.inserted
-        updated = plan.counts.updated
-        deleted = plan.counts.deleted
-        unchanged = plan.counts.unchanged
+        self.init(source: source, counts: plan.counts, report: report)
         skipped = plan.skipped
         requests = plan.requests
         unmatched_elements = plan.elements
         unmatched_columns = plan.columns
+    }
+
+    /// - Parameter counts: of all changes, also of those that the report does not show.
+    init(source: String, counts: MergeCounts, report: PlanReport) {
+        self.source = source
+        inserted = counts.inserted
+        updated = counts.updated
+        deleted = counts.deleted
+        unchanged = counts.unchanged
         tables = report.tables.sorted { $0.key < $1.key }.map { name, table in
             Table(
                 table: name, inserted: table.inserted.map { Self.object($0.row) },

@@ -40,18 +40,7 @@ struct PlanReport: Sendable {
 
     /// Returns the report's lines, for people.
     func lines(_ plan: StackPlan, on terminal: Terminal) -> [String] {
-        var lines: [String] = []
-        for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
-            lines.append(name)
-            for change in table.deleted { lines.append("  " + terminal.colored("- \(Self.text(change.row))", .red)) }
-            for change in table.updated { lines.append("  " + terminal.colored("~ \(Self.update(change))", .yellow)) }
-            for change in table.inserted { lines.append("  " + terminal.colored("+ \(Self.text(change.row))", .green)) }
-            let shown = table.deleted.count + table.updated.count + table.inserted.count
-            let all = table.counts.deleted + table.counts.updated + table.counts.inserted
-            if all > shown { lines.append("  … \(all - shown) more; --limit 0 shows all") }
-            lines.append(
-                "  \(table.counts.inserted) inserted, \(table.counts.updated) updated, \(table.counts.deleted) deleted")
-        }
+        var lines = changes(on: terminal)
         if !plan.differs {
             lines.append(
                 plan.requests.allSatisfy { $0.outcome == .unchanged }
@@ -64,22 +53,42 @@ struct PlanReport: Sendable {
         return lines
     }
 
+    /// Returns the lines of the changes themselves.
+    func changes(on terminal: Terminal) -> [String] {
+        tables.sorted { $0.key < $1.key }.flatMap { name, table in
+            var lines = [name]
+            for change in table.deleted { lines.append("  " + terminal.colored("- \(Self.text(change.row))", .red)) }
+            for change in table.updated { lines.append("  " + terminal.colored("~ \(Self.update(change))", .yellow)) }
+            for change in table.inserted { lines.append("  " + terminal.colored("+ \(Self.text(change.row))", .green)) }
+            let shown = table.deleted.count + table.updated.count + table.inserted.count
+            let all = table.counts.deleted + table.counts.updated + table.counts.inserted
+            if all > shown { lines.append("  … \(all - shown) more; --limit 0 shows all") }
+            lines.append(
+                "  \(table.counts.inserted) inserted, \(table.counts.updated) updated, \(table.counts.deleted) deleted")
+            return lines
+        }
+    }
+
     private static func section(_ title: String, _ found: [StackPlan.Unmatched]) -> [String] {
         found.isEmpty ? [] : [title] + found.map { "  \($0.path) (\($0.count), request \($0.request))" }
     }
 
-    private static func text(_ values: PlannedChange.Values) -> String {
+    static func text(_ values: PlannedChange.Values) -> String {
         values.map { "\($0.column) = \(literal($0.value))" }.joined(separator: ", ")
     }
 
     private static func update(_ change: PlannedChange) -> String {
         guard case .update(let old) = change.operation else { return "" }
         let key = change.row.filter { value in change.key.contains { $0.lowercased() == value.column.lowercased() } }
-        return text(key) + ": "
-            + differences(old, change.row).map { change in
-                let start = commonStart(change.old, change.new)
-                return "\(change.column) \(literal(change.old, from: start)) → \(literal(change.new, from: start))"
-            }.joined(separator: ", ")
+        return text(key) + ": " + changes(old, change.row)
+    }
+
+    /// Returns what differs in the second of two rows.
+    static func changes(_ old: PlannedChange.Values, _ new: PlannedChange.Values) -> String {
+        differences(old, new).map { change in
+            let start = commonStart(change.old, change.new)
+            return "\(change.column) \(literal(change.old, from: start)) → \(literal(change.new, from: start))"
+        }.joined(separator: ", ")
     }
 
     /// Returns the number of characters at the start of two long texts that are the same and need not be shown.

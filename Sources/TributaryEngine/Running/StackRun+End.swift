@@ -23,6 +23,7 @@ extension StackRun {
         commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
         commit.limits = limits
+        commit.keepsHistory = source.keepsHistory
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
@@ -102,6 +103,10 @@ extension StackRun {
             after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: state,
             startedAt: startedAt, now: now,
             advice: advice)
+        next.undone = ending.outcome == .committed ? nil : state.undone
+        if let feed = UndoneFeed(next.undone) {
+            next.note = [next.note, feed.note(source.name)].compactMap(\.self).joined(separator: "; ")
+        }
         next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
         let isGood = ending.outcome.isGood

@@ -9,6 +9,24 @@ import Foundation
 /// Sends the requests of a stack, one after another.
 extension StackRun {
     func sendRequests() async throws {
+        try await sendAll()
+        guard undone != nil, results.contains(where: { $0.report.outcome == .parsed }) else { return }
+        // The feed differs from the one that was undone: all of it is taken.
+        undone = nil
+        context?.remove()
+        context = nil
+        captured = [:]
+        known = known.mapValues { state in
+            var state = state
+            state.validators = Validators()
+            state.digest = nil
+            return state
+        }
+        results = source.requests.map { RequestResult(key: $0.key) }
+        try await sendAll()
+    }
+
+    private func sendAll() async throws {
         // A 304 stages no rows, but a later request may query them.
         let lastThatAsks = source.requests.lastIndex { $0.forEach != nil } ?? -1
         for index in source.requests.indices {
@@ -97,7 +115,9 @@ extension StackRun {
     private func exchange(_ request: RequestDeclaration, _ index: Int, conditionally: Bool) async throws {
         let declared = source.requests[index]
         let fingerprint = try fingerprint(declared)
-        let stored = known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
+        let stored =
+            undone.map { $0.state(of: request.key, known[request.key], fingerprint: fingerprint) }
+            ?? known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
         let isConditional = conditionally && !declared.isUnconditional
         let validators = isConditional ? stored?.validators ?? Validators() : Validators()
         let former =
@@ -116,9 +136,10 @@ extension StackRun {
         }
         note(exchange, index)
         if exchange.response.status == 304, !validators.isEmpty {
+            results[index].report.outcome = .unchanged
+            guard undone == nil else { return }
             results[index].state = stored?.updated(by: exchange.response.validators)
             results[index].state?.note(movedTo: exchange.movedTo, former: former)
-            results[index].report.outcome = .unchanged
             return
         }
         let body = try await takePages(exchange, of: request, index, known: isConditional ? stored?.digest : nil)
@@ -132,10 +153,14 @@ extension StackRun {
         if isConditional, let digest = state.digest, let stored, digest == stored.digest {
             // The same bytes as last time: their rows are already in the store.
             try context?.forgetRequest(index)
+            results[index].report.outcome = .unchanged
+            if undone != nil {
+                results[index].state = nil
+                return
+            }
             results[index].state?.tables = stored.tables
             results[index].state?.scope = stored.scope
             results[index].state?.schema = stored.schema
-            results[index].report.outcome = .unchanged
             return
         }
         try finish(index, records: body.records)

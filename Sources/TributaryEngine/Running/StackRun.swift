@@ -31,6 +31,8 @@ actor StackRun {
     var start = ContinuousClock.now
     var state: SourceState
     var known: [String: RequestState] = [:]
+    /// The feed that was undone, as long as this run has not seen that it differs.
+    var undone: UndoneFeed?
     var context: WorkerContext?
     var results: [RequestResult] = []
     /// The values captured from responses for later requests, by name.
@@ -168,6 +170,8 @@ actor StackRun {
             if let due = wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
+            undone = UndoneFeed(state.undone)
+            if let undone, !undone.covers(source) { return heldBack(undone) }
             let isNew = state.declared != nil && state.declared != source.identity
             environment.attempts.begin(source.name, after: deaths)
             try await environment.store.noteAttempt(
@@ -196,6 +200,13 @@ actor StackRun {
     private func notOurs() -> RunReport {
         let now = environment.clock.now()
         return RunReport(source: source.name, outcome: .fresh, startedAt: now, nextDue: now)
+    }
+
+    /// Reports a source whose rows were brought back, and whose feed cannot be compared without taking it.
+    private func heldBack(_ undone: UndoneFeed) -> RunReport {
+        RunReport(
+            source: source.name, outcome: .fresh, startedAt: startedAt, note: undone.strictNote(source.name),
+            nextDue: .distantFuture)
     }
 
     /// Reports a source as held after it killed the process several times, as the other sources need the process.

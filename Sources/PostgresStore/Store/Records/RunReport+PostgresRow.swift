@@ -6,7 +6,7 @@ extension RunReport {
     /// The columns in the order in which they are read, by position.
     static let postgresColumns =
         "source, outcome, \(PostgresDate.sql("started_at")), seconds, inserted, updated, deleted, unchanged, replaced, "
-        + "skipped, bytes, error, requests"
+        + "skipped, bytes, error, requests, id, note"
 
     init(_ row: PostgresRow) throws {
         var counts = MergeCounts()
@@ -17,9 +17,11 @@ extension RunReport {
         counts.replaced = try row.int(8) ?? 0
         let requests = row.string(12) ?? "[]"
         self.init(
-            source: row.string(0) ?? "", outcome: row.string(1).flatMap(RunOutcome.init) ?? .discarded,
+            number: try row.int64(13), source: row.string(0) ?? "",
+            outcome: row.string(1).flatMap(RunOutcome.init) ?? .discarded,
             startedAt: try row.date(2) ?? .distantPast, seconds: try row.double(3) ?? 0, counts: counts,
             skipped: try row.int(9) ?? 0, bytes: try row.int(10) ?? 0, error: row.string(11),
+            note: row.string(14),
             requests: (try? JSONDecoder().decode([RequestReport].self, from: Data(requests.utf8))) ?? [])
     }
 }

@@ -1,0 +1,19 @@
+package import Foundation
+
+/// Which changes are asked for.
+package struct ChangeQuery: Sendable {
+    /// nil for those of all sources.
+    package var source: String?
+    /// Only this run's.
+    package var run: Int64?
+    /// Only those of runs that began at this time or later.
+    package var since: Date?
+    package var table: String?
+
+    package init(source: String? = nil, run: Int64? = nil, since: Date? = nil, table: String? = nil) {
+        self.source = source
+        self.run = run
+        self.since = since
+        self.table = table
+    }
+}

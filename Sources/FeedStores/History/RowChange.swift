@@ -1,0 +1,37 @@
+package import FeedModel
+package import Foundation
+
+/// A change of a row that a run has made.
+package struct RowChange: Sendable {
+    package typealias Values = [(column: String, value: StoredValue)]
+
+    package var run: Int64
+    package var source: String
+    package var startedAt: Date
+    package var table: String
+    /// `insert`, `update` or `delete`.
+    package var operation: String
+    /// The columns that identify the row, with their values.
+    package var key: Values
+    /// The row before; nil for a new one.
+    package var old: Values?
+    /// The row after; nil for one that is gone, and where ``isKnown`` is false.
+    package var new: Values?
+    /// False where something else has changed the row since, so that nobody knows what this run made of it.
+    package var isKnown: Bool
+
+    package init(
+        run: Int64, source: String, startedAt: Date, table: String = "", operation: String = "", key: Values = [],
+        old: Values? = nil, new: Values? = nil, isKnown: Bool = true
+    ) {
+        self.run = run
+        self.source = source
+        self.startedAt = startedAt
+        self.table = table
+        self.operation = operation
+        self.key = key
+        self.old = old
+        self.new = new
+        self.isKnown = isKnown
+    }
+}

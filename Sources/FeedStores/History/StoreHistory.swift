@@ -1,0 +1,49 @@
+package import FeedModel
+package import Foundation
+
+/// What commits have replaced, and the way back.
+package protocol StoreHistory: AnyObject, Sendable {
+    /// Returns the runs of a source that have committed rows, after a given one.
+    func commits(of source: String, after run: Int64) throws -> [CommittedRun]
+
+    /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
+    func lastRunWithHistory(of source: String?) throws -> Int64?
+
+    /// Returns the number of the last run, of whichever source, that had ended by a time; 0 where there is none.
+    func lastRun(at time: Date) throws -> Int64
+
+    /// Brings the rows that a source's runs have changed back to what they were, and records that as a run, in one
+    /// transaction.
+    ///
+    /// - Parameter seconds: the duration so far, called when the rows are as they were.
+    /// - Returns: the report as it was recorded.
+    /// - Throws: ``StoreError`` naming rows that something else has changed since; the store is then unchanged.
+    func undo(_ undo: Undo, seconds: @escaping @Sendable () -> Double) async throws -> RunReport
+
+    /// Does as an undo would, reports each change, and takes everything back.
+    func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts
+
+    /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
+    func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws
+}
+
+/// A run that has committed rows.
+package struct CommittedRun: Sendable, Equatable {
+    package var number: Int64
+    package var startedAt: Date
+    package var counts: MergeCounts
+    /// True where what it replaced has been kept.
+    package var hasHistory: Bool
+    /// The run to which it has brought the rows back, where it has undone others.
+    package var restoredRun: Int64?
+
+    package init(number: Int64, startedAt: Date, counts: MergeCounts, hasHistory: Bool, restoredRun: Int64?) {
+        self.number = number
+        self.startedAt = startedAt
+        self.counts = counts
+        self.hasHistory = hasHistory
+        self.restoredRun = restoredRun
+    }
+
+    package var changedRows: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
+}

@@ -1,0 +1,74 @@
+package import FeedModel
+
+/// What brings the rows of a source back to what they were after one of its runs.
+package struct Undo: Sendable {
+    /// What is recorded with it.
+    package var commit: Commit
+    /// The run, of whichever source, after which the rows were as they are wanted.
+    package var run: Int64
+
+    package init(_ commit: Commit, to run: Int64) {
+        self.commit = commit
+        self.run = run
+    }
+
+    package var source: String { commit.report.source }
+
+    /// Checks that what the runs replaced has been kept.
+    ///
+    /// - Parameters:
+    ///   - runs: the source's runs after ``run`` that have committed rows.
+    ///   - first: the first run, of any source, that is remembered.
+    package func check(_ runs: [CommittedRun], first: Int64) throws {
+        guard run >= first - 1 else {
+            throw StoreError(
+                .history,
+                "what was before run \(first) is forgotten, so the source '\(source)' cannot be brought back to run \(run); "
+                    + "history of [store] says how long it is kept")
+        }
+        guard let bare = runs.last(where: { $0.changedRows && !$0.hasHistory }) else { return }
+        throw StoreError(
+            .history,
+            "run \(bare.number) of source '\(source)' kept no history, so what it replaced is gone; the source can be "
+                + "brought back to run \(bare.number) or a later one; keep_history = true keeps it from now on")
+    }
+
+    /// The error for rows that are not as the source has left them.
+    ///
+    /// - Parameters:
+    ///   - keys: some of the rows, by their keys.
+    ///   - count: the number of all such rows of the table.
+    package func changedSince(_ table: String, keys: [String], count: Int) -> StoreError {
+        StoreError(
+            .history,
+            "\(Self.rows(count, of: table)) that the source '\(source)' had written changed since by something else: "
+                + Self.list(keys, of: count) + "; nothing is undone")
+    }
+
+    /// The error for rows that would change along, and are not the source's.
+    package func touchesOthers(_ table: String, keys: [String], count: Int) -> StoreError {
+        StoreError(
+            .history,
+            "\(Self.rows(count, of: table)) that the undone runs of source '\(source)' had not written would change along, "
+                + "by a foreign key or a trigger: \(Self.list(keys, of: count)); nothing is undone")
+    }
+
+    /// The error for a table whose rows cannot be told apart.
+    package static func noKey(_ table: String) -> StoreError {
+        StoreError(
+            .history,
+            "the rows of table '\(table)' cannot be told apart for its history: give it a primary key, or a unique index "
+                + "over columns that are NOT NULL")
+    }
+
+    private static func rows(_ count: Int, of table: String) -> String {
+        count == 1 ? "a row of table '\(table)'" : "\(count) rows of table '\(table)'"
+    }
+
+    /// The number of rows that an error names.
+    package static let namedRows = 5
+
+    private static func list(_ keys: [String], of count: Int) -> String {
+        keys.joined(separator: ", ") + (count > keys.count ? " and \(count - keys.count) more" : "")
+    }
+}

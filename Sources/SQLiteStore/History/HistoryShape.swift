@@ -1,0 +1,116 @@
+import FeedStaging
+import FeedStores
+import GRDB
+
+/// How the history of a table names its rows, and which of the table's columns it keeps.
+struct HistoryShape {
+    var table: TableInfo
+    /// The history's columns for those of the table, in the order in which it has got them. The table may have lost some.
+    var columns: [String]
+
+    /// The columns that tell a row from all others at any time; none where only its row id does.
+    var identity: [String] { table.lastingKey }
+
+    var name: String { HistoryTable.name(of: table.name) }
+    var sql: String { "main.\(name.sqlIdentifier)" }
+
+    /// Returns a condition that a row of the table is the one of an entry.
+    func isRow(_ row: String, _ entry: String) -> String {
+        guard !identity.isEmpty else { return "\(row).\(table.rowID ?? "rowid") = \(entry).\(HistoryTable.row)" }
+        return identity.map(\.sqlIdentifier).map { "\(row).\($0) = \(entry).\($0)" }.joinedConditions("AND")
+    }
+
+    /// The columns by which entries of one row belong together.
+    var groupColumns: [String] { identity.isEmpty ? [HistoryTable.row] : identity.map(\.sqlIdentifier) }
+
+    func isStored(_ column: String) -> Bool { table.column(column)?.isGenerated == false }
+
+    /// Returns an expression for the value of a column in a row of the table.
+    func stored(_ column: String, in alias: String) -> String {
+        isStored(column) ? "\(alias).\(column.sqlIdentifier)" : "NULL"
+    }
+
+    /// Returns an expression for the digest of a row of the table; NULL where an outer join has found none.
+    func digest(ofStored alias: String, width: Int? = nil) -> String {
+        let digest = Database.rowDigest(of: columns.prefix(width ?? columns.count).map { stored($0, in: alias) })
+        return "CASE WHEN \(isThere(alias)) THEN \(digest) END"
+    }
+
+    /// Returns an expression for the digest of the row that an entry keeps; NULL where there was none.
+    func digest(ofEntry alias: String, width: Int) -> String {
+        let digest = Database.rowDigest(of: columns.prefix(width).map { "\(alias).\($0.sqlIdentifier)" })
+        return "CASE WHEN \(alias).\(HistoryTable.operation) <> 'insert' THEN \(digest) END"
+    }
+
+    /// Returns a condition that the row of an outer join is there.
+    func isThere(_ alias: String) -> String {
+        table.rowID.map { "\(alias).\($0) IS NOT NULL" } ?? "\(alias).\(table.primaryKey[0].sqlIdentifier) IS NOT NULL"
+    }
+}
+
+extension HistoryShape {
+    /// Reads the shape of an existing history; nil where the table has none.
+    init?(_ db: Database, of table: TableInfo) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "PRAGMA main.table_xinfo(\(HistoryTable.name(of: table.name).sqlIdentifier))")
+        guard !rows.isEmpty else { return nil }
+        self.table = table
+        columns = rows.map { $0["name"] }.suffix(from: HistoryTable.ownColumns.count).map { $0 }
+    }
+
+    /// Creates the history of a table, or adds the columns that the table has gained.
+    static func prepare(_ db: Database, for table: TableInfo) throws -> HistoryShape {
+        let name = HistoryTable.name(of: table.name)
+        let columns = table.columns.filter { !$0.isGenerated }
+        if let shape = try HistoryShape(db, of: table) {
+            let known = Set(shape.columns.map { $0.lowercased() })
+            let new = columns.filter { !known.contains($0.name.lowercased()) }
+            guard !new.isEmpty else { return shape }
+            for column in new {
+                // Rows that were replaced before read as those of the table itself do.
+                let value = try String.fetchOne(
+                    db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
+                    arguments: [table.name, column.name])
+                let constant = value.map { " DEFAULT \($0)" } ?? ""
+                try db.execute(
+                    sql: """
+                        ALTER TABLE main.\(name.sqlIdentifier)
+                        ADD COLUMN \(column.name.sqlIdentifier) \(column.declaredType)\(constant)
+                        """)
+            }
+            return try HistoryShape(db, of: table) ?? shape
+        }
+        let key = table.lastingKey
+        let collations = table.collations(ofKey: key) ?? key.map { _ in "BINARY" }
+        let definitions = columns.map { column -> String in
+            let place = key.firstIndex { $0.lowercased() == column.name.lowercased() }
+            let collation = place.map { " COLLATE \(collations[$0])" } ?? ""
+            return "\(column.name.sqlIdentifier) \(column.declaredType)\(collation)"
+        }
+        try db.execute(
+            sql: """
+                CREATE TABLE main.\(name.sqlIdentifier) (
+                    \(HistoryTable.id) INTEGER PRIMARY KEY, \(HistoryTable.run) INTEGER NOT NULL,
+                    \(HistoryTable.operation) TEXT NOT NULL, \(HistoryTable.row) INTEGER,
+                    \(HistoryTable.after) INTEGER, \(HistoryTable.width) INTEGER NOT NULL,
+                    \(definitions.joined(separator: ", "))
+                )\(table.isStrict ? " STRICT" : "");
+                CREATE INDEX main.\((name + "_run").sqlIdentifier) ON \(name.sqlIdentifier) (\(HistoryTable.run));
+                """)
+        let shape = HistoryShape(table: table, columns: columns.map(\.name))
+        try db.execute(
+            sql: """
+                CREATE INDEX main.\((name + "_key").sqlIdentifier)
+                ON \(name.sqlIdentifier) (\(shape.groupColumns.joined(separator: ", ")))
+                """)
+        return shape
+    }
+}
+
+extension TableInfo {
+    /// The columns of the primary key, where none of them can be NULL; a row id may change when the store is copied.
+    var lastingKey: [String] {
+        let isThere = primaryKey.allSatisfy { column($0)?.isNotNull == true }
+        return isThere || !hasRowID || generatedKey != nil ? primaryKey : []
+    }
+}

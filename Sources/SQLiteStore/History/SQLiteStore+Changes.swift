@@ -1,0 +1,96 @@
+import FeedModel
+import FeedStaging
+package import FeedStores
+import Foundation
+import GRDB
+
+extension SQLiteStore {
+    package func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
+        do {
+            try pool.read { db in
+                let tables = try HistoryShape.all(db).filter { shape in
+                    query.table.map { $0.lowercased() == shape.table.name.lowercased() } ?? true
+                }
+                let runs = try Row.fetchCursor(
+                    db,
+                    sql: """
+                        SELECT id, source, started_at FROM main.tributary_run WHERE history
+                        AND (?1 IS NULL OR source = ?1) AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR started_at >= ?3)
+                        ORDER BY id
+                        """, arguments: [query.source, query.run, query.since.map(StoreDate.text)])
+                while let run = try runs.next() {
+                    for shape in tables { try shape.changes(db, of: run, body) }
+                }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(.database, "the history cannot be read: \(error.message ?? error.description)")
+        }
+    }
+}
+
+extension HistoryShape {
+    /// Returns the histories of all tables that are still there, by name.
+    static func all(_ db: Database) throws -> [HistoryShape] {
+        let length = HistoryTable.prefix.count
+        let names = try String.fetchAll(
+            db,
+            sql: """
+                SELECT substr(name, \(length + 1)) FROM main.sqlite_schema
+                WHERE type = 'table' AND substr(name, 1, \(length)) = '\(HistoryTable.prefix)' ORDER BY name
+                """)
+        return try names.compactMap { name in
+            try TableInfo(db, table: name, schema: "main").flatMap { try HistoryShape(db, of: $0) }
+        }
+    }
+
+    /// Reports what a run has changed. A row as the run left it is what the row's next entry keeps, or the row as it is.
+    fileprivate func changes(_ db: Database, of run: Row, _ body: (RowChange) throws -> Void) throws {
+        let values = columns.map(\.sqlIdentifier)
+        let entries = try Row.fetchCursor(
+            db.cachedStatement(
+                sql: """
+                    SELECT \(HistoryTable.ownColumns.joined(separator: ", ")), \(values.joined(separator: ", "))
+                    FROM \(sql) WHERE \(HistoryTable.run) = ? ORDER BY \(HistoryTable.id)
+                    """), arguments: [run["id"] as Int64])
+        let group = groupColumns
+        let isSame = group.map { "n.\($0) = h.\($0)" }.joinedConditions("AND")
+        while let entry = try entries.next() {
+            let id: Int64 = entry[HistoryTable.id]
+            let width: Int = entry[HistoryTable.width]
+            let next = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT n.\(HistoryTable.after), \(digest(ofEntry: "n", width: width)), \(values.map { "n." + $0 }.joined(separator: ", "))
+                        FROM \(sql) h JOIN \(sql) n ON n.\(HistoryTable.id) > h.\(HistoryTable.id) AND \(isSame)
+                        WHERE h.\(HistoryTable.id) = ? ORDER BY n.\(HistoryTable.id) LIMIT 1
+                        """), arguments: [id])
+            let found =
+                try next
+                ?? Row.fetchOne(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT NULL, \(digest(ofStored: "m", width: width)), \(columns.map { stored($0, in: "m") }.joined(separator: ", "))
+                            FROM \(sql) h JOIN \(storedSQL) m ON \(isRow("m", "h")) WHERE h.\(HistoryTable.id) = ?
+                            """), arguments: [id])
+            try body(change(entry, found, width, run))
+        }
+    }
+
+    private func change(_ entry: Row, _ found: Row?, _ width: Int, _ run: Row) -> RowChange {
+        func values(_ row: Row, from place: Int) -> RowChange.Values {
+            (0..<width).map { (columns[$0], StoredValue(row[place + $0] as DatabaseValue)) }
+        }
+        let kept = values(entry, from: HistoryTable.ownColumns.count)
+        let after: Int64? = entry[HistoryTable.after]
+        let isKnown = (found?[1] as Int64?) == after
+        let key = identity.isEmpty ? table.primaryKey : identity
+        let names = Set(key.map { $0.lowercased() })
+        var keyValues = kept.filter { names.contains($0.column.lowercased()) }
+        if key.isEmpty { keyValues = [(table.rowID ?? "rowid", StoredValue(entry[HistoryTable.row] as DatabaseValue))] }
+        let operation: String = entry[HistoryTable.operation]
+        return RowChange(
+            run: run["id"], source: run["source"], startedAt: StoreDate.date(run["started_at"]) ?? .distantPast,
+            table: table.name, operation: operation, key: keyValues, old: operation == "insert" ? nil : kept,
+            new: after != nil && isKnown ? found.map { values($0, from: 2) } : nil, isKnown: isKnown)
+    }
+}

@@ -1,0 +1,222 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import GRDB
+
+/// The transaction that brings a source's rows back to what they were: it finds the rows of each table as they are wanted in
+/// the history, checks that nothing else has changed them, and merges them as a run's rows are merged.
+struct UndoTransaction {
+    let db: Database
+    let memory: StagingMemory
+    let undo: Undo
+    /// The database of the connection that takes the rows.
+    let schema: String
+
+    struct Outcome {
+        var counts: MergeCounts
+        /// The tables whose rows were brought back.
+        var tables: Set<String>
+    }
+
+    /// A table some of whose rows are to be brought back.
+    private struct Table {
+        var shape: HistoryShape
+        /// The table of the first and the last entry of each row, as `first` and `last`.
+        var entries: String
+    }
+
+    /// Merges the rows.
+    ///
+    /// - Parameter run: the number of the run that undoes.
+    func execute(run: Int64, onChange: ((PlannedChange) throws -> Void)? = nil) throws -> Outcome {
+        let tables = try findTables()
+        for table in tables { try check(table) }
+        var stack = StagedStack(path: schema, parts: [])
+        var removals: [Merge.Removal] = []
+        var restored: Set<String> = []
+        for (number, table) in tables.enumerated() {
+            if let removal = try removal(of: table) { removals.append(removal) }
+            for part in try parts(of: table, number: number) {
+                stack.parts.append(part)
+                if table.shape.table.hasRowID, table.shape.table.generatedKey == nil {
+                    restored.insert(part.table.name)
+                }
+            }
+        }
+        var merge = Merge(db: db, run: run, stack: stack, memory: memory, mirrors: [], onChange: onChange)
+        merge.keepsHistory = true
+        merge.removals = removals
+        merge.partsWithPlaces = restored
+        let counts = try merge.execute()
+        try checkOthers(tables, run: run)
+        try db.checkForeignKeys()
+        return Outcome(counts: counts, tables: Set(tables.map(\.shape.table.name)))
+    }
+
+    /// Finds the tables of which the undone runs have changed rows.
+    private func findTables() throws -> [Table] {
+        try HistoryShape.all(db).enumerated().compactMap { index, shape -> Table? in
+            let entries = "\(schema).undo_\(index)"
+            try db.execute(sql: "CREATE TABLE \(entries) (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)")
+            try db.execute(
+                sql: """
+                    INSERT INTO \(entries) SELECT min(h.\(HistoryTable.id)), max(h.\(HistoryTable.id)) FROM \(shape.sql) h
+                    WHERE h.\(HistoryTable.run) > ? AND h.\(HistoryTable.run) IN (
+                        SELECT id FROM main.tributary_run WHERE source = ? AND id > ?)
+                    GROUP BY \(shape.groupColumns.map { "h." + $0 }.joined(separator: ", "))
+                    """, arguments: [undo.run, undo.source, undo.run])
+            return db.changesCount > 0 ? Table(shape: shape, entries: entries) : nil
+        }
+    }
+
+    private func widths(of table: Table) throws -> [Int] {
+        try Int.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT h.\(HistoryTable.width) FROM \(table.shape.sql) h WHERE h.\(HistoryTable.run) > ?
+                ORDER BY 1
+                """, arguments: [undo.run])
+    }
+
+    /// Checks that each row is as the source's last run has left it, and was so before each of its runs.
+    private func check(_ table: Table) throws {
+        let shape = table.shape
+        for width in try widths(of: table) {
+            let present = """
+                FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.last
+                LEFT JOIN \(shape.storedSQL) m ON \(shape.isRow("m", "h"))
+                WHERE h.\(HistoryTable.width) = \(width)
+                    AND h.\(HistoryTable.after) IS NOT \(shape.digest(ofStored: "m", width: width))
+                """
+            try refuse(table, present, shape.key("h"), [], undo.changedSince)
+            let groups = shape.groupColumns.map { "h." + $0 }.joined(separator: ", ")
+            let chained = """
+                FROM (
+                    SELECT h.\(HistoryTable.id) AS id, lead(h.\(HistoryTable.id)) OVER entries AS next,
+                        h.\(HistoryTable.after) AS after, h.\(HistoryTable.width) AS width
+                    FROM \(shape.sql) h
+                    WHERE h.\(HistoryTable.run) > ? AND h.\(HistoryTable.run) IN (
+                        SELECT id FROM main.tributary_run WHERE source = ? AND id > ?)
+                    WINDOW entries AS (PARTITION BY \(groups) ORDER BY h.\(HistoryTable.id))
+                ) e CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = e.next
+                WHERE e.width = \(width) AND e.after IS NOT \(shape.digest(ofEntry: "h", width: width))
+                """
+            try refuse(
+                table, chained, shape.key("h"), [undo.run, undo.source, undo.run], undo.changedSince)
+        }
+    }
+
+    private func refuse(
+        _ table: Table, _ rows: String, _ key: String, _ arguments: StatementArguments,
+        _ error: (String, [String], Int) -> StoreError
+    ) throws {
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) \(rows)", arguments: arguments) ?? 0
+        guard count > 0 else { return }
+        let keys = try String.fetchAll(
+            db, sql: "SELECT \(key) \(rows) LIMIT \(Undo.namedRows)", arguments: arguments)
+        throw error(table.shape.table.name, keys, count)
+    }
+
+    /// Finds the rows that were not there, or had another key.
+    private func removal(of table: Table) throws -> Merge.Removal? {
+        let shape = table.shape
+        let located = ChangedRows.located(shape.table)
+        let name = table.entries + "_gone"
+        let list = located.joined(separator: ", ")
+        try db.execute(sql: "CREATE TABLE \(name) (\(list), PRIMARY KEY (\(list)))")
+        let key = try shape.mergeKey()
+        let hasOtherKey = key.map { "h.\($0.sqlIdentifier) IS NOT m.\($0.sqlIdentifier) COLLATE BINARY" }
+        let isOther =
+            shape.identity.isEmpty ? " OR \(hasOtherKey.joinedConditions("OR"))" : ""
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO \(name) SELECT \(shape.table.locator.map { "m." + $0 }.joined(separator: ", "))
+                FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
+                CROSS JOIN \(shape.storedSQL) m ON \(shape.isRow("m", "h"))
+                WHERE h.\(HistoryTable.operation) = 'insert'\(isOther)
+                """)
+        return db.changesCount > 0 ? Merge.Removal(table: shape.table, name: name) : nil
+    }
+
+    /// Stages the rows as they were: one part for each number of columns that the table had.
+    private func parts(of table: Table, number: Int) throws -> [StagedStack.Part] {
+        let shape = table.shape
+        let key = try shape.mergeKey()
+        return try widths(of: table).compactMap { width in
+            let columns = shape.columns.prefix(width).filter(shape.isStored)
+            var staging = try StagingTable(
+                name: "restored_\(number)_\(width)", table: shape.table, columns: columns,
+                rule: MergeRule(keys: [shape.table.name: key]))
+            staging.schema = schema
+            try db.execute(sql: staging.creationSQL)
+            let place = StagingTable.place
+            try db.execute(sql: "ALTER TABLE \(staging.qualifiedName) ADD COLUMN \(place) INTEGER")
+            let names = columns.map(\.sqlIdentifier)
+            // A place that another row has taken is left to it.
+            let isFree = shape.table.rowID.map {
+                """
+                CASE WHEN NOT EXISTS (SELECT 1 FROM \(shape.storedSQL) m WHERE m.\($0) = h.\(HistoryTable.row))
+                    OR EXISTS (SELECT 1 FROM \(table.entries)_gone g WHERE g.k0 = h.\(HistoryTable.row))
+                    THEN h.\(HistoryTable.row) END
+                """
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO \(staging.qualifiedName) (\(StagingTable.row), \(place), \(names.joined(separator: ", ")))
+                    SELECT row_number() OVER (ORDER BY \(place) IS NULL, \(HistoryTable.id)), \(place),
+                        \(names.joined(separator: ", "))
+                    FROM (
+                        SELECT h.\(HistoryTable.id), \(isFree ?? "NULL") AS \(place),
+                            \(names.map { "h." + $0 }.joined(separator: ", "))
+                        FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
+                        WHERE h.\(HistoryTable.operation) <> 'insert' AND h.\(HistoryTable.width) = \(width))
+                    """)
+            let counts = StagedCounts()
+            counts.rows = db.changesCount
+            // Unknown, so that each column is looked at.
+            counts.nulls = columns.map { _ in 1 }
+            guard counts.rows > 0 else { return nil }
+            try db.prepareForMerge(staging, counts: counts)
+            return StagedStack.Part(table: staging, counts: counts, isSorted: false, batches: [])
+        }
+    }
+
+    /// Checks that no row has changed that is not to be brought back.
+    private func checkOthers(_ tables: [Table], run: Int64) throws {
+        for shape in try HistoryShape.all(db) {
+            let own = tables.first { $0.shape.name == shape.name }
+            let isOwn = own.map { own in
+                let isSame = shape.groupColumns.map { "p.\($0) = h.\($0)" }.joinedConditions("AND")
+                return """
+                     AND NOT EXISTS (
+                        SELECT 1 FROM \(shape.sql) p CROSS JOIN \(own.entries) u ON u.first = p.\(HistoryTable.id) WHERE \(isSame))
+                    """
+            }
+            let rows = "FROM \(shape.sql) h WHERE h.\(HistoryTable.run) = ?\(isOwn ?? "")"
+            try refuse(
+                own ?? Table(shape: shape, entries: ""), rows, shape.key("h"), [run], undo.touchesOthers)
+        }
+    }
+}
+
+extension HistoryShape {
+    var storedSQL: String { "main.\(table.name.sqlIdentifier)" }
+
+    /// Returns an expression for the key of an entry's row, for people.
+    func key(_ alias: String) -> String {
+        let key = identity.isEmpty ? table.primaryKey : identity
+        return key.isEmpty ? "\(alias).\(HistoryTable.row)" : journalKeySQL(key, alias)
+    }
+
+    /// Returns the columns by which the merge tells the rows apart.
+    ///
+    /// - Throws: ``StoreError`` where there are none.
+    func mergeKey() throws -> [String] {
+        if !table.primaryKey.isEmpty { return table.primaryKey }
+        guard let index = table.uniqueIndexes.first(where: { $0.allSatisfy { isStored($0.name) } }) else {
+            throw Undo.noKey(table.name)
+        }
+        return index.map(\.name)
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TributaryEngine
+import TributaryStores
+
+struct ChangesCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "changes", abstract: "Show row by row what runs have changed, from what to what.",
+        discussion: "Needs keep_history = true. Without --run and --since, shows the last run that has changed rows.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "Only this source's runs.")
+    var source: String?
+
+    @Option(name: .long, help: "Only this run, by its number in 'history'.")
+    var run: Int64?
+
+    @Option(name: .long, help: "The runs since this time: 2026-11-17, or 2026-11-17T14:30Z.")
+    var since: String?
+
+    @Option(name: .long, help: "Only this table.")
+    var table: String?
+
+    @Flag(name: .long, help: "Print a JSON object on a line for each row.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        let since = try since.map { try TimeArgument.time($0, option: "--since") }
+        guard let store = try configuration.openExistingStore() else { throw Failure.failed("there is no store yet") }
+        defer { try? store.close() }
+        var query = ChangeQuery(source: source, run: run, since: since, table: table)
+        if run == nil, since == nil {
+            guard let last = try store.lastRunWithHistory(of: source) else {
+                throw Failure.failed(
+                    "no history has been kept\(source.map { " of source '\($0)'" } ?? ""); keep_history = true keeps it"
+                )
+            }
+            query.run = last
+        }
+        var output = ChangeOutput(json: json, terminal: Terminal())
+        try store.changes(query) { try output.add($0) }
+        output.end()
+    }
+}

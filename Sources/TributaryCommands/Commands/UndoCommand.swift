@@ -1,0 +1,69 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import Synchronization
+import TributaryEngine
+import TributaryStores
+
+struct UndoCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo", abstract: "Bring a source's rows back to what they were after one of its runs.",
+        discussion: """
+            Needs keep_history = true. Without --to, takes back the last run that has changed rows; once more, the one before. \
+            Rows that something else has changed since are named, and nothing is done. The source is then held: its feed is \
+            taken again once it differs from the one that was undone, or after 'release'.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The source.")
+    var source: String
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The run after which the rows were right, by its number in 'history', or a time: 2026-11-17T14:30Z.",
+            valueName: "run|time"))
+    var to: String?
+
+    @Flag(name: .long, help: "Only show what would change.")
+    var plan = false
+
+    @Option(name: .long, help: "Changes to show of a table and kind with --plan; 0 for all.")
+    var limit = 100
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard let store = try configuration.openExistingStore(isWritten: true) else {
+            throw Failure.failed("there is no store yet, so there is nothing to undo")
+        }
+        defer { try? store.close() }
+        let undo = UndoRun(source, to: try target(), in: store)
+        guard plan else {
+            let report = try await undo.run(history: configuration.history.seconds)
+            if json { return Terminal.print(try JSONOutput.line(report)) }
+            Terminal.print(
+                "\(source): \(report.note ?? ""): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))")
+            return Terminal.print("\(source) is held; `tributary release \(source)` takes its feed as it is")
+        }
+        let found = Mutex(PlanReport(limit: limit))
+        let counts = try await undo.plan { change in found.withLock { $0.add(change) } }
+        let report = found.withLock { $0 }
+        if json {
+            return Terminal.print(try JSONOutput.line(PlanOutput(source: source, counts: counts, report: report)))
+        }
+        for line in report.changes(on: Terminal()) { Terminal.print(line) }
+        if counts.inserted + counts.updated + counts.deleted == 0 { Terminal.print("nothing would change") }
+    }
+
+    private func target() throws -> UndoRun.Target {
+        guard let to else { return .lastChange }
+        if let number = Int64(to) { return .run(number) }
+        return .time(try TimeArgument.time(to, option: "--to"))
+    }
+}

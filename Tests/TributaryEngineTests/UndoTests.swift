@@ -1,0 +1,320 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+import TributaryStores
+
+@testable import TributaryEngine
+
+/// `keep_history`: what commits replaced, and the way back.
+@Suite(.onEachStore) struct UndoTests {
+    private static let header = "[sources.s]\nkeep_history = true\n"
+
+    private static func mapping(_ options: String = "", columns: String = "id = \"@id\", name = \"name\"") -> String {
+        header + """
+            [[sources.s.requests]]
+            url = "URL/a"
+            sync = "mirror"
+            max_deleted = "100%"
+            allow_empty = true
+            \(options)
+            [[sources.s.requests.tables]]
+            table = "thing"
+            element = "item"
+            key = ["id"]
+            columns = { \(columns) }
+
+            """
+    }
+
+    private static func items(_ names: [String: String]) -> String {
+        "<items>" + names.sorted { $0.key < $1.key }.map { "<item id='\($0)'><name>\($1)</name></item>" }.joined()
+            + "</items>"
+    }
+
+    /// The rows in an order of their own: PostgreSQL lists them by where they lie.
+    private func rows(_ fixture: EngineFixture) throws -> [String] { try fixture.dump().sorted() }
+
+    @discardableResult
+    private func undo(
+        _ fixture: EngineFixture, _ mapping: String, to target: UndoRun.Target = .lastChange
+    ) async throws -> RunReport {
+        let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+        defer { try? store.close() }
+        return try await UndoRun("s", to: target, in: store).run(history: 86_400)
+    }
+
+    private func changes(_ fixture: EngineFixture, _ mapping: String, _ query: ChangeQuery) throws -> [String] {
+        let store = try #require(try fixture.configuration(mapping).openExistingStore())
+        defer { try? store.close() }
+        var lines: [String] = []
+        func text(_ values: RowChange.Values?) -> String {
+            values.map { $0.map { "\($0.value)" }.joined(separator: "|") } ?? "-"
+        }
+        try store.changes(query) { change in
+            lines.append(
+                "\(change.run) \(change.table) \(change.operation) \(text(change.key)): \(text(change.old)) → \(text(change.new))"
+                    + (change.isKnown ? "" : " ?"))
+        }
+        return lines
+    }
+
+    private func message(_ body: () async throws -> Void) async -> String {
+        do {
+            try await body()
+            return "no error"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func runsAreUndoneOneAfterAnother() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            let documents: [[String: String]] = [
+                ["a": "A", "b": "B", "c": ""], ["a": "A2", "c": "C", "d": "D"], [:], ["b": "B3", "d": "D"], ["a": "A"],
+            ]
+            var states = [try rows(fixture)]
+            for document in documents {
+                fixture.server.document("/a", Self.items(document))
+                #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+                states.append(try rows(fixture))
+            }
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_history_thing") == ["15"])
+            // Before the first run the table was not there: it is empty then.
+            for number in (1..<states.count).reversed() {
+                try await undo(fixture, mapping)
+                #expect(try rows(fixture) == (number == 1 ? states[0] : states[number - 1]), "\(number)")
+            }
+            let exhausted = await message { try await undo(fixture, mapping) }
+            #expect(exhausted.contains("no run of source 's' is remembered that has changed rows"))
+            // And forth again, as the undone runs are remembered, too.
+            for number in [3, 5, 1, 4] {
+                try await undo(fixture, mapping, to: .run(Int64(number)))
+                #expect(try rows(fixture) == states[number], "\(number)")
+            }
+        }
+    }
+
+    @Test func changesTellFromWhatToWhat() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            fixture.server.document("/a", Self.items(["a": "A", "b": "B"]))
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", Self.items(["a": "A2", "c": "C"]))
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", Self.items(["a": "A3", "c": "C"]))
+            try await fixture.sync(mapping)
+            let second = try changes(fixture, mapping, ChangeQuery(source: "s", run: 2)).sorted()
+            #expect(
+                second == [
+                    "2 thing delete \"b\": \"b\"|\"B\" → -", "2 thing insert \"c\": - → \"c\"|\"C\"",
+                    "2 thing update \"a\": \"a\"|\"A\" → \"a\"|\"A2\"",
+                ])
+            #expect(
+                try changes(fixture, mapping, ChangeQuery(run: 3))
+                    == ["3 thing update \"a\": \"a\"|\"A2\" → \"a\"|\"A3\""])
+            try fixture.store.execute("UPDATE thing SET name = 'mine' WHERE id = 'a'")
+            #expect(
+                try changes(fixture, mapping, ChangeQuery(run: 3)) == ["3 thing update \"a\": \"a\"|\"A2\" → - ?"])
+            #expect(try changes(fixture, mapping, ChangeQuery(source: "t")).isEmpty)
+            #expect(try changes(fixture, mapping, ChangeQuery(since: Date() + 60)).isEmpty)
+            #expect(try changes(fixture, mapping, ChangeQuery(table: "THING")).count == 6)
+        }
+    }
+
+    @Test func rowsThatSomethingElseHasChangedAreNamed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            fixture.server.document("/a", Self.items(["a": "A", "b": "B", "c": "C"]))
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", Self.items(["a": "A2", "b": "B2", "d": "D"]))
+            try await fixture.sync(mapping)
+            for (change, back, key) in [
+                ("UPDATE thing SET name = 'x' WHERE id = 'a'", "UPDATE thing SET name = 'A2' WHERE id = 'a'", "a"),
+                ("DELETE FROM thing WHERE id = 'd'", "INSERT INTO thing (id, name) VALUES ('d', 'D')", "d"),
+                ("INSERT INTO thing (id, name) VALUES ('c', 'C')", "DELETE FROM thing WHERE id = 'c'", "c"),
+            ] {
+                try fixture.store.execute(change)
+                let before = try rows(fixture)
+                let error = await message { try await undo(fixture, mapping) }
+                #expect(
+                    error.contains("a row of table 'thing' that the source 's' had written changed since")
+                        && error.contains(": \(key);"),
+                    "\(error)")
+                #expect(try rows(fixture) == before)
+                try fixture.store.execute(back)
+            }
+            try await undo(fixture, mapping)
+            #expect(try fixture.rows("SELECT id, name FROM thing ORDER BY id") == ["a|A", "b|B", "c|C"])
+        }
+    }
+
+    @Test func nothingIsTakenUntilTheFeedDiffers() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            for (number, tag) in [("1", "\"1\""), ("2", "\"2\"")] {
+                fixture.server.document("/a", Self.items(["a": number]), etag: tag)
+                try await fixture.sync(mapping)
+            }
+            try await undo(fixture, mapping)
+            #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
+            #expect(try await fixture.sync(mapping).first?.outcome == .unchanged)
+            // Not even where the declaration has changed, or everything is to be fetched.
+            let other = Self.mapping("timeout = \"7s\"", columns: "id = \"@id\", name = \"name\", more = \"@more\"")
+            #expect(try await fixture.sync(other).first?.outcome == .unchanged)
+            #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
+            let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
+            #expect(note.contains("brought back to run 1") && note.contains("tributary release s"), "\(note)")
+            fixture.server.document("/a", Self.items(["a": "3"]), etag: "\"3\"")
+            #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+            #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
+            #expect(try fixture.rows("SELECT undone IS NULL, note IS NULL FROM tributary_source") == ["1|1"])
+            // What is released takes the feed as it is.
+            try await undo(fixture, mapping)
+            let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+            #expect(try store.release(["s"]) == ["s"])
+            #expect(try store.release(["s"]) == [])
+            try store.close()
+            #expect(try await fixture.sync(mapping).first?.outcome == .committed)
+            #expect(try fixture.rows("SELECT name FROM thing") == ["3"])
+        }
+    }
+
+    @Test func aRunWithoutHistoryEndsTheWayBack() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            let bare = mapping.replacing("keep_history = true", with: "")
+            for (name, mapping) in [("1", mapping), ("2", bare), ("3", mapping)] {
+                fixture.server.document("/a", Self.items(["a": name]))
+                try await fixture.sync(mapping)
+            }
+            let error = await message { try await undo(fixture, mapping, to: .run(1)) }
+            #expect(error.contains("run 2 of source 's' kept no history"), "\(error)")
+            try await undo(fixture, mapping, to: .run(2))
+            #expect(try fixture.rows("SELECT name FROM thing") == ["2"])
+        }
+    }
+
+    @Test func gainedColumns() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func document(_ size: String) -> String {
+                "<items><item id='a' size='\(size)'><name>A</name></item><item id='b' size='\(size)'/></items>"
+            }
+            fixture.server.document("/a", document("1"))
+            try await fixture.sync(Self.mapping())
+            let first = try fixture.rows("SELECT id, name FROM thing ORDER BY id")
+            let wide = Self.mapping(
+                columns: "id = \"@id\", name = \"name\", size = { path = \"@size\", type = \"integer\" }")
+            for size in ["1", "2"] {
+                fixture.server.document("/a", document(size))
+                try await fixture.sync(wide)
+            }
+            fixture.server.document("/a", "<items/>")
+            try await fixture.sync(wide)
+            try await undo(fixture, wide, to: .run(2))
+            #expect(try fixture.rows("SELECT id, name, size FROM thing ORDER BY id") == ["a|A|1", "b|NULL|1"])
+            try await undo(fixture, wide, to: .run(1))
+            #expect(try fixture.rows("SELECT id, name FROM thing ORDER BY id") == first)
+            #expect(try fixture.rows("SELECT count(size) FROM thing") == ["0"])
+        }
+    }
+
+    @Test func parentsChildrenAndGeneratedKeys() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping =
+                Self.header + """
+                    [[sources.s.requests]]
+                    url = "URL/a"
+                    sync = "mirror"
+                    max_deleted = "100%"
+                    allow_empty = true
+                    [[sources.s.requests.tables]]
+                    table = "shop"
+                    element = "shop"
+                    columns = { name = "@name" }
+                    [[sources.s.requests.tables]]
+                    table = "product"
+                    element = "shop/product"
+                    columns = { shop = { parent = "shop" }, code = "@code", price = { path = "@price", type = "decimal" } }
+
+                    """
+            let documents = [
+                "<l><shop name='x'><product code='1' price='1.10'/><product code='2'/></shop></l>",
+                "<l><shop name='x'><product code='2'/></shop><shop name='y'><product code='1' price='1.1'/></shop></l>",
+                "<l><shop name='y'><product code='1' price='1.1'/><product code='3' price='0'/></shop></l>", "<l/>",
+            ]
+            var states: [[String]] = []
+            for document in documents {
+                fixture.server.document("/a", document)
+                let report = try await fixture.sync(mapping).first
+                #expect(report?.error == nil)
+                states.append(try rows(fixture))
+            }
+            for state in states.dropLast().reversed() {
+                try await undo(fixture, mapping)
+                #expect(try rows(fixture) == state)
+            }
+        }
+    }
+
+    /// Documents by chance, committed and undone by chance, with another source that owns other rows of the table.
+    @Test(arguments: 0..<6) func randomRuns(seed: UInt64) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            var random = SeededGenerator(seed: seed)
+            let sync = ["mirror", "upsert", "mirror"].randomElement(using: &random) ?? ""
+            let own = Self.mapping("scope = { shop = \"a\" }", columns: Self.typed).replacing(
+                "\"mirror\"", with: "\"\(sync)\"")
+            let other = own.replacing("sources.s", with: "sources.t").replacing("\"a\"", with: "\"b\"").replacing(
+                "/a", with: "/b")
+            var states: [Int64: [String]] = [:]
+            func number() throws -> Int64 {
+                Int64(try fixture.rows("SELECT max(id) FROM tributary_run").first ?? "") ?? 0
+            }
+            func ownRows() throws -> [String] { try fixture.rows("SELECT * FROM thing WHERE shop = 'a'").sorted() }
+            for _ in 0..<14 {
+                let prefix = Bool.random(using: &random) ? "a" : "b"
+                fixture.server.document("/" + prefix, Self.randomItems(prefix, &random))
+                _ = try await fixture.sync(own + other, [prefix == "a" ? "s" : "t"], mode: .full)
+                if prefix == "a" { states[try number()] = try ownRows() }
+                guard Int.random(in: 0..<4, using: &random) == 0, let target = states.keys.randomElement(using: &random)
+                else { continue }
+                let others = try fixture.rows("SELECT * FROM thing WHERE shop = 'b'").sorted()
+                try await undo(fixture, own + other, to: .run(target))
+                #expect(try ownRows() == states[target], "run \(target)")
+                #expect(try fixture.rows("SELECT * FROM thing WHERE shop = 'b'").sorted() == others)
+                states[try number()] = try ownRows()
+                let store = try #require(try fixture.configuration(own + other).openExistingStore(isWritten: true))
+                _ = try store.release(["s"])
+                try store.close()
+            }
+        }
+    }
+
+    private static let typed = """
+        id = "@id", name = "name", shop = { value = "a" }, size = { path = "@size", type = "integer" }, \
+        weight = { path = "@weight", type = "real" }, price = { path = "@price", type = "decimal" }, \
+        day = { path = "@day", type = "date" }, at = { path = "@at", type = "datetime" }, \
+        flag = { path = "@flag", type = "boolean" }, raw = { path = "raw", type = "blob" }
+        """
+
+    private static func randomItems(_ prefix: String, _ random: inout SeededGenerator) -> String {
+        func attribute(_ name: String, _ values: [String]) -> String {
+            values.randomElement(using: &random).map { $0.isEmpty ? "" : " \(name)='\($0)'" } ?? ""
+        }
+        let items = (0..<8).compactMap { number -> String? in
+            guard Int.random(in: 0..<3, using: &random) > 0 else { return nil }
+            return "<item id='\(prefix)\(number)'" + attribute("size", ["", "1", "-7"])
+                + attribute("weight", ["", "0.1", "1e300"])
+                + attribute("price", ["", "1.10", "1.1", "99999999999999999999.5"])
+                + attribute("day", ["", "2026-11-22"]) + attribute("at", ["", "2026-11-22T08:00:00+01:00"])
+                + attribute("flag", ["", "true", "false"]) + "><name>"
+                + (["", "Ä", "a\u{301}", " ", "&lt;"].randomElement(using: &random) ?? "") + "</name>"
+                + (Bool.random(using: &random) ? "<raw>AAEC</raw>" : "") + "</item>"
+        }
+        return "<items>" + items.shuffled(using: &random).joined() + "</items>"
+    }
+}
