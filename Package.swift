@@ -132,7 +132,10 @@ let package = Package(
         // A body to staged rows.
         .target(
             name: "FeedParsing",
-            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto],
+            dependencies: [
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         // A document to a mapping for it.
         .target(name: "FeedInferring", dependencies: ["XMLStream", "FeedDeclarations"], swiftSettings: swiftSettings),

@@ -48,14 +48,14 @@ public struct RequestMapping: Sendable, Hashable {
             var indexes: [[String]] = []
             if mirrors(table), !scope.isEmpty { indexes.append(scope) }
             // When a parent is deleted, its children are looked up.
-            for column in table.columns {
+            for column in table.storedColumns {
                 guard case .parent(let parent) = column.origin,
                     mirrored.contains(parent.lowercased()) || column.name.lowercased() == table.within?.lowercased()
                 else { continue }
                 indexes.append([column.name])
             }
             return TableSchema(
-                name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key, scope: scope,
+                name: table.table, columns: table.storedColumns.map { definition(of: $0) }, key: table.key, scope: scope,
                 indexes: indexes,
                 needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased()),
                 place: "\(file): \(table.place)")

@@ -17,6 +17,8 @@ public struct TableMapping: Sendable, Hashable {
     package var window: String?
     /// The column of the parent to whose rows a mirror's deletions are limited.
     package var within: String?
+    /// An SQL expression over the record's columns. A record for which it is not true is skipped.
+    package var filter: String?
     /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
     package var maxDeleted: ChangeLimit?
     package var maxChanged: ChangeLimit?
@@ -43,6 +45,12 @@ public struct TableMapping: Sendable, Hashable {
         self.matchesNames = matchesNames
         self.place = place
     }
+
+    /// The columns that the store's table has.
+    package var storedColumns: [ColumnMapping] { columns.filter(\.isStored) }
+
+    /// True where a record's values or its fate are computed from its columns.
+    package var hasExpressions: Bool { filter != nil || columns.contains(where: \.isDerived) }
 
     package func column(_ name: String) -> ColumnMapping? {
         columns.first { $0.name.lowercased() == name.lowercased() }

@@ -1,5 +1,6 @@
 package import FeedDeclarations
 import FeedStaging
+import FeedParsing
 package import FeedStores
 import Foundation
 import GRDB
@@ -34,7 +35,7 @@ package struct MappingExporter {
     ) {
         guard case .mapping(let mapping) = request.content else { return nil }
         self.request = request
-        self.mapping = mapping
+        self.mapping = mapping.exported
         self.storePath = storePath
         encryptionKey = configuration.encryptionKey
         self.makeStore = makeStore
