@@ -37,7 +37,9 @@ extension MappingReader {
         if column.exportPath != nil, !column.isStored {
             reader.report("export", "has no meaning for a column that is not stored")
         }
-        if column.type == .xml { reader.report("type", "an expression has no markup; 'xml' takes the path of an element") }
+        if column.type == .xml {
+            reader.report("type", "an expression has no markup; 'xml' takes the path of an element")
+        }
         for key in ["decimal_separator", "group_separator"] where reader.has(key) {
             reader.report(key, "has a meaning only with a 'path'; an expression sees the number itself")
         }

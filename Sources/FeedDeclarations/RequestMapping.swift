@@ -55,7 +55,8 @@ public struct RequestMapping: Sendable, Hashable {
                 indexes.append([column.name])
             }
             return TableSchema(
-                name: table.table, columns: table.storedColumns.map { definition(of: $0) }, key: table.key, scope: scope,
+                name: table.table, columns: table.storedColumns.map { definition(of: $0) }, key: table.key,
+                scope: scope,
                 indexes: indexes,
                 needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased()),
                 place: "\(file): \(table.place)")

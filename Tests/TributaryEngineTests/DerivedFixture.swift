@@ -1,4 +1,6 @@
+import FeedModel
 import Foundation
+import TestSupport
 import Testing
 
 /// Mappings with expressions, and documents for them.
@@ -40,7 +42,8 @@ enum DerivedFixture {
             let report = try #require(try await fixture.sync(mapping).first)
             #expect(report.error == nil, sourceLocation: sourceLocation)
             #expect(report.skipped == skipped, sourceLocation: sourceLocation)
-            #expect(try fixture.rows(query) == rows, sourceLocation: sourceLocation)
+            let found = try fixture.rows(query)
+            #expect(found == rows, sourceLocation: sourceLocation)
         }
     }
 

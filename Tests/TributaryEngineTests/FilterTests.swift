@@ -1,3 +1,6 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
 import Foundation
 import TestStores
 import TestSupport
@@ -18,13 +21,14 @@ import Testing
     }
 
     /// What is skipped is not in the feed, and a mirror deletes it.
-    @Test(arguments: [3, 9000]) func aMirrorDeletesWhatIsSkipped(count: Int) async throws {
-        let pad = String(repeating: "x", count: 300)
+    @Test(arguments: [3, 1500]) func aMirrorDeletesWhatIsSkipped(count: Int) async throws {
+        let pad = String(repeating: "x", count: count)
         func document(_ price: (Int) -> String) -> String {
-            DerivedFixture.document((0..<count).map { "id='\($0)\(pad)' price='\(price($0))'" })
+            DerivedFixture.document((0..<count).map { "id='\($0)' pad='\($0)\(pad)' price='\(price($0))'" })
         }
         let mapping = DerivedFixture.mapping(
-            "id = \"@id\"\nprice = { path = \"@price\", type = \"decimal\" }", options: "where = \"price > 9\"",
+            "id = \"@id\"\npad = \"@pad\"\nprice = { path = \"@price\", type = \"decimal\" }",
+            options: "where = \"price > 9\"",
             request: "sync = \"mirror\"\nmax_deleted = \"100%\"")
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", document { _ in "10.5" })
@@ -63,7 +67,8 @@ import Testing
             size = { sql = "json_extract(body, '$.size')", type = "integer" }
             low = { sql = "lower(kind)", stored = false }
             """
-        let document = DerivedFixture.items("id='1' kind='JSON' body='{&quot;size&quot;: 3}'", "id='2' kind='text' body='{'")
+        let document = DerivedFixture.items(
+            "id='1' kind='JSON' body='{&quot;size&quot;: 3}'", "id='2' kind='text' body='{'")
         try await DerivedFixture.expect(
             Self.mapping("low = 'json'", columns), document, "SELECT id, size FROM thing", ["1|3"], skipped: 1)
         try await DerivedFixture.expectError(
@@ -123,7 +128,8 @@ import Testing
             try await Self.expectMistake(sql: sql, expected)
         }
         try await EngineFixture.expectMistake(
-            Self.mapping("1", "n = { sql = \"pric\" }"), "sources.toml:12: sources.s.requests[0].tables[0].columns.n.sql: ")
+            Self.mapping("1", "n = { sql = \"pric\" }"),
+            "sources.toml:16: sources.s.requests[0].tables[0].columns.n.sql: ")
         try await EngineFixture.expectMistake(
             Self.mapping("1", "a = { sql = \"b\" }\nb = { sql = \"c || 1\" }\nc = { sql = \"a\" }"),
             "in a circle: a needs b needs c needs a")
@@ -138,8 +144,14 @@ import Testing
             ("n = { sql = \"id\", type = \"xml\" }", "an expression has no markup"),
             ("n = { sql = \"id\", export = true }", "export: expected the path of the value in exported XML"),
             ("n = { path = \"x\", export = \"y\" }", "export: expected true or false"),
-            ("n = { path = \"x\", stored = false, encrypted = true }", "has no meaning for a column that is not stored"),
-            ("n = { sql = \"id\", type = \"real\", decimal_separator = \",\" }", "an expression sees the number itself"),
+            (
+                "n = { path = \"x\", stored = false, encrypted = true }",
+                "has no meaning for a column that is not stored"
+            ),
+            (
+                "n = { sql = \"id\", type = \"real\", decimal_separator = \",\" }",
+                "an expression sees the number itself"
+            ),
         ] {
             try await EngineFixture.expectMistake(Self.mapping("1", columns), expected)
         }

@@ -94,7 +94,8 @@ struct ExpressionCompiler {
         let byName = Dictionary(
             expressions.compactMap { expression in
                 expression.column.map { ($0.name.lowercased(), expression) }
-            }) { first, _ in first }
+            }
+        ) { first, _ in first }
         var steps: [String: Int] = [:]
         var path: [String] = []
         func step(_ name: String, from least: Int) throws(ExpressionProblem) -> Int {

@@ -46,7 +46,9 @@ final class ExpressionDatabase {
                 return code
             }
         }
-        guard code == SQLITE_OK else { throw ExpressionFault(sqlite: message, guardian, functions) }
+        guard code == SQLITE_OK else {
+            throw ExpressionFault(sqlite: message, guardian) { ExpressionFunctions.names(of: connection) }
+        }
         guard let statement, rest == 0 else {
             sqlite3_finalize(statement)
             throw ExpressionFault("is not one expression")

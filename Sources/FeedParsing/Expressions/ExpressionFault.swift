@@ -14,7 +14,9 @@ struct ExpressionFault: Error {
     }
 
     /// Creates the fault for what SQLite says of an expression.
-    init(sqlite text: String, _ guardian: ExpressionGuardian, _ functions: ExpressionFunctions) {
+    ///
+    /// - Parameter functions: returns the names of the functions that there are.
+    init(sqlite text: String, _ guardian: ExpressionGuardian, functions: () -> [String]) {
         if let function = guardian.refusedFunction {
             self.init(
                 "'\(function)' must not be used in an expression: the same record must always give the same row, and "
@@ -22,7 +24,7 @@ struct ExpressionFault: Error {
         } else if let name = guardian.refusedColumn ?? Self.rest(of: text, after: "no such column: ") {
             self.init("'\(name)' is not a column of the record", name, known: guardian.known)
         } else if let name = Self.rest(of: text, after: "no such function: ") {
-            self.init("SQLite has no function '\(name)'", name, known: functions.names)
+            self.init("SQLite has no function '\(name)'", name, known: functions())
         } else if Self.prohibited.contains(where: text.hasPrefix) {
             self.init(
                 "is no expression over the record's own columns: no subquery, aggregate, window function or parameter "

@@ -8,13 +8,10 @@ import GRDBSQLite
 final class ExpressionFunctions {
     /// The reason, if any, why a call failed that would fail for every record.
     var fault: String?
-    /// The names of all functions, for a name that none has.
-    private(set) var names: [String] = []
     let patterns = PatternCache()
     let times = TimeFunctions()
 
     func register(in connection: OpaquePointer) {
-        names = Self.names(of: connection)
         add("lower", 1, in: connection) { context, count, values in
             FunctionCall(context!, count, values).changeCase(from: "A", to: "a") { $0.lowercased() }
         }
@@ -42,10 +39,10 @@ final class ExpressionFunctions {
         sqlite3_create_function_v2(
             connection, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
             Unmanaged.passUnretained(self).toOpaque(), body, nil, nil, nil)
-        if !names.contains(name) { names.append(name) }
     }
 
-    private static func names(of connection: OpaquePointer) -> [String] {
+    /// Returns the names of a connection's functions that expressions may call.
+    static func names(of connection: OpaquePointer) -> [String] {
         var statement: OpaquePointer?
         sqlite3_prepare_v2(
             connection, "SELECT DISTINCT name FROM pragma_function_list WHERE type = 's' ORDER BY name", -1, &statement,

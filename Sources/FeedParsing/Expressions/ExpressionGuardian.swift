@@ -46,6 +46,8 @@ final class ExpressionGuardian {
         // To define a table, SQLite reads its own.
         guard [ExpressionDatabase.record, "tributary_check"].contains(String(cString: table)) else { return SQLITE_OK }
         let name = String(cString: column)
+        // An expression without a column reads the table, and no column of it.
+        guard !name.isEmpty else { return SQLITE_OK }
         guard columns.contains(name.lowercased()) else {
             if name != "tributary_value" { refusedColumn = name.lowercased() }
             return name == "tributary_value" ? SQLITE_OK : SQLITE_DENY

@@ -107,7 +107,8 @@ struct PatternParser {
             case "m": isMultiline = true
             default:
                 throw PatternError(
-                    "'(?\(letter)' is not known here; there are groups '(?:…)' and the options '(?i)', '(?s)' and '(?m)'")
+                    "'(?\(letter)' is not known here; there are groups '(?:…)' and the options '(?i)', '(?s)' and '(?m)'"
+                )
             }
         }
         throw PatternError("'(' without ')'")

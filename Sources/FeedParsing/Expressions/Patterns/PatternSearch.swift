@@ -111,7 +111,9 @@ struct PatternSearch {
                 position += found.length
                 instruction += 1
             case .any(let includesLineEnd):
-                guard position < text.count, includesLineEnd || text[position] != UInt8(ascii: "\n") else { return false }
+                guard position < text.count, includesLineEnd || text[position] != UInt8(ascii: "\n") else {
+                    return false
+                }
                 position += scalar(at: position).length
                 instruction += 1
             case .set(let set):
