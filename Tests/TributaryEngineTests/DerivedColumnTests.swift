@@ -72,7 +72,8 @@ import Testing
             DerivedFixture.items("id='a' n='1'", "id='b' n='30'", "id='c' n=''"),
             StoreKind.by(
                 sqlite: """
-                    SELECT id, t, i, r, CAST(d AS TEXT), CAST(e AS TEXT), b, day, moment, hex(x) FROM thing ORDER BY id
+                    SELECT id, t, i, r, CAST(d AS TEXT), CAST(e AS TEXT), b, day, moment,
+                    CASE WHEN x IS NOT NULL THEN hex(x) END FROM thing ORDER BY id
                     """,
                 postgres: """
                     SELECT id, t, i, r, d::text, e::text, b::int, day::text,

@@ -10,6 +10,9 @@ final class ExpressionDatabase {
     /// The most bytes of a value: as many as a record may hold.
     private static let longestValue = Int32(RecordInstance.limit)
 
+    /// The most bytes of a pattern of LIKE and GLOB, whose time grows with that of the text times that of the pattern.
+    private static let longestLike: Int32 = 1000
+
     let connection: OpaquePointer
     let functions = ExpressionFunctions()
     private let guardian = ExpressionGuardian()
@@ -24,6 +27,7 @@ final class ExpressionDatabase {
         self.connection = connection
         _disableDoubleQuotedStringLiterals(connection)
         sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Self.longestValue)
+        sqlite3_limit(connection, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, Self.longestLike)
         functions.register(in: connection)
     }
 

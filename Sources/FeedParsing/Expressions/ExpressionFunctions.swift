@@ -61,22 +61,22 @@ extension FunctionCall {
     ///
     /// - Parameter start: the first of the 26 ASCII letters that are replaced, for a text that has no others.
     fileprivate func changeCase(from start: Unicode.Scalar, to end: Unicode.Scalar, _ change: (String) -> String) {
-        guard let text = text(0) else { return returnNull() }
-        guard text.allSatisfy({ $0 < 0x80 }) else { return self.return(change(String(decoding: text, as: UTF8.self))) }
+        guard let text = text(0) else { return answerNull() }
+        guard text.allSatisfy({ $0 < 0x80 }) else { return answer(change(String(decoding: text, as: UTF8.self))) }
         let (start, end) = (UInt8(ascii: start), UInt8(ascii: end))
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(text.count, 1)) { changed in
             for index in text.indices {
                 let letter = text[index] &- start
                 changed[index] = letter < 26 ? end + letter : text[index]
             }
-            self.return(UnsafeBufferPointer(rebasing: changed[..<text.count]))
+            answer(UnsafeBufferPointer(rebasing: changed[..<text.count]))
         }
     }
 
     /// `split_part(text, separator, n)` as PostgreSQL has it: the n-th part from the start, or from the end where n is
     /// negative; an empty text where there is none.
     fileprivate func splitPart() {
-        guard !hasNull, let text = self.text(0), let separator = self.text(1) else { return returnNull() }
+        guard !hasNull, let text = self.text(0), let separator = self.text(1) else { return answerNull() }
         guard isInteger(2), integer(2) != 0 else {
             return fail("split_part counts the parts from 1, or from the end from -1; '\(string(2) ?? "")' is neither")
         }
@@ -96,16 +96,16 @@ extension FunctionCall {
         }
         if parts.count != wanted { parts.append(start..<text.count) }
         let index = wanted > 0 ? wanted - 1 : Int64(parts.count) + wanted
-        guard let position = Int(exactly: index), parts.indices.contains(position) else { return self.return("") }
-        self.return(UnsafeBufferPointer(rebasing: text[parts[position]]))
+        guard let position = Int(exactly: index), parts.indices.contains(position) else { return answer("") }
+        answer(UnsafeBufferPointer(rebasing: text[parts[position]]))
     }
 
     /// `sha256(text)`: 64 hexadecimal digits.
     fileprivate func sha256() {
-        guard let text = text(0) else { return returnNull() }
+        guard let text = text(0) else { return answerNull() }
         let digits = Array("0123456789abcdef".utf8)
         var hash = SHA256()
         hash.update(bufferPointer: UnsafeRawBufferPointer(text))
-        self.return(hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+        answer(hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
     }
 }

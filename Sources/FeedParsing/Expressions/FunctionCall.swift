@@ -35,26 +35,26 @@ struct FunctionCall {
 
     // MARK: - Results
 
-    func returnNull() { sqlite3_result_null(context) }
+    func answerNull() { sqlite3_result_null(context) }
 
-    func `return`(_ isTrue: Bool) { sqlite3_result_int(context, isTrue ? 1 : 0) }
+    func answer(_ isTrue: Bool) { sqlite3_result_int(context, isTrue ? 1 : 0) }
 
-    func `return`(_ text: UnsafeBufferPointer<UInt8>) {
+    func answer(_ text: UnsafeBufferPointer<UInt8>) {
         text.withMemoryRebound(to: CChar.self) { characters in
             guard let start = characters.baseAddress else { return sqlite3_result_text(context, "", 0, transient) }
             sqlite3_result_text(context, start, Int32(clamping: characters.count), transient)
         }
     }
 
-    func `return`(_ text: String) {
+    func answer(_ text: String) {
         var text = text
-        text.withUTF8 { self.return($0) }
+        text.withUTF8 { answer($0) }
     }
 
-    func `return`(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { self.return($0) } }
+    func answer(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { answer($0) } }
 
     /// Returns a value of another connection.
-    func `return`(_ value: OpaquePointer?) { sqlite3_result_value(context, value) }
+    func answer(_ value: OpaquePointer?) { sqlite3_result_value(context, value) }
 
     func fail(_ message: String) { sqlite3_result_error(context, message, -1) }
 

@@ -39,7 +39,7 @@ final class TimeFunctions {
         guard sqlite3_step(statement) == SQLITE_ROW else {
             return call.fail(String(cString: sqlite3_errmsg(connection)))
         }
-        call.return(sqlite3_column_value(statement, 0))
+        call.answer(sqlite3_column_value(statement, 0))
     }
 
     private func statement(_ sql: String) -> OpaquePointer? {

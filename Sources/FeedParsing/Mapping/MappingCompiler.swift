@@ -240,7 +240,7 @@ package struct MappingCompiler {
 
     /// Returns the converter for a value. Without a type in the mapping, the value takes that of the column it is
     /// compared with.
-    private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
+    func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
         -> ValueConverter
     {
         let name = (name ?? column.name).lowercased()
@@ -248,39 +248,12 @@ package struct MappingCompiler {
         return ValueConverter(column, declaredType: declaredType, cipher: nil)
     }
 
-    /// Returns the value that expressions see of a column: as the feed has it, before references and encryption.
-    private func input(_ column: ColumnMapping, _ layout: RecordLayout, _ types: [String: String]) throws
-        -> (value: RecordLayout.Value, kind: ValueConverter.Kind?)
-    {
-        switch column.origin {
-        case .constant(let constant) where !column.isConverted: return (.fixed(constant), nil)
-        case .response(let fact): return (.fact(text(of: fact)), .text)
-        default: break
-        }
-        guard let slot = layout.slots.firstIndex(where: { $0.column == column }) else { return (.fact(nil), nil) }
-        var converter = ValueConverter(
-            column, declaredType: types[column.name.lowercased()], type: column.origin == .ordinal ? .integer : nil,
-            cipher: nil)
-        if let reference = column.reference {
-            converter = try self.converter(for: column, named: reference.column, in: reference.table)
-        }
-        if case .parent = column.origin {
-            guard case .parent(let parent, let key) = layout.slots[slot].source else {
-                throw MappingError(
-                    "table '\(layout.mapping.table)': an expression uses the column '\(column.name)', which is the key "
-                        + "that the store gives the parent, and no value of the feed")
-            }
-            converter = try self.converter(for: parent.slots[key].column, in: parent.mapping.table)
-        }
-        return (.slot(slot, converter), converter.kind)
-    }
-
     private func cipher(_ column: ColumnMapping, _ table: String) -> ColumnCipher? {
         guard column.isEncrypted, let encryptionKey else { return nil }
         return ColumnCipher(key: encryptionKey, table: table, column: column.name)
     }
 
-    private func text(of fact: ColumnMapping.Fact) -> String? {
+    func text(of fact: ColumnMapping.Fact) -> String? {
         switch fact {
         case .url: return response.requestedURL
         case .fetchedAt: return Lexical.iso8601(response.fetchedAt)
