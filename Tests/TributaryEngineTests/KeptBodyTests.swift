@@ -1,0 +1,299 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+import TributaryStores
+
+@testable import TributaryEngine
+
+/// Bodies that are kept beside the store, and runs that are made of them.
+@Suite(.onEachStore) struct KeptBodyTests {
+    static func mapping(_ options: String = "keep_bodies = 2", name: String = "\"name\"", path: String = "/a") -> String
+    {
+        """
+        [[sources.s.requests]]
+        key = "\(path.dropFirst())"
+        url = "URL\(path)"
+        sync = "mirror"
+        \(options)
+        tables = [{ table = "thing", element = "item", key = ["id"], columns = { id = "@id", name = \(name) } }]
+
+        """
+    }
+
+    /// The names of the files that are kept of the source, without their ends.
+    static func files(_ fixture: EngineFixture, of source: String = "s") throws -> Set<String> {
+        let folder = try fixture.configuration(mapping()).bodyFolder + "/" + source
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return Set(files.map { $0.replacing(".gz", with: "") })
+    }
+
+    static func names(_ fixture: EngineFixture) throws -> [String] {
+        try fixture.rows("SELECT bodies FROM tributary_request ORDER BY key").flatMap {
+            $0.split(separator: " ").map(String.init)
+        }
+    }
+
+    static func replay(_ fixture: EngineFixture, _ sources: String) async throws -> RunReport {
+        let service = try fixture.service(sources, clock: SystemClock())
+        let source = try #require(try fixture.configuration(sources)[source: "s"])
+        let report = try await service.replay(source)
+        try service.store.close()
+        return report
+    }
+
+    @Test func theLastBodiesAreKept() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for number in 0..<4 {
+                fixture.server.document("/a", EngineFixture.items(["\(number)"]), etag: "\"\(number)\"")
+                try await fixture.sync(Self.mapping())
+                #expect(try Self.names(fixture).count == min(2, number + 1))
+                #expect(try Self.files(fixture) == Set(Self.names(fixture)))
+            }
+            let before = try Self.names(fixture)
+            #expect(try await fixture.sync(Self.mapping()).first?.outcome == .unchanged)
+            #expect(try Self.names(fixture) == before)
+            let folder = try fixture.configuration(Self.mapping()).bodyFolder
+            for path in [folder, folder + "/s", folder + "/s/" + before[0] + ".gz"] {
+                let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+                #expect(mode == (path.hasSuffix(".gz") ? 0o600 : 0o700))
+            }
+            // Lowered, the older one goes; switched off, all go.
+            try await fixture.sync(Self.mapping("keep_bodies = 1"))
+            #expect(try Self.files(fixture) == [before[0]])
+            #expect(try await fixture.sync(Self.mapping("")).first?.outcome == .unchanged)
+            #expect(try Self.files(fixture).isEmpty && Self.names(fixture) == ["NULL"])
+            #expect(!FileManager.default.fileExists(atPath: folder + "/s"))
+        }
+    }
+
+    @Test func aMendedMappingChangesWhatItChanges() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let body =
+                "<items><item id='1'><name>a</name><title>A</title></item><item id='2'><name>b</name></item></items>"
+            fixture.server.document("/a", body, etag: "\"1\"")
+            try await fixture.sync(Self.mapping())
+            let due = try fixture.rows("SELECT next_due FROM tributary_source")
+            let same = try await Self.replay(fixture, Self.mapping())
+            #expect(same.outcome == .committed && same.kind == .replay && same.counts.unchanged == 2)
+            let mended = Self.mapping(name: "{ path = \"title\", default = \"b\" }")
+            let report = try await Self.replay(fixture, mended)
+            #expect(report.error == nil && report.counts.updated == 1 && report.counts.unchanged == 1)
+            #expect(try fixture.rows("SELECT name FROM thing ORDER BY id") == ["A", "b"])
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_run WHERE kind = 'replay'") == ["2"])
+            #expect(try fixture.rows("SELECT next_due FROM tributary_source") == due)
+            #expect(try fixture.rows("SELECT operation FROM tributary_change ORDER BY id DESC LIMIT 1") == ["update"])
+            #expect(fixture.server.requests("/a").count == 1)
+            // Its rows stand for the same document: the next request has its entity tag.
+            #expect(try await fixture.sync(mended).first?.outcome == .unchanged)
+            #expect(fixture.server.requests("/a").last?.headers["if-none-match"] == "\"1\"")
+            // Asked for another document, it has not.
+            fixture.server.document("/b", body, etag: "\"1\"")
+            let other = mended.replacing("URL/a", with: "URL/b")
+            #expect(try await Self.replay(fixture, other).outcome == .committed)
+            #expect(try await fixture.sync(other).first?.outcome == .committed)
+        }
+    }
+
+    @Test func withoutABodyTheErrorSaysWhatToDo() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            try await fixture.sync(Self.mapping(""))
+            var report = try await Self.replay(fixture, Self.mapping(""))
+            #expect(report.outcome == .discarded)
+            #expect(report.error?.contains("no body of request 'a' is kept in ") == true)
+            #expect(report.error?.contains("set keep_bodies = 1 for the source") == true)
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_run") == ["1"])
+            // Switched on, the next request is unconditional, so that a body is there.
+            #expect(try await fixture.sync(Self.mapping()).first?.outcome == .committed)
+            report = try await Self.replay(fixture, Self.mapping())
+            #expect(report.outcome == .committed)
+            // So it is where the file is gone.
+            let folder = try fixture.configuration(Self.mapping()).bodyFolder
+            try FileManager.default.removeItem(atPath: folder)
+            report = try await Self.replay(fixture, Self.mapping())
+            #expect(report.error?.contains("`tributary sync s --full` fetches and keeps them") == true)
+            #expect(try await fixture.sync(Self.mapping()).first?.outcome == .committed)
+            #expect(try await fixture.sync(Self.mapping()).first?.outcome == .unchanged)
+            report = try await Self.replay(fixture, Self.mapping().replacing("mirror", with: "append"))
+            #expect(report.error?.contains("would insert them once more") == true)
+        }
+    }
+
+    @Test func aDamagedFileIsNoDocument() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items((0..<500).map(String.init)))
+            try await fixture.sync(Self.mapping())
+            let before = try fixture.dump()
+            let name = try #require(try Self.names(fixture).first)
+            let path = try fixture.configuration(Self.mapping()).bodyFolder + "/s/\(name).gz"
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            for damaged in [bytes.dropLast(), bytes.prefix(30), Data("<x/>".utf8) + bytes] {
+                try Data(damaged).write(to: URL(fileURLWithPath: path))
+                let report = try await Self.replay(fixture, Self.mapping())
+                #expect(report.outcome == .discarded && report.error?.contains("damaged") == true, "\(report)")
+                #expect(try fixture.dump() == before)
+            }
+        }
+    }
+
+    @Test func pagesAndRowsStayInTheirOrder() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for page in 1...3 {
+                let next = page < 3 ? "<next>/list\(page + 1)</next>" : ""
+                fixture.server.document("/list\(page)", "<l>\(next)<i id='\(page)'/><i id='x' n='\(page)'/></l>")
+                fixture.server.document("/lines/\(page)", "<r><line>\(page)</line></r>")
+            }
+            fixture.server.document("/lines/x", "<r/>")
+            fixture.server.document("/login", "<t>secret</t>")
+            func sources(_ name: String) -> String {
+                """
+                [sources.s]
+                keep_bodies = 1
+                sync = "mirror"
+                [[sources.s.requests]]
+                key = "login"
+                url = "URL/login"
+                capture = { token = "/t" }
+                [[sources.s.requests]]
+                key = "list"
+                url = "URL/list1"
+                headers = { X-Token = "${capture:token}" }
+                page = { next = "/l/next" }
+                tables = [{ table = "i", element = "i", key = ["id"], columns = { id = "@id", n = "@n" } }]
+                [[sources.s.requests]]
+                key = "lines"
+                url = "URL/lines/${row:id}"
+                for_each = "SELECT id FROM staged.i ORDER BY id"
+                tables = [{ table = "line", element = "line", columns = { i = { row = "id" }, \(name) = ".", u = { response = "url" } } }]
+
+                """
+            }
+            try await fixture.sync(sources("n"))
+            let before = try fixture.dump()
+            let requests = fixture.server.requests().count
+            #expect(requests == 8)
+            let same = try await Self.replay(fixture, sources("n"))
+            #expect(same.error == nil && same.counts.inserted + same.counts.updated + same.counts.deleted == 0)
+            #expect(try fixture.dump() == before)
+            let other = try await Self.replay(fixture, sources("m"))
+            #expect(other.error == nil)
+            #expect(try fixture.rows("SELECT m FROM line WHERE m IS NOT NULL ORDER BY m") == ["1", "2", "3"])
+            #expect(fixture.server.requests().count == requests)
+            // What the rows of a login have brought is not kept, neither as a body nor beside one.
+            let folder = try fixture.configuration(sources("n")).bodyFolder + "/s"
+            let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(files.count == 2)
+            for file in files {
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + file))
+                #expect(bytes.range(of: Data("secret".utf8)) == nil)
+            }
+        }
+    }
+
+    @Test func aReplayIsHeldBackLikeASync() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)))
+            try await fixture.sync(Self.mapping())
+            let before = try fixture.dump()
+            let narrowed = Self.mapping().replacing("\"item\"", with: "\"item[@id='7']\"")
+            let report = try await Self.replay(fixture, narrowed)
+            #expect(report.error?.contains("would delete 199 of the 200 rows") == true)
+            #expect(try fixture.dump() == before)
+        }
+    }
+
+    @Test func whatWasHeldBackIsNotFetchedAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func document(_ items: Range<Int>, etag: String) {
+                fixture.server.document("/a", EngineFixture.items(items.map(String.init)), etag: etag)
+            }
+            func accept() throws {
+                let store = try #require(try fixture.configuration(Self.mapping()).openExistingStore(isWritten: true))
+                try store.accept(["s"], until: Date() + 60)
+                try store.close()
+            }
+            document(0..<200, etag: "\"1\"")
+            try await fixture.sync(Self.mapping())
+            document(0..<9, etag: "\"2\"")
+            let held = try #require(try await fixture.sync(Self.mapping()).first)
+            #expect(held.outcome == .discarded)
+            #expect(try Self.files(fixture).count == 3)
+            try accept()
+            // It need not be due, as nothing is sent.
+            let accepted = try #require(try await fixture.sync(Self.mapping(), mode: .whenDue).first)
+            #expect(accepted.error == nil && accepted.counts.deleted == 191 && accepted.kind == nil)
+            #expect(fixture.server.requests("/a").count == 2)
+            #expect(try Self.files(fixture) == Set(Self.names(fixture)))
+            #expect(try Self.names(fixture).count == 2)
+            #expect(try await fixture.sync(Self.mapping()).first?.outcome == .unchanged)
+            // A run in between has fetched something else.
+            document(0..<200, etag: "\"3\"")
+            try await fixture.sync(Self.mapping())
+            document(0..<8, etag: "\"4\"")
+            try await fixture.sync(Self.mapping())
+            document(0..<7, etag: "\"5\"")
+            try await fixture.sync(Self.mapping())
+            let asked = fixture.server.requests("/a").count
+            try accept()
+            #expect(try await fixture.sync(Self.mapping()).first?.counts.deleted == 193)
+            #expect(fixture.server.requests("/a").count == asked)
+        }
+    }
+
+    @Test func requestsThatWereUnchangedStaySo() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let two = Self.mapping() + Self.mapping(path: "/b").replacing("thing", with: "other")
+            fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)), etag: "\"1\"")
+            fixture.server.document("/b", EngineFixture.items(["1"]), etag: "\"1\"")
+            try await fixture.sync(two)
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"2\"")
+            #expect(try await fixture.sync(two).first?.outcome == .discarded)
+            let store = try #require(try fixture.configuration(two).openExistingStore(isWritten: true))
+            try store.accept(["s"], until: Date() + 60)
+            try store.close()
+            let report = try await fixture.sync(two).first
+            #expect(report?.requests.map(\.outcome) == [.parsed, .unchanged] && report?.error == nil)
+            #expect(fixture.server.requests().count == 4)
+            #expect(try Self.names(fixture).count == 3)
+            let again = try await fixture.sync(two).first
+            #expect(again?.outcome == .unchanged)
+        }
+    }
+
+    @Test func whatIsLeftOverOrNotDeclaredGoes() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"1\"")
+            try await fixture.sync(Self.mapping())
+            let kept = try Self.files(fixture)
+            // As a process leaves it that dies before its commit, or during its run.
+            let folder = try fixture.configuration(Self.mapping()).bodyFolder
+            try Data("x".utf8).write(to: URL(fileURLWithPath: folder + "/s/left-over.gz"))
+            if StoreKind.current == .sqlite {
+                try FileManager.default.createDirectory(
+                    atPath: fixture.store.workFolder, withIntermediateDirectories: true)
+                try Data("x".utf8).write(to: URL(fileURLWithPath: fixture.store.workFolder + "/s.0.body"))
+            }
+            try await fixture.sync(Self.mapping())
+            #expect(try Self.files(fixture) == kept)
+            let scratch = (try? FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder)) ?? []
+            #expect(!scratch.contains { $0.hasSuffix(".body") })
+            // A run that is discarded leaves nothing.
+            fixture.server.document("/a", "<items><item id='1'>")
+            #expect(try await fixture.sync(Self.mapping()).first?.outcome == .discarded)
+            #expect(try Self.files(fixture) == kept)
+            try await fixture.sync(Self.mapping().replacing("sources.s.", with: "sources.t."))
+            #expect(try Self.files(fixture).isEmpty)
+            #expect(try Self.files(fixture, of: "t").count == 0)
+        }
+    }
+
+    @Test func mistakesAreReported() async throws {
+        for (value, expected) in [("-1", "expected 0 or more"), ("\"3\"", "an integer"), ("1001", "at most 1000")] {
+            try await EngineFixture.expectMistake(Self.mapping("keep_bodies = \(value)"), expected)
+        }
+    }
+}
