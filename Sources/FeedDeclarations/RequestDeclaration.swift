@@ -216,9 +216,6 @@ public struct RequestDeclaration: Sendable, Equatable {
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
     }
 
-    /// A fingerprint that changes whenever another document would be requested, whatever is made of it.
-    package var questionFingerprint: String { Fingerprint.hexadecimal(question.joined(separator: "\u{0}")) }
-
     /// True where its bodies are kept. One that only gives captures is of no use later, and may be a secret.
     package var keepsBodies: Bool { keepBodies > 0 && content != .captures }
 
@@ -229,17 +226,6 @@ public struct RequestDeclaration: Sendable, Equatable {
             scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
         return Fingerprint.hexadecimal((question + answer).joined(separator: "\u{0}"))
-    }
-
-    /// What decides which document is requested.
-    private var question: [String] {
-        func list(_ values: [String: InterpolatedText]) -> String {
-            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
-        }
-        return [
-            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
-            authentication?.identity ?? "", forEach?.query ?? "",
-        ]
     }
 
     /// Returns the address to which the request is sent, without its parameters.

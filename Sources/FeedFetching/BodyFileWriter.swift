@@ -10,6 +10,9 @@ package final class BodyFileWriter {
     /// The most bytes of what is known of a body, as an extra field has two bytes for its length.
     static let longestHead = 65_000
 
+    /// Returns the most bytes that a body comes to in the file.
+    package static func longest(_ body: Int) -> Int { body + body / 1000 + headerSize + longestHead + 1000 }
+
     private let file: FileHandle
     private let deflater: Deflater
     /// The offset at which the current member begins.

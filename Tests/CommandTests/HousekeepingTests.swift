@@ -82,10 +82,40 @@ import Testing
             #expect(purge.status == 0 && purge.standardOutput.contains("s is purged"), "\(purge)")
             #expect(try fixture.store.rows("SELECT count(*) FROM s") == ["0"])
             #expect(try fixture.store.rows("SELECT count(*) FROM t") == ["1"])
+            let folder =
+                fixture.folder.path + (StoreKind.current == .sqlite ? "/store.sqlite" : "/tributary-work/tributary")
+            #expect(!FileManager.default.fileExists(atPath: folder + "-bodies/s"))
+            #expect(FileManager.default.fileExists(atPath: folder + "-bodies/t"))
             let after = try await fixture.program.run("status")
             #expect(!after.standardOutput.contains("purge s"))
             let again = try await fixture.program.run("purge", "s", "--yes")
             #expect(again.status == 64 && again.standardError.contains("neither in"), "\(again)")
+        }
+    }
+
+    @Test func whatAKilledProcessLeavesGoes() async throws {
+        try await with { (fixture) async throws in
+            let paths = { () -> [String] in
+                let all =
+                    FileManager.default.enumerator(atPath: fixture.folder.path)?.compactMap { $0 as? String } ?? []
+                return all.filter { $0.hasSuffix(".body") || $0.hasSuffix(".gz") }
+            }
+            let before = paths()
+            #expect(before.count == 2)
+            let gate = Gate()
+            fixture.server.route("/s") { _ in
+                gate.wait()
+                return [.close]
+            }
+            let process = try fixture.program.start(["sync", "s", "--force"])
+            await gate.untilSomebodyWaits()
+            #expect(paths().filter { $0.hasSuffix(".body") }.count == 1)
+            process.signal(SIGKILL)
+            _ = await process.end()
+            gate.open()
+            let replay = try await fixture.program.run("replay", "s")
+            #expect(replay.status == 0, "\(replay)")
+            #expect(Set(paths()) == Set(before))
         }
     }
 

@@ -3,12 +3,13 @@ import FeedModel
 import Foundation
 
 /// What is known of a kept body: only what may stand in the store, too. Neither the address that was asked nor a header
-/// that was sent.
+/// that was sent, and of the response's headers those that mappings use.
 struct KeptBody: Codable, Sendable {
     /// A fingerprint of what was asked.
     var question: String
     var fetchedAt: Date
     var contentType: String?
+    var lastModified: String?
     /// The base of relative references; see ``FeedResponse/baseURL``.
     var baseURL: String?
     /// The address as it is declared, where a row or a response decided which it was.
@@ -22,7 +23,9 @@ struct KeptBody: Codable, Sendable {
     func response(declared: String) -> FeedResponse {
         var response = FeedResponse(
             requestedURL: requestedURL ?? declared, url: baseURL ?? requestedURL ?? declared, status: 200,
-            headers: contentType.map { [("Content-Type", $0)] } ?? [], fetchedAt: fetchedAt, validators: Validators())
+            headers: [("Content-Type", contentType), ("Last-Modified", lastModified)].compactMap { name, value in
+                value.map { (name: name, value: $0) }
+            }, fetchedAt: fetchedAt, validators: Validators())
         response.baseURL = baseURL
         return response
     }

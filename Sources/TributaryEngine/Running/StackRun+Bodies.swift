@@ -120,8 +120,10 @@ extension StackRun {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
         let digests = digest == nil && exchange.response.validators.isEmpty && !request.isUnconditional
+        // A small body may be larger in its file, which is held to the limit, too.
+        let limit = kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
-            exchange.response, parser: parser, limit: request.maxBody, digests: digests, keeper: keeper)
+            exchange.response, parser: parser, limit: limit, digests: digests, keeper: keeper)
         defer { results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in

@@ -29,10 +29,13 @@ extension StackRun {
     /// - Parameter request: the request as it was sent.
     func keptBody(_ exchange: Exchange, of request: RequestDeclaration, _ index: Int) -> KeptBody {
         let declared = source.requests[index]
-        let type = exchange.response[header: "Content-Type"]
+        func header(_ name: String) -> String? {
+            exchange.response[header: name].flatMap { environment.holdsSecret($0) ? nil : $0 }
+        }
         return KeptBody(
             question: declared.questionFingerprint, fetchedAt: exchange.response.fetchedAt,
-            contentType: type.flatMap { environment.holdsSecret($0) ? nil : $0 }, baseURL: exchange.response.baseURL,
+            contentType: header("Content-Type"), lastModified: header("Last-Modified"),
+            baseURL: exchange.response.baseURL,
             requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
     }
 
@@ -77,7 +80,7 @@ extension StackRun {
     }
 
     /// Keeps what was fetched of a run that is held back, until it is accepted or the next run has fetched anew.
-    func keepHeldRun() throws {
+    private func keepHeldRun() throws {
         guard source.keepsBodies else { return }
         let isWhole = source.requests.indices.allSatisfy {
             results[$0].report.outcome != .parsed || newBodies[$0] != nil
@@ -92,6 +95,19 @@ extension StackRun {
         }
         try bodies.keep(
             HeldRun(startedAt: startedAt, declared: source.identity, requests: requests), of: source.name)
+    }
+
+    /// Keeps what was fetched of a run that is held back. Where that fails, it is fetched again.
+    func hold(_ ending: Ending) -> Ending {
+        guard ending.isHeld else { return ending }
+        do {
+            try keepHeldRun()
+        } catch {
+            environment.logger.warning(
+                "What was fetched cannot be kept until it is accepted",
+                metadata: ["source": "\(source.name)", "error": "\(error)"])
+        }
+        return ending
     }
 
     /// Returns true where a request may be conditional: its rows need not be fetched for their body alone.

@@ -205,19 +205,6 @@ actor StackRun {
         return isReplay && kept == nil ? report(ending) : await record(ending)
     }
 
-    /// Keeps what was fetched of a run that is held back. Where that fails, it is fetched again.
-    private func hold(_ ending: Ending) -> Ending {
-        guard ending.isHeld else { return ending }
-        do {
-            try keepHeldRun()
-        } catch {
-            environment.logger.warning(
-                "What was fetched cannot be kept until it is accepted",
-                metadata: ["source": "\(source.name)", "error": "\(error)"])
-        }
-        return ending
-    }
-
     /// Reports a run that could not even claim its source, and so is not recorded. The source is asked again like one
     /// that has failed once.
     private func unclaimed(_ ending: Ending) -> RunReport {
