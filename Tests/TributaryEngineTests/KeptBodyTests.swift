@@ -37,10 +37,10 @@ import TributaryStores
         }
     }
 
-    static func replay(_ fixture: EngineFixture, _ sources: String) async throws -> RunReport {
+    static func replay(_ fixture: EngineFixture, _ sources: String, all: Bool = false) async throws -> RunReport {
         let service = try fixture.service(sources, clock: SystemClock())
         let source = try #require(try fixture.configuration(sources)[source: "s"])
-        let report = try await service.replay(source)
+        let report = try await service.replay(source, all: all)
         try service.store.close()
         return report
     }
@@ -140,6 +140,29 @@ import TributaryStores
         }
     }
 
+    @Test func olderBodiesMendWhatHasLeftTheFeed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping().replacing("mirror", with: "upsert")
+            for (number, ids) in [["1", "2"], ["2", "3"], ["3", "4"]].enumerated() {
+                fixture.server.document("/a", EngineFixture.items(ids, name: "n\(number)"))
+                try await fixture.sync(mapping)
+            }
+            let names = "SELECT id, name FROM thing ORDER BY id"
+            let before = try fixture.rows(names)
+            #expect(before == ["1|n0", "2|n1", "3|n2", "4|n2"])
+            let same = try await Self.replay(fixture, mapping, all: true)
+            #expect(same.error == nil && same.counts.updated == 0 && same.counts.inserted == 0)
+            let mended = mapping.replacing(
+                "\"name\" }", with: "{ path = \"name\", values = { n0 = \"a\", n1 = \"b\", n2 = \"c\" } } }")
+            #expect(try await Self.replay(fixture, mended).counts.updated == 2)
+            #expect(try await Self.replay(fixture, mended, all: true).counts.updated == 1)
+            // Two are kept.
+            #expect(try fixture.rows(names) == ["1|n0", "2|b", "3|c", "4|c"])
+            let mirror = mended.replacing("upsert", with: "mirror")
+            #expect(try await Self.replay(fixture, mirror, all: true).counts.deleted == 2)
+        }
+    }
+
     @Test func pagesAndRowsStayInTheirOrder() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for page in 1...3 {
@@ -212,7 +235,7 @@ import TributaryStores
                 method = "POST"
                 body = "ask"
                 keep_bodies = 1
-                max_body = "64B"
+                max_body = "128B"
                 [[sources.s.requests.tables]]
                 table = "fact"
                 element = "i"

@@ -20,15 +20,16 @@ struct HeldRun: Codable, Sendable {
 
     /// Returns true where the last run of a source is this one.
     func isLast(_ state: SourceState) -> Bool {
-        // Stores keep milliseconds.
-        state.outcome == .discarded && state.lastRun.map { abs($0.timeIntervalSince(startedAt)) < 0.002 } == true
+        // Stores keep milliseconds. One that was accepted may have been stopped before its commit.
+        (state.outcome == .discarded || state.outcome == .cancelled)
+            && state.lastRun.map { abs($0.timeIntervalSince(startedAt)) < 0.002 } == true
     }
 }
 
 /// The kept bodies from which a run is made instead of from responses.
 struct KeptStack: Sendable {
-    /// The names of the bodies, by the requests' keys.
-    var names: [String: String]
+    /// The names of the bodies, by the requests' keys, the oldest first.
+    var names: [String: [String]]
     /// The run that was held back; nil for a replay.
     var held: HeldRun?
 

@@ -78,10 +78,10 @@ extension StackRun {
     /// Records a run that has no rows to merge.
     func record(_ ending: Ending) async -> RunReport {
         let commit = commit(ending)
-        defer { tidyBodies(ending) }
         do {
             let report = try await environment.store.commit(commit, seconds: elapsed)
             environment.attempts.end(source.name)
+            tidyBodies(ending)
             return report
         } catch {
             // The caller still gets the report; only the store could not record it.

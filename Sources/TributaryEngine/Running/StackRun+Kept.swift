@@ -51,7 +51,7 @@ extension StackRun {
                     let name = try keeper.finish()
                     newBodies[index] = name
                     names.insert(name, at: 0)
-                } else if kept?.held != nil, let name = kept?.names[request.key] {
+                } else if let name = kept?.request(request.key)?.bodies {
                     newBodies[index] = name
                     names.insert(name, at: 0)
                 }
@@ -64,14 +64,16 @@ extension StackRun {
     ///
     /// - Parameter ending: how the run ended.
     func tidyBodies(_ ending: Ending) {
-        guard hasBodies, !notesUnused else { return }
         keepers = [:]
         let isGood = ending.outcome.isGood
+        // A replay that was discarded has changed nothing of what counts.
+        guard hasBodies, !notesUnused, isGood || !isReplay else { return }
         var names =
             isGood
             ? Set(results.compactMap(\.state).flatMap(\.bodies)) : Set(known.values.flatMap(\.bodies))
-        if ending.isHeld { names.formUnion(newBodies.values) }
-        let failed = bodies.tidy(source.name, keeping: names, isHeld: ending.isHeld)
+        let held = keepsHeldRun(after: ending)
+        if held { names.formUnion(newBodies.values + (kept?.held?.requests.compactMap(\.bodies) ?? [])) }
+        let failed = bodies.tidy(source.name, keeping: names, isHeld: held)
         if !failed.isEmpty {
             environment.logger.warning(
                 "Bodies that are not kept any more cannot be removed",
@@ -97,11 +99,21 @@ extension StackRun {
             HeldRun(startedAt: startedAt, declared: source.identity, requests: requests), of: source.name)
     }
 
+    /// Returns true where what was fetched waits for another run: it is held back, or was accepted and then stopped.
+    private func keepsHeldRun(after ending: Ending) -> Bool {
+        ending.isHeld || ending.outcome == .cancelled && kept?.held != nil
+    }
+
     /// Keeps what was fetched of a run that is held back. Where that fails, it is fetched again.
     func hold(_ ending: Ending) -> Ending {
-        guard ending.isHeld else { return ending }
+        guard keepsHeldRun(after: ending) else { return ending }
         do {
-            try keepHeldRun()
+            if var held = kept?.held {
+                held.startedAt = startedAt
+                try bodies.keep(held, of: source.name)
+            } else {
+                try keepHeldRun()
+            }
         } catch {
             environment.logger.warning(
                 "What was fetched cannot be kept until it is accepted",
@@ -141,12 +153,17 @@ extension StackRun {
                 "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them once more"
             )
         }
-        return KeptStack(names: requests.reduce(into: [:]) { $0[$1.key] = known[$1.key]?.bodies.first })
+        return KeptStack(
+            names: requests.reduce(into: [:]) { names, request in
+                let kept = known[request.key]?.bodies.filter { bodies.has($0, of: source.name) } ?? []
+                // What an older body had, and the last one has not, is gone where rows are deleted.
+                names[request.key] = readsAllBodies && !request.deletesRows ? kept.reversed() : Array(kept.prefix(1))
+            })
     }
 
     /// Returns what the source's last run has fetched, where it was held back and has been accepted.
     func acceptedBodies() throws -> KeptStack? {
-        guard source.keepsBodies, !mode.ignoresValidators, state.outcome == .discarded,
+        guard source.keepsBodies, !mode.ignoresValidators, [.discarded, .cancelled].contains(state.outcome),
             let held = bodies.heldRun(of: source.name), held.isLast(state), held.declared == source.identity,
             held.requests.map(\.key) == source.requests.map(\.key)
         else { return nil }
@@ -162,31 +179,36 @@ extension StackRun {
         }
         guard try environment.store.isAccepted(source.name, at: startedAt) else { return nil }
         return KeptStack(
-            names: held.requests.reduce(into: [:]) { $0[$1.key] = $1.bodies }, held: held)
+            names: held.requests.reduce(into: [:]) { names, request in names[request.key] = request.bodies.map { [$0] }
+            },
+            held: held)
     }
 
     /// Reads the kept bodies of a request, as if a server had sent them.
     func readKept(_ index: Int, from kept: KeptStack) async throws {
         let declared = source.requests[index]
         let former = known[declared.key]
-        guard let name = kept.names[declared.key] else {
+        guard let names = kept.names[declared.key] else {
             if declared.content != .captures {
                 results[index].state = former
                 results[index].report.outcome = .unchanged
             }
             return
         }
-        var file = try KeptBodies(path: bodies.file(name, of: source.name))
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
         var count = 0
         var isSameQuestion = true
-        while let (body, exchange) = try file.next(declared: declared.url.template) {
-            isSameQuestion = isSameQuestion && body.question == declared.questionFingerprint
-            let parsed = try await take(
-                prepared(exchange, declared), of: request(declared, for: body, isFirst: count == 0), index, known: nil)
-            total.tables.formUnion(parsed.tables)
-            total.records += parsed.records
-            count += 1
+        for name in names {
+            var file = try KeptBodies(path: bodies.file(name, of: source.name))
+            while let (body, exchange) = try file.next(declared: declared.url.template) {
+                isSameQuestion = body.question == declared.questionFingerprint
+                let parsed = try await take(
+                    prepared(exchange, declared), of: request(declared, for: body, isFirst: count == 0), index,
+                    known: nil)
+                total.tables.formUnion(parsed.tables)
+                total.records += parsed.records
+                count += 1
+            }
         }
         var state = newState(index, try fingerprint(declared), total)
         if let held = kept.request(declared.key) {

@@ -44,6 +44,8 @@ actor StackRun {
     var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
     /// True where the last kept bodies are read instead of responses.
     let isReplay: Bool
+    /// True where a replay reads all kept bodies of requests that delete no rows.
+    let readsAllBodies: Bool
     /// The bodies that are read instead of responses, if any are.
     var kept: KeptStack?
     /// Keep what is being parsed, by the requests' positions.
@@ -57,13 +59,14 @@ actor StackRun {
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit(),
-        isReplay: Bool = false
+        isReplay: Bool = false, readsAllBodies: Bool = false
     ) {
         self.permit = permit
         self.source = source
         self.environment = environment
         self.mode = mode
         self.isReplay = isReplay
+        self.readsAllBodies = readsAllBodies
         executor = RunExecutor(label: "tributary.run.\(source.name)")
         state = SourceState(source: source.name)
     }

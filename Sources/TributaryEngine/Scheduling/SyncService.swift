@@ -139,8 +139,10 @@ public final class SyncService: Service {
 
     /// Makes a run of a source's last kept bodies, without the network, and commits it. For a service that is not running;
     /// call it once.
-    package func replay(_ source: SourceDeclaration) async throws -> RunReport {
-        let run = StackRun(source, in: environment, mode: .force, isReplay: true)
+    ///
+    /// - Parameter all: reads all kept bodies of requests that delete no rows, the oldest first.
+    package func replay(_ source: SourceDeclaration, all: Bool = false) async throws -> RunReport {
+        let run = StackRun(source, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
         let report = await withTaskCancellationHandler {
             await run.run()
         } onCancel: {
@@ -156,13 +158,16 @@ public final class SyncService: Service {
     /// - Parameters:
     ///   - bodies: URLs of files to read instead of the requests' responses, by the requests' keys.
     ///   - ignoresValidators: fetches everything, changed or not.
+    ///   - all: reads all kept bodies of requests that delete no rows.
     ///   - replaying: the states of the requests whose last kept bodies are read instead, without the network.
     package func plan(
         _ source: SourceDeclaration, bodies: [String: String] = [:], ignoresValidators: Bool = false,
-        replaying known: [String: RequestState]? = nil,
+        replaying known: [String: RequestState]? = nil, all: Bool = false,
         onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
-        let run = StackRun(source, in: environment, mode: ignoresValidators ? .full : .force, isReplay: known != nil)
+        let run = StackRun(
+            source, in: environment, mode: ignoresValidators ? .full : .force, isReplay: known != nil,
+            readsAllBodies: all)
         do {
             let plan = try await run.plan(bodies: bodies, replaying: known, onChange: onChange)
             try await environment.http.shutdown()
