@@ -23,10 +23,11 @@ struct BodyFolder: Sendable {
 
     /// Moves a finished file to its place, durably.
     ///
+    /// - Parameter digest: begins the name, and tells whether two files hold the same bodies.
     /// - Returns: the name under which it is kept.
     /// - Throws: ``StoreError``
-    func place(_ temporary: String, of source: String) throws -> String {
-        let name = UUID().uuidString.lowercased()
+    func place(_ temporary: String, of source: String, digest: String) throws -> String {
+        let name = digest + "-" + UUID().uuidString.lowercased()
         try makeFolder(of: source)
         guard rename(temporary, file(name, of: source)) == 0 else {
             let reason = String(cString: strerror(errno))
@@ -34,6 +35,11 @@ struct BodyFolder: Sendable {
         }
         try synchronize(folder(of: source))
         return name
+    }
+
+    /// Returns true where two names are those of the same bodies.
+    static func holdTheSame(_ name: String, _ other: String) -> Bool {
+        name.prefix { $0 != "-" } == other.prefix { $0 != "-" }
     }
 
     /// Removes all files of a source but those of these bodies.

@@ -1,3 +1,4 @@
+import Crypto
 import FeedFetching
 import FeedModel
 import FeedStaging
@@ -11,6 +12,8 @@ final class BodyKeeper {
     private let path: String
     private let file: FileHandle
     private let writer: BodyFileWriter
+    /// Of the bodies, and of what they were asked for.
+    private var hash = SHA256()
 
     /// - Parameters:
     ///   - workFolder: the folder of scratch files, on the same file system as the folder of bodies.
@@ -40,11 +43,15 @@ final class BodyKeeper {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let head = try encoder.encode(body)
+        hash.update(data: try encoder.encode(body.given))
         try writing { try writer.begin(head) }
     }
 
     /// - Parameter bytes: the next of the body, after decompression.
-    func append(_ bytes: UnsafeRawBufferPointer) throws { try writing { try writer.append(bytes) } }
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        hash.update(bufferPointer: bytes)
+        try writing { try writer.append(bytes) }
+    }
 
     /// Ends the body.
     func end() throws { try writing { try writer.end() } }
@@ -54,7 +61,8 @@ final class BodyKeeper {
     /// - Returns: the name under which they are kept, once it is in the store.
     func finish() throws -> String {
         try writing { try file.synchronize() }
-        return try folder.place(path, of: source)
+        let digest = hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
+        return try folder.place(path, of: source, digest: digest)
     }
 
     private func writing(_ body: () throws -> Void) throws {

@@ -47,12 +47,11 @@ extension StackRun {
             let request = source.requests[index]
             var names = known[request.key]?.bodies ?? []
             if results[index].report.outcome == .parsed {
-                if let keeper = keepers.removeValue(forKey: index) {
-                    let name = try keeper.finish()
+                let name = try keepers.removeValue(forKey: index)?.finish() ?? kept?.request(request.key)?.bodies
+                if let name {
                     newBodies[index] = name
-                    names.insert(name, at: 0)
-                } else if let name = kept?.request(request.key)?.bodies {
-                    newBodies[index] = name
+                    // The same bodies once more push none of the older ones out.
+                    if let last = names.first, BodyFolder.holdTheSame(last, name) { names.removeFirst() }
                     names.insert(name, at: 0)
                 }
             }
