@@ -55,7 +55,7 @@ struct PurgeCommand: ProgramCommand {
         if json {
             Terminal.print(try JSONOutput.line(PurgeOutput(source: source, report: report)))
         } else {
-            for line in PurgeOutput.lines(report) { Terminal.print(line) }
+            for line in PurgeOutput.lines(report, isDone: true) { Terminal.print(line) }
             Terminal.print("\(source) is purged" + hint(configuration))
         }
         guard left.isEmpty else {
@@ -67,7 +67,7 @@ struct PurgeCommand: ProgramCommand {
     ///
     /// - Throws: ``Failure`` where there is nobody to answer.
     private func ask(_ report: PurgeReport, _ configuration: TributaryConfiguration) throws -> Bool {
-        let lines = PurgeOutput.lines(report)
+        let lines = PurgeOutput.lines(report, isDone: false)
         guard !json, Terminal().isInteractive, isatty(STDIN_FILENO) != 0 else {
             throw Failure.usage(
                 (lines + ["nothing was purged; --yes does it without asking"]).joined(separator: "\n"))

@@ -25,9 +25,11 @@ struct PurgeOutput: Encodable {
     }
 
     /// Returns a line for each table, for people.
-    static func lines(_ report: PurgeReport) -> [String] {
+    ///
+    /// - Parameter isDone: false where the report is of what would be done.
+    static func lines(_ report: PurgeReport, isDone: Bool) -> [String] {
         report.tables.sorted { $0.name < $1.name }.map { table in
-            var parts = ["table '\(table.name)': \(table.deleted) rows to delete"]
+            var parts = ["table '\(table.name)': \(table.deleted) rows \(isDone ? "deleted" : "to delete")"]
             if table.shared > 0 { parts.append("\(table.shared) stay that other sources have written, too") }
             if table.unknown > 0 {
                 parts.append(
