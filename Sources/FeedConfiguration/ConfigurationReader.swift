@@ -215,6 +215,7 @@ package struct ConfigurationReader {
         request.window = options.window
         request.limits = ChangeLimits(
             deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
+        request.keepBodies = options.keepBodies ?? 0
         request.paging = paging
         request.forEach = forEach
         if let soap = options.soap {

@@ -22,6 +22,7 @@ struct RequestDefaults {
     var allowsEmpty: Bool?
     var maxDeleted: ChangeLimit?
     var maxChanged: ChangeLimit?
+    var keepBodies: Int?
     var acceptStatus: [Int]?
     var retries: Int?
     var retriesUnsafe: Bool?
@@ -66,6 +67,7 @@ struct RequestDefaults {
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         maxDeleted = table.changeLimit("max_deleted") ?? outer.maxDeleted
         maxChanged = table.changeLimit("max_changed") ?? outer.maxChanged
+        keepBodies = table.nonNegativeInteger("keep_bodies", upTo: ConfigurationLimits.keptBodies) ?? outer.keepBodies
         acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {
             table.report("accept_status", "\(status) is not a status of success (200 to 299)")

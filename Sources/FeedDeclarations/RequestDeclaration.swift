@@ -29,6 +29,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var allowsEmpty: Bool
     /// What one commit may do at most to the rows of the request's scope.
     public package(set) var limits = ChangeLimits()
+    /// The number of bodies that are kept beside the store.
+    public package(set) var keepBodies = 0
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
     /// The number of times that a request that broke off is sent again within its timeout.
@@ -214,18 +216,16 @@ public struct RequestDeclaration: Sendable, Equatable {
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
     }
 
+    /// True where its bodies are kept. One that only gives captures is of no use later, and may be a secret.
+    package var keepsBodies: Bool { keepBodies > 0 && content != .captures }
+
     /// The part of the fingerprint that depends on the declaration alone.
     private var declaredFingerprint: String {
-        func list(_ values: [String: InterpolatedText]) -> String {
-            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
-        }
-        let parts = [
-            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
-            authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint,
-            sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
+        let answer = [
+            contentFingerprint, sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
             scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
-        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+        return Fingerprint.hexadecimal((question + answer).joined(separator: "\u{0}"))
     }
 
     /// Returns the address to which the request is sent, without its parameters.

@@ -6,6 +6,9 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The absolute path of the folder for scratch files and for what the commands and the daemon tell each other, where
     /// the store is on a server.
     package var workFolder: String
+    /// The absolute path of the folder of kept bodies, beside the store. It is the same where something is tried on a copy
+    /// of the store.
+    package var bodyFolder: String
     /// The absolute path of the idempotent SQL that is run when the store is opened.
     public var schemaPath: String?
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
@@ -30,6 +33,9 @@ public struct TributaryConfiguration: Sendable, Equatable {
         case .server: workFolder + "/tributary"
         }
     }
+
+    /// The sources of which bodies are kept.
+    package var keepingBodies: Set<String> { Set(sourcesByName.filter { $0.value.keepsBodies }.keys) }
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
@@ -58,5 +64,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
         self.encryptionKey = encryptionKey
         self.redactor = redactor
+        bodyFolder = ""
+        bodyFolder = localPath + "-bodies"
     }
 }

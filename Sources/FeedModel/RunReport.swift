@@ -4,6 +4,8 @@ public import Foundation
 /// `SyncService.outcomes`.
 public struct RunReport: Sendable, Equatable {
     public var source: String
+    /// What the run was, where it was no refresh.
+    public var kind: RunKind?
     public var outcome: RunOutcome
     public var startedAt: Date
     public var seconds: Double
@@ -37,12 +39,13 @@ public struct RunReport: Sendable, Equatable {
 
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case source, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, requests
+        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, requests
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)
+        try container.encodeIfPresent(kind, forKey: .kind)
         try container.encode(outcome, forKey: .outcome)
         try container.encode(counts.inserted, forKey: .inserted)
         try container.encode(counts.updated, forKey: .updated)
@@ -54,6 +57,14 @@ extension RunReport: Encodable {
         try container.encode(error, forKey: .error)
         try container.encode(requests, forKey: .requests)
     }
+}
+
+/// What a run was, where it asked no server.
+public enum RunKind: String, Sendable, Codable, CaseIterable {
+    /// The bodies that had been kept were read once more.
+    case replay
+    /// The rows that the source had written were deleted, and all that was remembered of it.
+    case purge
 }
 
 /// The outcome of a run of a source.

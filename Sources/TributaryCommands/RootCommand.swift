@@ -16,7 +16,8 @@ struct RootCommand: ParsableCommand {
             version: TributaryVersion.current,
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
-                RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, BackupCommand.self,
+                RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, ReplayCommand.self,
+                BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
                 MoveStoreCommand.self,
                 ExportCommand.self, InferCommand.self,
             ])

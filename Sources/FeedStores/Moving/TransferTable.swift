@@ -47,7 +47,7 @@ extension TransferTable {
             runs,
             [
                 "id", "source", "started_at", "finished_at", "outcome", "inserted", "updated", "deleted", "unchanged",
-                "replaced", "skipped", "bytes", "seconds", "error", "requests",
+                "replaced", "skipped", "bytes", "seconds", "error", "requests", "kind",
             ]
         ),
         (changes, ["id", "run", "table", "key", "operation"]),

@@ -66,10 +66,10 @@ struct Ledger {
             WITH run AS (
                 INSERT INTO tributary_run
                 (id, source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped,
-                 bytes, seconds, error, requests)
+                 bytes, seconds, error, requests, kind)
                 SELECT coalesce($1::bigint, nextval(pg_get_serial_sequence('tributary_run', 'id'))), $2::text,
                     $3::timestamptz, $4::timestamptz, $5, $6::bigint, $7::bigint, $8::bigint, $9::bigint, $10::bigint,
-                    $11::bigint, $12::bigint, $13::double precision, $14, $15::jsonb
+                    $11::bigint, $12::bigint, $13::double precision, $14, $15::jsonb, $31::text
                 RETURNING id
             ), state AS (
                 INSERT INTO tributary_source AS s
@@ -98,6 +98,7 @@ struct Ledger {
                 integer(state.failures), text(state.error), text(state.note), text(state.gone),
                 state.wait.map { .double($0) }, state.askedUntil.map(PostgresDate.value), text(state.declared),
                 integer(state.attempts), text(lease?.holder), lease.map { .integer($0.number) },
+                text(report.kind?.rawValue),
             ])[0]
         guard try row.bool(2) == true else { throw StoreError.leaseLost(report.source) }
         return RecordedRun(

@@ -107,6 +107,13 @@ enum OwnTables {
             "tributary.acceptance",
             "CREATE TABLE tributary_acceptance (source text PRIMARY KEY, until timestamptz NOT NULL)"
         ),
+        (
+            "tributary.bodies",
+            """
+            ALTER TABLE tributary_request ADD COLUMN bodies text;
+            ALTER TABLE tributary_run ADD COLUMN kind text;
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

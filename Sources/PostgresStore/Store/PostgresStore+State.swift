@@ -125,6 +125,16 @@ extension PostgresStore {
         }
     }
 
+    /// Returns true where the next commit of a source may delete and update any number of rows.
+    package func isAccepted(_ source: String, at now: Date) throws -> Bool {
+        try ask { connection in
+            try !connection.execute(
+                "SELECT 1 FROM tributary_acceptance WHERE source = $1 AND until > $2",
+                [.text(source), PostgresDate.value(now)]
+            ).isEmpty
+        }
+    }
+
     /// Makes sources that are switched off due when they are switched on again, even if they were gone.
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }

@@ -124,7 +124,7 @@ extension StagedStack {
 
 extension Database {
     /// Returns the number of the run that is about to be recorded.
-    fileprivate func nextRun() throws -> Int64 {
+    func nextRun() throws -> Int64 {
         let last = try cachedStatement(
             sql: """
                 SELECT max(

@@ -17,6 +17,7 @@ extension RunReport {
             startedAt: StoreDate.date(row["started_at"]) ?? .distantPast, seconds: row["seconds"], counts: counts,
             skipped: row["skipped"], bytes: row["bytes"], error: row["error"],
             requests: JSONText.decode(row["requests"]) ?? [])
+        kind = (row["kind"] as String?).flatMap(RunKind.init)
     }
 
     func write(_ db: Database) throws {
@@ -24,13 +25,13 @@ extension RunReport {
             cached: """
                 INSERT INTO main.tributary_run
                 (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
-                 seconds, error, requests)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 seconds, error, requests, kind)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             [
                 source, StoreDate.text(startedAt), StoreDate.text(startedAt + seconds), outcome.rawValue,
                 counts.inserted, counts.updated, counts.deleted, counts.unchanged, counts.replaced, skipped, bytes,
-                seconds, error, try JSONText.encode(requests),
+                seconds, error, try JSONText.encode(requests), kind?.rawValue,
             ])
     }
 }

@@ -84,5 +84,12 @@ enum OwnTables {
                     CREATE TABLE tributary_acceptance (source TEXT PRIMARY KEY NOT NULL, until TEXT NOT NULL) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("tributary.bodies") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_request ADD COLUMN bodies TEXT;
+                    ALTER TABLE tributary_run ADD COLUMN kind TEXT;
+                    """)
+        }
     }
 }

@@ -114,6 +114,15 @@ extension SQLiteStore {
         }
     }
 
+    /// Returns true where the next commit of a source may delete and update any number of rows.
+    package func isAccepted(_ source: String, at now: Date) throws -> Bool {
+        try pool.read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM tributary_acceptance WHERE source = ? AND until > ?)",
+                arguments: [source, StoreDate.text(now)]) == true
+        }
+    }
+
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.
     package func cutWaits(to now: Date) throws { try pool.write { try $0.cutWaits(to: now) } }

@@ -204,6 +204,13 @@ package final class SQLiteStore: MainStore {
             ScratchDatabase.removeFile(at: ScratchDatabase.path(of: source, in: workFolder))
             lock.unlock()
         }
+        for file in files {
+            guard let source = ScratchBody.source(of: file), let lock = try RunLock(store: self, source: source) else {
+                continue
+            }
+            unlink(workFolder + "/" + file)
+            lock.unlock()
+        }
     }
 }
 

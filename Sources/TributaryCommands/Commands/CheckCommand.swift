@@ -107,8 +107,15 @@ struct CheckCommand: ProgramCommand {
             in: configuration, parsers: program.parsers, comparison: store.comparison(of:columns:))
         return (
             configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
-            configuration.locating(notes.sorted())
+            try configuration.locating(notes.sorted()) + undeclared(in: store, configuration)
         )
+    }
+
+    /// Returns notes on sources that are in a store alone.
+    private static func undeclared(
+        in store: (any MainStore)?, _ configuration: TributaryConfiguration
+    ) throws -> [String] {
+        try configuration.undeclaredSources(among: store?.sourceStates() ?? [:]).map(TributaryConfiguration.undeclared)
     }
 
     /// Tries the schema and the declarations on an empty store in a folder of its own.
@@ -146,7 +153,7 @@ struct CheckCommand: ProgramCommand {
             }
             return (
                 configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
-                configuration.locating(notes.sorted())
+                try configuration.locating(notes.sorted()) + undeclared(in: existing, configuration)
             )
         } catch let error as StoreError {
             return (["\(configuration.file): store.schema: \(error)"], [])

@@ -57,7 +57,9 @@ struct HistoryCommand: ProgramCommand {
         for run in runs {
             table.add([
                 .init(run.source), .init(RelativeTime.text(run.startedAt, now: now)),
-                .init(run.outcome.rawValue, Figures.color(run.outcome)), .init("\(run.counts.inserted)"),
+                .init(
+                    run.outcome.rawValue + (run.kind.map { " (\($0.rawValue))" } ?? ""), Figures.color(run.outcome)),
+                .init("\(run.counts.inserted)"),
                 .init("\(run.counts.updated)"), .init("\(run.counts.deleted)"), .init("\(run.counts.unchanged)"),
                 .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
             ])

@@ -22,9 +22,11 @@ struct StatusCommand: ProgramCommand {
         var state: SourceState
         /// The daemons, where several may share the store.
         var daemons: SharedDaemons?
+        /// False where the source is in the store alone.
+        var isDeclared = true
 
         enum Key: String, CodingKey {
-            case source, outcome, last_run, last_commit, next_due, failures, error, note, daemon, runner
+            case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -37,6 +39,7 @@ struct StatusCommand: ProgramCommand {
             try container.encode(state.failures, forKey: .failures)
             try container.encode(state.error, forKey: .error)
             try container.encode(state.note, forKey: .note)
+            if !isDeclared { try container.encode(false, forKey: .declared) }
             guard let daemons else { return }
             try container.encode(daemons.owner(of: state.source), forKey: .daemon)
             try container.encode(daemons.runner(of: state.source), forKey: .runner)
@@ -51,7 +54,13 @@ struct StatusCommand: ProgramCommand {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         let states = shown.map { stored[$0.name] ?? SourceState(source: $0.name) }
-        if json { return Terminal.print(try JSONOutput.line(states.map { Entry(state: $0, daemons: daemons) })) }
+        let others = sources.isEmpty ? configuration.undeclaredSources(among: stored) : []
+        if json {
+            let entries =
+                states.map { Entry(state: $0, daemons: daemons) }
+                + others.compactMap { stored[$0] }.map { Entry(state: $0, daemons: daemons, isDeclared: false) }
+            return Terminal.print(try JSONOutput.line(entries))
+        }
 
         let terminal = Terminal()
         let now = Date()
@@ -80,6 +89,9 @@ struct StatusCommand: ProgramCommand {
             Terminal.print(line)
             if let note = state.note { Terminal.print("    " + terminal.colored(note, .yellow)) }
             if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
+        }
+        for source in others {
+            Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source), .yellow))
         }
         let isDaemonRunning = DaemonFolder(configuration)?.isDaemonRunning ?? (daemons?.records.isEmpty == false)
         if let daemons, isDaemonRunning { Terminal.print("Daemons: " + daemons.summary(now: now)) }

@@ -14,10 +14,12 @@ extension StackRun {
         guard let context, results.contains(where: { $0.report.outcome == .parsed }) else {
             self.context?.remove()
             self.context = nil
+            try keepBodies()
             return await record(Ending(outcome: .unchanged))
         }
         let stack = try context.finish()
         skipped = context.skippedRows
+        try keepBodies()
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.mirrors = mirrors
@@ -26,6 +28,7 @@ extension StackRun {
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
+        tidyBodies(ending)
         context.remove()
         self.context = nil
         return report
@@ -78,6 +81,7 @@ extension StackRun {
         do {
             let report = try await environment.store.commit(commit, seconds: elapsed)
             environment.attempts.end(source.name)
+            tidyBodies(ending)
             return report
         } catch {
             // The caller still gets the report; only the store could not record it.
@@ -98,10 +102,12 @@ extension StackRun {
 
     func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
-        var next = DueTime.state(
-            after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: state,
-            startedAt: startedAt, now: now,
-            advice: advice)
+        var next =
+            isReplay
+            ? DueTime.state(afterReplay: ending.outcome, source: source, last: state, startedAt: startedAt, now: now)
+            : DueTime.state(
+                after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: state,
+                startedAt: startedAt, now: now, advice: advice)
         next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
         let isGood = ending.outcome.isGood
@@ -129,10 +135,12 @@ extension StackRun {
     }
 
     func report(_ ending: Ending) -> RunReport {
-        RunReport(
+        var report = RunReport(
             source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed(),
             skipped: skipped,
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
+        report.kind = isReplay ? .replay : nil
+        return report
     }
 
     var elapsed: @Sendable () -> Double {

@@ -6,7 +6,7 @@ extension RunReport {
     /// The columns in the order in which they are read, by position.
     static let postgresColumns =
         "source, outcome, \(PostgresDate.sql("started_at")), seconds, inserted, updated, deleted, unchanged, replaced, "
-        + "skipped, bytes, error, requests"
+        + "skipped, bytes, error, requests, kind"
 
     init(_ row: PostgresRow) throws {
         var counts = MergeCounts()
@@ -21,5 +21,6 @@ extension RunReport {
             startedAt: try row.date(2) ?? .distantPast, seconds: try row.double(3) ?? 0, counts: counts,
             skipped: try row.int(9) ?? 0, bytes: try row.int(10) ?? 0, error: row.string(11),
             requests: (try? JSONDecoder().decode([RequestReport].self, from: Data(requests.utf8))) ?? [])
+        kind = row.string(13).flatMap(RunKind.init)
     }
 }
