@@ -2,9 +2,6 @@ package import FeedModel
 
 /// The runs of a main store in the order in which they are told, and what they have changed.
 package protocol StoreJournal: AnyObject, Sendable {
-    /// Returns the place behind all runs that can be read.
-    func lastPosition() throws -> RunPosition
-
     /// Returns the first runs after a place.
     func runs(after position: RunPosition, limit: Int) throws -> [JournalRun]
 
@@ -14,7 +11,8 @@ package protocol StoreJournal: AnyObject, Sendable {
     /// True where runs after a place are recorded that cannot be read yet, as an older transaction is under way.
     func isHeldUp(after position: RunPosition) throws -> Bool
 
-    /// Returns the first rows of a run's part of the journal, by their ids.
+    /// Returns the first rows of a run's part of the journal, by their ids: up to a number, and fewer where their keys are
+    /// long. None is left where there is none.
     func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange]
 
     /// Returns the ids of the journal's first and last row; nil where it is empty.
@@ -31,6 +29,9 @@ package protocol StoreJournal: AnyObject, Sendable {
 }
 
 extension StoreJournal {
+    /// The bytes of keys, about, after which no further row is read at once.
+    package static var mostBytesAtOnce: Int { 1 << 20 }
+
     /// Returns the first runs after a place, and whether others between the two have been forgotten.
     package func page(after position: RunPosition, limit: Int) throws -> (runs: [JournalRun], hasForgotten: Bool) {
         let runs = try runs(after: position, limit: limit)

@@ -10,9 +10,14 @@ import Testing
     @Test func statusShowsHowFarAHookHasCome() async throws {
         try await TellingFixture.with(hooks: Self.post) { (fixture) async throws in
             fixture.server.route("/hook") { _ in StubServer.response(500, "") }
+            _ = try await fixture.program.run("sync")
             let before = try await fixture.program.run("status")
             #expect(before.standardOutput.contains("a daemon that runs with it"))
             let daemon = try fixture.program.start(["run"])
+            defer { daemon.signal(SIGKILL) }
+            try await fixture.wait("the hook") { try !fixture.store.rows("SELECT 1 FROM tributary_hook").isEmpty }
+            // By another process.
+            _ = try await fixture.program.run("sync", "--force")
             try await fixture.wait("the attempt") {
                 try fixture.store.rows("SELECT error FROM tributary_hook").first?.contains("500") == true
             }
@@ -21,7 +26,7 @@ import Testing
             #expect(waiting.standardOutput.contains("its receiver: tried"))
             fixture.server.route("/hook") { _ in StubServer.response(204, "") }
             try await fixture.wait("the delivery") {
-                try fixture.store.rows("SELECT attempts, run FROM tributary_hook") == ["0|1"]
+                try fixture.store.rows("SELECT attempts, run FROM tributary_hook") == ["0|2"]
             }
             daemon.signal(SIGTERM)
             #expect(await daemon.end() == 0)

@@ -72,7 +72,7 @@ import Testing
         let waits = (1...4).map { HookDecision.wait(attempts: $0, jitter: 0.5) }
         #expect(waits == [2, 4, 8, 16])
         #expect(HookDecision.wait(attempts: 1_000, jitter: 0) == 2880)
-        #expect(HookDecision.wait(attempts: 1_000, jitter: 1) == 4320)
+        #expect(HookDecision.wait(attempts: 1_000, jitter: 1).rounded() == 4320)
     }
 
     @Test func starsAndQuestionMarksStandForOthers() {

@@ -9,8 +9,7 @@ import PostgresClient
 extension PostgresStore {
     private static let readable = "transaction < pg_snapshot_xmin(pg_current_snapshot())"
 
-    package func lastPosition() throws -> RunPosition { try ask(Self.lastPosition) }
-
+    /// Returns the place behind all runs that can be read.
     static func lastPosition(_ connection: PostgresConnection) throws -> RunPosition {
         try connection.execute(
             "SELECT transaction, id FROM tributary_run WHERE \(readable) ORDER BY transaction DESC, id DESC LIMIT 1"
@@ -47,20 +46,26 @@ extension PostgresStore {
     package func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange] {
         guard let range = run.changes, range.upperBound > id else { return [] }
         return try ask { connection in
-            try connection.execute(
-                """
-                SELECT id, "table", key, operation FROM tributary_change
-                WHERE id > $1 AND id <= $2 AND run = $3 ORDER BY id LIMIT $4
-                """,
+            var found: [JournalChange] = []
+            var bytes = 0
+            try connection.forEachRow(
+                of: """
+                    SELECT id, "table", key, operation FROM tributary_change
+                    WHERE id > $1 AND id <= $2 AND run = $3 ORDER BY id LIMIT $4
+                    """,
                 [
                     .integer(max(id, range.lowerBound - 1)), .integer(range.upperBound), .integer(run.position.run),
                     .integer(Int64(limit)),
                 ]
-            ).map { row in
-                JournalChange(
+            ) { row in
+                let change = JournalChange(
                     id: try row.int64(0) ?? 0, table: row.string(1) ?? "",
                     key: row.string(2).map { .text($0) } ?? .null, operation: row.string(3) ?? "")
+                bytes += change.size
+                found.append(change)
+                return bytes < Self.mostBytesAtOnce ? .next : .stop
             }
+            return found
         }
     }
 

@@ -6,12 +6,6 @@ import GRDB
 
 /// The runs in their order, and what they have changed. Commits follow one another, so ids are that order.
 extension SQLiteStore {
-    package func lastPosition() throws -> RunPosition {
-        try pool.read { db in
-            RunPosition(run: try Int64.fetchOne(db, sql: "SELECT max(id) FROM tributary_run") ?? 0)
-        }
-    }
-
     package func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
         try pool.read { db in
             let runs = try db.cachedStatement(sql: JournalRun.query("WHERE id > ? ORDER BY id LIMIT ?"))
@@ -38,9 +32,15 @@ extension SQLiteStore {
             let arguments: StatementArguments = [
                 max(id, range.lowerBound - 1), range.upperBound, run.position.run, limit,
             ]
-            return try Row.fetchCursor(changes, arguments: arguments).reduce(into: []) { changes, row in
-                changes.append(JournalChange(id: row[0], table: row[1], key: row.storedValue(2), operation: row[3]))
+            let rows = try Row.fetchCursor(changes, arguments: arguments)
+            var found: [JournalChange] = []
+            var bytes = 0
+            while bytes < Self.mostBytesAtOnce, let row = try rows.next() {
+                let change = JournalChange(id: row[0], table: row[1], key: row.storedValue(2), operation: row[3])
+                bytes += change.size
+                found.append(change)
             }
+            return found
         }
     }
 

@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedFetching
 import FeedModel
 import FeedStores
 import Foundation
@@ -114,10 +115,8 @@ actor HookDelivery {
             let latest = now + Self.secondsBetweenLooks
             let state = try state()
             if state.gone == hook.fingerprint { return now + HookDecision.longestWait }
-            // The clock may have been set back since.
-            if let next = state.nextAttempt, next > now {
-                return min(next, now + HookDecision.longestWait * 1.2)
-            }
+            // Nobody asks for a longer wait, and a clock that was wrong does not count.
+            if let next = state.nextAttempt, next > now, next < now + RetryAfter.longest.seconds + 1 { return next }
             if queue?.stands(for: state) != true { queue = try HookQueue(hook, store, state: state) }
             guard let (item, due) = try queue?.next(of: sources, now: now) else { return latest }
             guard let item else {
