@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL,
+                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -245,7 +245,7 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging,
+                "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -256,7 +256,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
-                "PostgresClient", grdb,
+                "PostgresClient", "TestStores", grdb,
             ],
             swiftSettings: swiftSettings),
         fuzzTarget,

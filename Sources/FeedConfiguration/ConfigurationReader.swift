@@ -64,6 +64,7 @@ package struct ConfigurationReader {
         let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
         let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
         let sources = root.table("sources")
+        let hooks = root.table("hooks")
         let encryptionKey = self.encryptionKey(store)
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
@@ -79,6 +80,13 @@ package struct ConfigurationReader {
                 sources.keys.compactMap { name in
                     sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
                 }
+            } ?? [],
+            hooks: hooks.map { hooks in
+                hooks.keys.compactMap { name in
+                    hooks.table(name).flatMap {
+                        HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
+                    }
+                }
             } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
         store.finish()
         daemon.finish()
@@ -87,8 +95,9 @@ package struct ConfigurationReader {
         try problems.check(file: file)
         var finished = configuration
         let requests = configuration.sources.flatMap(\.requests)
+        let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
         finished.redactor = Redactor(
-            secrets: interpolation.secrets.union(requests.compactMap { $0.transport.proxy?.password?.value }),
+            secrets: interpolation.secrets.union(proxyPasswords).union(configuration.hooks.compactMap(\.secret)),
             authentications: Set(requests.compactMap(\.authentication)))
         return finished
     }

@@ -22,6 +22,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The sources, in the order of their names.
     public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
     private var sourcesByName: [String: SourceDeclaration]
+    /// Those who are told of what happens, in the order of their names.
+    public var hooks: [HookDeclaration]
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
@@ -51,7 +53,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
         concurrency: Int, perHost: Int,
-        sources: [SourceDeclaration], encryptionKey: EncryptionKey?, redactor: Redactor
+        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
         self.file = file
         self.store = store
@@ -62,6 +64,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.concurrency = concurrency
         self.perHost = perHost
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
+        self.hooks = hooks.sorted { $0.name < $1.name }
         self.encryptionKey = encryptionKey
         self.redactor = redactor
         bodyFolder = ""

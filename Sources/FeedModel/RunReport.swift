@@ -19,6 +19,11 @@ public struct RunReport: Sendable, Equatable {
     public var requests: [RequestReport]
     /// The time at which the source is due again.
     public var nextDue: Date?
+    /// True where the run was discarded because its commit would have changed more rows than allowed.
+    public var isHeld = false
+    /// When the first run began of those that have failed one after another: this one the last of them, or the good one
+    /// that ended them.
+    public var failingSince: Date?
 
     public init(
         source: String, outcome: RunOutcome, startedAt: Date, seconds: Double = 0, counts: MergeCounts = MergeCounts(),

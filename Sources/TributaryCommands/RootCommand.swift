@@ -16,10 +16,10 @@ struct RootCommand: ParsableCommand {
             version: TributaryVersion.current,
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
-                RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, ReplayCommand.self,
-                BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
+                TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
+                ReplayCommand.self, BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
                 MoveStoreCommand.self,
-                ExportCommand.self, InferCommand.self,
+                ExportCommand.self, InferCommand.self, HookCommand.self,
             ])
     }
 

@@ -68,6 +68,7 @@ extension SQLiteStore {
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
+            let lastChange = try db.lastChange()
             let written = CommitClaims(index: requestIndex, db: db)
             var rivals = try written.rivals(
                 of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
@@ -93,7 +94,8 @@ extension SQLiteStore {
             for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
                 commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
             }
-            try db.write(commit)
+            let newest = try db.lastChange()
+            try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
             try db.widenScopes(of: widened)
             if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
             try checkFile()

@@ -13,7 +13,7 @@ extension SourceState {
 
     static let names = [
         "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-        "asked_until", "declared", "attempts",
+        "asked_until", "declared", "attempts", "held", "failing_since",
     ]
     static var columnCount: Int { names.count }
 
@@ -27,16 +27,21 @@ extension SourceState {
         askedUntil = StoreDate.date(row[10])
         declared = row[11]
         attempts = row[12]
+        isHeldBack = row[13]
+        failingSince = StoreDate.date(row[14])
     }
 
     func write(_ db: Database) throws {
         try db.execute(
-            cached: "INSERT OR REPLACE INTO main.tributary_source VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            cached: """
+                INSERT OR REPLACE INTO main.tributary_source (\(Self.names.joined(separator: ", ")))
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
             [
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
                 nextDue.map(StoreDate.text), failures, error, note, gone, wait, askedUntil.map(StoreDate.text),
                 declared,
-                attempts,
+                attempts, isHeldBack, failingSince.map(StoreDate.text),
             ])
     }
 }

@@ -80,7 +80,10 @@ extension SQLiteStore {
     package func noteHold(_ source: String, error: String, note: String) async throws {
         try await writeInGroup { db in
             try db.execute(
-                cached: "UPDATE main.tributary_source SET outcome = ?, error = ?, note = ? WHERE source = ?",
+                cached: """
+                    UPDATE main.tributary_source SET outcome = ?, error = ?, note = ?,
+                    failing_since = coalesce(failing_since, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) WHERE source = ?
+                    """,
                 [RunOutcome.discarded.rawValue, error, note, source])
         }
     }

@@ -39,6 +39,9 @@ struct CheckCommand: ProgramCommand {
             result.sources = configuration.sources.count
             result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
             (result.problems, result.notes) = try storeProblems(program, configuration)
+            let searchPath = ProcessInfo.processInfo.environment["PATH"]
+            result.problems += configuration.locating(
+                configuration.hooks.compactMap { $0.programProblem(file: configuration.file, searchPath: searchPath) })
             result.problems = result.problems.map(configuration.redactor.redact)
         } catch let error as ConfigurationError {
             result.problems = error.problems.map(\.description)

@@ -75,10 +75,14 @@ enum DueTime {
             state.failures = 0
             state.error = nil
             state.gone = nil
+            state.failingSince = nil
+            state.isHeldBack = false
         case .discarded:
             state.outcome = outcome
             state.lastRun = startedAt
             state.failures += 1
+            state.failingSince = last.failingSince ?? startedAt
+            state.isHeldBack = isHeld
             let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
             state.nextDue = due
             state.error = error

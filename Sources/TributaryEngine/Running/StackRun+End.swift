@@ -121,6 +121,8 @@ extension StackRun {
         let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
         var report = report(ending)
         report.nextDue = next.nextDue
+        report.isHeld = ending.isHeld
+        report.failingSince = isGood ? state.failingSince : next.failingSince
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)

@@ -33,6 +33,7 @@ public final class SyncService: Service {
     private let storeWatch: StoreWatch
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
+    private let hooks: Hooks
 
     /// Prepares the store for the sources; blocks while it does.
     ///
@@ -64,9 +65,11 @@ public final class SyncService: Service {
         let ownership = sharedStore.map { _ in Ownership() }
         daemonEnvironment.ownership = ownership
         storeWatch = StoreWatch(store, clock: clock)
-        let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch] report in
+        hooks = Hooks(environment)
+        let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch, hooks] report in
             continuation.yield(report)
             storeWatch.note(report)
+            hooks.note(report)
         }
         self.scheduler = scheduler
         group =
@@ -83,10 +86,14 @@ public final class SyncService: Service {
         environment.bodies.removeAll(but: environment.configuration.keepingBodies)
         defer { outcomeContinuation.finish() }
         do {
+            // Before the first run, of which a new hook is told.
+            await hooks.prepare()
             try await cancelWhenGracefulShutdown {
                 async let sharing: Void? = self.group?.run()
+                async let telling: Void = self.hooks.run()
                 try await self.scheduler.run()
                 await sharing
+                await telling
             }
         } catch is CancellationError {
         }
@@ -191,6 +198,7 @@ public final class SyncService: Service {
         let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
         DispatchQueue.global().async { bodies.removeAll(but: keeping) }
         group?.reload(configuration)
+        hooks.reload(configuration)
     }
 
     /// Closes the store's connections. The service must not be used afterwards.

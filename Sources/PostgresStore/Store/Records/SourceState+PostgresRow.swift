@@ -6,12 +6,12 @@ extension SourceState {
     static func postgresColumns(of alias: String) -> String {
         [
             "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-            "asked_until", "declared", "attempts",
+            "asked_until", "declared", "attempts", "held", "failing_since",
         ].map { PostgresDate.columns.contains($0) ? PostgresDate.sql("\(alias).\($0)") : "\(alias).\($0)" }
             .joined(separator: ", ")
     }
 
-    static let postgresColumnCount = 13
+    static let postgresColumnCount = 15
 
     init(_ row: PostgresRow) throws {
         self.init(
@@ -23,5 +23,7 @@ extension SourceState {
         askedUntil = try row.date(10)
         declared = row.string(11)
         attempts = try row.int(12) ?? 0
+        isHeldBack = try row.bool(13) ?? false
+        failingSince = try row.date(14)
     }
 }
