@@ -71,6 +71,7 @@ struct MappingReader {
         let window = reader.string("window")
         let within = reader.string("within")
         let (maxDeleted, maxChanged) = (reader.changeLimit("max_deleted"), reader.changeLimit("max_changed"))
+        let (deleted, expiry) = (reader.goneColumn(), reader.expiry())
         let columns = reader.table("columns").map(columns)
         if columns?.isEmpty ?? false { reader.report("columns", "a table needs at least one column") }
         reader.finish()
@@ -81,6 +82,8 @@ struct MappingReader {
             columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
         mapping.maxDeleted = maxDeleted
         mapping.maxChanged = maxChanged
+        mapping.deleted = deleted
+        mapping.expiry = expiry
         mapping.columns = sorted(mapping)
         return mapping
     }

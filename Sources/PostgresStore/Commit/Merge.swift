@@ -22,12 +22,15 @@ struct Merge {
     let claims: ClaimWatch?
     /// Called with each change before it is made.
     let onChange: ((PlannedChange) throws -> Void)?
+    /// What becomes of rows that the feed no longer has.
+    let retention: Retention
     let progress = MergeProgress()
     let tables: MergeTables
 
     init(
         connection: PostgresConnection, run: Int64, stack: StagedStack, store: PostgresStore,
-        mirrors: [MirroredRows], claims: ClaimWatch? = nil, onChange: ((PlannedChange) throws -> Void)? = nil
+        mirrors: [MirroredRows], claims: ClaimWatch? = nil, retention: Retention = Retention(),
+        onChange: ((PlannedChange) throws -> Void)? = nil
     ) {
         self.connection = connection
         self.run = run
@@ -36,6 +39,7 @@ struct Merge {
         self.mirrors = mirrors
         self.claims = claims
         self.onChange = onChange
+        self.retention = retention
         tables = MergeTables(connection, store.tableDetails)
     }
 
@@ -93,6 +97,7 @@ struct Merge {
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         try connection.execute("SET CONSTRAINTS ALL DEFERRED")
+        try retention.check(stack)
         let parts = try orderedParts()
         try checkCircles(parts)
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {

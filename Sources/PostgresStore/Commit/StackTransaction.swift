@@ -25,7 +25,8 @@ struct StackTransaction {
         let run = try ledger.drawRun(of: commit.report)
         let watch = ClaimWatch(claims)
         let merge = Merge(
-            connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)
+            connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch,
+            retention: commit.retention)
         try lock(merge)
         // The copy, or the wait for the tables, may have taken longer than the lease.
         try ledger.checkLease(of: commit.report.source)
@@ -66,11 +67,13 @@ struct StackTransaction {
     /// - Parameter source: the source whose claims are checked against those of others; nil if none are.
     func merge(
         _ stack: StagedStack, mirrors: [MirroredRows], of source: String?, check: Commit.MirrorCheck?,
-        limits: [ScopedRows: ChangeLimits] = [:], onChange: ((PlannedChange) throws -> Void)?
+        limits: [ScopedRows: ChangeLimits] = [:], retention: Retention = Retention(),
+        onChange: ((PlannedChange) throws -> Void)?
     ) throws -> MergeCounts {
         try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         let merge = Merge(
-            connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
+            connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, retention: retention,
+            onChange: onChange)
         try lock(merge)
         guard let source else { return try merge.execute() }
         _ = try claims.rivals(of: source, stack.mirrored(and: mirrors), check: check)

@@ -8,7 +8,7 @@ extension TableDetails {
     func differences(from definition: TableSchema) -> [String] {
         if let problem = problem(ofWriting: definition.columns.count) { return ["\(definition.place): \(problem)"] }
         return definition.columns.compactMap { difference(of: $0, definition) }
-            + missingScope(of: definition) + missingKey(of: definition)
+            + refusedMark(of: definition) + missingScope(of: definition) + missingKey(of: definition)
     }
 
     private func difference(of column: TableSchema.Column, _ definition: TableSchema) -> String? {
@@ -22,6 +22,10 @@ extension TableDetails {
             "\(definition.place): the mapping gives column '\(column.name)' of table '\(name)' the type \(type.sql), "
             + "and the store has it as \(found.type); change the mapping's type, or the column's (ALTER TABLE \(info.name.sqlIdentifier) "
             + "ALTER COLUMN \(found.sql) TYPE \(type.sql) USING …)"
+    }
+
+    private func refusedMark(of definition: TableSchema) -> [String] {
+        definition.gone.flatMap(column).map { $0.isNotNull ? [definition.problem(ofMark: $0.name)] : [] } ?? []
     }
 
     private func missingScope(of definition: TableSchema) -> [String] {

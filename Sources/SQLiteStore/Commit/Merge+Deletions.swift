@@ -29,7 +29,13 @@ extension Merge {
             guard
                 let missing = try missingRows(of: entry.info, entry.mirror.rows, within: entry.mirror.within)
             else { return }
-            if try hasStagedChildren(entry.info) {
+            if let gone = goneColumn(of: entry.info.name) {
+                if retention.marksLate(entry.info.name, of: stack) {
+                    try postpone(missing)
+                } else {
+                    counts += try mark(missing, as: gone)
+                }
+            } else if try hasStagedChildren(entry.info) {
                 try postpone(missing)
             } else {
                 counts += try delete(missing)
@@ -43,8 +49,10 @@ extension Merge {
     ) throws -> ChangedRows? {
         let located = ChangedRows.located(table)
         let scope = mirrored.scope.sorted { $0.key < $1.key }
+        if let gone = retention.goneColumn(of: table.name) { try retention.check(table, has: gone) }
         let conditions =
             try scope.map { "m.\($0.key.sqlIdentifier) = ?" }
+            + (goneColumn(of: table.name).map { ["m.\($0) IS NULL"] } ?? [])
             + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
             + isNotStaged(table) + (within.map { [isChildOfStagedParent($0)] } ?? [])
         let missing = try workTable(
@@ -210,7 +218,8 @@ extension Merge {
         try keepRowsThatAreStaged(missing)
         let before = progress.tablesTakenFrom
         progress.tablesTakenFrom = []
-        progress.counts += try delete(missing, told: missing)
+        progress.counts +=
+            try goneColumn(of: table).map { try mark(missing, as: $0, told: missing) } ?? delete(missing, told: missing)
         progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
         progress.tablesTakenFrom.formUnion(before)
         return true

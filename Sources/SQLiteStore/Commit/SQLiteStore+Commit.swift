@@ -75,7 +75,7 @@ extension SQLiteStore {
             let claims = ClaimWatch(written)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                defersForeignKeys: defersForeignKeys, claims: claims)
+                defersForeignKeys: defersForeignKeys, claims: claims, retention: commit.retention)
             try stack.writeBatches(db)
             // If a table has no rows at all, the rows that its requests stand for are gone.
             try db.forgetValidators(of: written.bereft(by: stack))

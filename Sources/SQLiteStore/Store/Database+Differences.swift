@@ -26,6 +26,9 @@ extension Database {
                         + "(create a new table, copy the rows, drop the old one)")
             }
         }
+        if let gone = definition.gone, let found = info.column(gone), found.isNotNull {
+            problems.append(definition.problem(ofMark: gone))
+        }
         for name in definition.scope where info.column(name) == nil {
             problems.append(
                 "\(definition.place): table '\(info.name)' has no column '\(name)', which 'scope' names; run ALTER TABLE "

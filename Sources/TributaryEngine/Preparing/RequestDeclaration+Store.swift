@@ -13,6 +13,7 @@ extension RequestDeclaration {
         case .parser(let name):
             guard let parser = parsers[name] else { return }
             if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
+            try store.prepareTables(marks(on: parser.tables, in: store, file: file))
             if let window, !parser.tables.isEmpty,
                 try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
             {
@@ -20,6 +21,7 @@ extension RequestDeclaration {
             }
         case .mapping(let mapping):
             try store.prepareTables(definitions(mapping, file: file))
+            try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file))
             try store.checkReferences(mapping.references(file: file))
         case .mirrored, .captures:
             break
@@ -83,11 +85,13 @@ extension RequestDeclaration {
     package func isPrepared(in store: any MainStore, parsers: ParserRegistry) throws -> Bool {
         if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
             return try store.isPrepared(schema: parser.schema, tables: parser.tables)
+                && store.isPrepared(for: marks(on: parser.tables, in: store, file: ""))
         }
         guard case .mapping(let mapping) = content else {
             return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
         }
-        return try store.isPrepared(for: definitions(mapping, file: ""))
+        return try store.isPrepared(
+            for: definitions(mapping, file: "") + marks(on: mapping.namedTables, in: store, file: ""))
     }
 
     /// Returns the differences between the tables of an existing store and the mapping.
@@ -116,11 +120,29 @@ extension RequestDeclaration {
     }
 
     private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {
-        mapping.definitions(file: file, scope: scope.keys.sorted()) { sync(of: $0) == .mirror }
+        mapping.definitions(
+            file: file, scope: scope.keys.sorted(), mirrors: { sync(of: $0) == .mirror }, gone: { goneColumn(of: $0) },
+            expiry: { expiry(of: $0)?.column })
+    }
+
+    /// Returns schemas of the columns that mark rows as gone, for existing tables whose other columns no mapping declares.
+    private func marks(on tables: some Sequence<String>, in store: any MainStore, file: String) throws -> [TableSchema]
+    {
+        let marked = tables.compactMap { table in goneColumn(of: table).map { (table: table, gone: $0) } }
+        guard !marked.isEmpty else { return [] }
+        let missing = try Set(store.missingTables(among: Set(marked.map(\.table))))
+        return marked.filter { !missing.contains($0.table) }.map { table, gone in
+            var schema = TableSchema(name: table, columns: [], key: [], place: "\(file): request '\(key)'")
+            schema.mark(gone, mirrorsOf: [])
+            return schema
+        }
     }
 }
 
 extension RequestMapping {
+    /// The tables whose columns are those of the store.
+    fileprivate var namedTables: [String] { tables.filter(\.matchesNames).map(\.table) }
+
     /// Returns the requirements of each reference on the store.
     func references(file: String) -> [ReferenceDefinition] {
         tables.flatMap { table in

@@ -23,6 +23,7 @@ extension StackRun {
         commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
         commit.limits = limits
+        commit.retention = retention
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
@@ -49,6 +50,14 @@ extension StackRun {
                 limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
             }
         }
+    }
+
+    /// What becomes of rows that the feeds no longer have, or that are too old.
+    var retention: Retention {
+        let tables = zip(source.requests, results).reduce(into: [:]) { tables, entry in
+            tables[entry.0.key] = (entry.1.state ?? known[entry.0.key])?.tables
+        }
+        return source.retention(at: environment.clock.now()) { tables[$0.key] ?? [] }
     }
 
     var checkMirrors: Commit.MirrorCheck {

@@ -151,8 +151,8 @@ actor StackRun {
         let stack = try context.finish()
         plan.skipped = context.skippedRows
         plan.counts = try environment.store.plan(
-            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, source: source.name, onChange: onChange
-        )
+            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, retention: retention,
+            source: source.name, onChange: onChange)
         return plan
     }
 
