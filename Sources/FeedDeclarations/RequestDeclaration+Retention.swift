@@ -31,14 +31,17 @@ extension RequestDeclaration {
     /// Returns the expiry of a table's rows at a commit; nil where they stay.
     package func expiry(of table: String, at time: Date) -> Retention.Expiry? {
         guard let expiry = expiry(of: table) else { return nil }
-        var isOfDays = false
-        if case .mapping(let mapping) = content {
-            isOfDays = mapping.tables.contains {
-                $0.table.lowercased() == table.lowercased() && $0.column(expiry.column)?.type == .date
-            }
+        var retained = Retention.Expiry(
+            table: table, scope: scope, column: expiry.column, end: time - expiry.after.seconds)
+        guard case .mapping(let mapping) = content else {
+            retained.mayLackColumn = true
+            return retained
         }
-        return Retention.Expiry(
-            table: table, scope: scope, column: expiry.column, end: time - expiry.after.seconds, isOfDays: isOfDays)
+        let own = mapping.tables.filter { $0.table.lowercased() == table.lowercased() }
+        retained.isOfDays = own.contains { $0.column(expiry.column)?.type == .date }
+        retained.mayLackColumn = own.allSatisfy { $0.expiry == nil }
+        retained.descendants = mapping.descendants(of: table)
+        return retained
     }
 }
 
@@ -61,5 +64,24 @@ extension SourceDeclaration {
                 }
             }
         }
+    }
+}
+
+extension RequestMapping {
+    /// Returns the tables whose records are mapped within those of a table, each after its parent.
+    fileprivate func descendants(of table: String) -> [Retention.Expiry.Descendant] {
+        var found: [Retention.Expiry.Descendant] = []
+        var known: Set<String> = [table.lowercased()]
+        var open = [table.lowercased()]
+        while let outer = open.popLast() {
+            for inner in tables where !known.contains(inner.table.lowercased()) {
+                for column in inner.columns {
+                    guard case .parent(let parent) = column.origin, parent.lowercased() == outer else { continue }
+                    found.append(.init(table: inner.table, column: column.name, parent: parent))
+                    if known.insert(inner.table.lowercased()).inserted { open.append(inner.table.lowercased()) }
+                }
+            }
+        }
+        return found
     }
 }

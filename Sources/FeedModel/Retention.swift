@@ -5,6 +5,20 @@ package import Foundation
 package struct Retention: Sendable, Equatable {
     /// The rows of a table's scope that expire.
     package struct Expiry: Sendable, Hashable {
+        /// A table whose rows are mapped within those of another, and go with them.
+        package struct Descendant: Sendable, Hashable {
+            package var table: String
+            /// The column that holds the key of the other row.
+            package var column: String
+            package var parent: String
+
+            package init(table: String, column: String, parent: String) {
+                self.table = table
+                self.column = column
+                self.parent = parent
+            }
+        }
+
         package var table: String
         package var scope: [String: String]
         package var column: String
@@ -12,13 +26,21 @@ package struct Retention: Sendable, Equatable {
         package var end: Date
         /// True where the column holds days: a row expires when its whole day is before `end`.
         package var isOfDays: Bool
+        /// True where tables without the column keep their rows.
+        package var mayLackColumn: Bool
+        /// The tables within, each after its parent.
+        package var descendants: [Descendant] = []
 
-        package init(table: String, scope: [String: String], column: String, end: Date, isOfDays: Bool) {
+        package init(
+            table: String, scope: [String: String], column: String, end: Date, isOfDays: Bool = false,
+            mayLackColumn: Bool = false
+        ) {
             self.table = table
             self.scope = scope
             self.column = column
             self.end = end
             self.isOfDays = isOfDays
+            self.mayLackColumn = mayLackColumn
         }
     }
 

@@ -39,6 +39,11 @@ package protocol StoreTables: StagingStore {
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     func checkReferences(_ references: [ReferenceDefinition]) throws
 
+    /// Returns what is known of a column by which rows expire; nil where there is none.
+    ///
+    /// - Parameter scope: the columns whose values are given.
+    func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn?
+
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     func checkViews() throws
 

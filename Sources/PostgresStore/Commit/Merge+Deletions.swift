@@ -68,7 +68,7 @@ extension Merge {
         }
         if let gone = try goneColumn(of: table) { conditions.append("m.\(gone) IS NULL") }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
-        conditions += try isNotStaged(table)
+        conditions += try isNotExpired(table, mirrored.scope) + isNotStaged(table)
         if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(

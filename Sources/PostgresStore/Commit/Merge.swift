@@ -86,7 +86,8 @@ struct Merge {
         let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
             try details(of: part.table.table.name)
         }
-        return try tables.withChildren(staged + mirrors.compactMap { try tables.table($0.table) })
+        let others = mirrors.map(\.table) + retention.writtenTables
+        return try tables.withChildren(staged + others.compactMap { try tables.table($0) })
     }
 
     // MARK: - The merge
@@ -100,6 +101,7 @@ struct Merge {
         try retention.check(stack)
         let parts = try orderedParts()
         try checkCircles(parts)
+        counts += try skipExpiredRows()
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
@@ -133,6 +135,7 @@ struct Merge {
         }
         // They have been counted before.
         progress.changes = changes
+        counts += try deleteExpiredRows()
         _ = try refusing(in: nil) { try connection.execute("SET CONSTRAINTS ALL IMMEDIATE") }
         return counts
     }

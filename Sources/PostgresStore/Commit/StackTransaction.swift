@@ -36,6 +36,7 @@ struct StackTransaction {
         // If a table has no rows at all, the rows that its requests stand for are gone.
         let bereft = try claims.bereft(by: merge.stack)
         commit.report.counts = try merge.execute()
+        commit.report.skipped += commit.report.counts.skipped
         try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
         let widened = try watch.widen(&commit, strays: merge.strays())
         commit.report.seconds = seconds()

@@ -36,6 +36,7 @@ struct Merge {
         try retention.check(stack)
         let parts = stack.partsByReference
         try checkCircles(parts)
+        counts += try skipExpiredRows()
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
@@ -67,6 +68,7 @@ struct Merge {
         }
         // They have been counted before.
         progress.changes = changes
+        counts += try deleteExpiredRows()
         for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
     }

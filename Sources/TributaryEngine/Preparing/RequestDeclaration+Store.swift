@@ -36,7 +36,7 @@ extension RequestDeclaration {
     package func scopeProblems(
         in store: any MainStore, _ existing: (any MainStore)?, file: String, source: String, parsers: ParserRegistry
     ) throws -> [String] {
-        guard !scope.isEmpty || window != nil else { return [] }
+        guard !scope.isEmpty || window != nil || retainsRows else { return [] }
         var tables: [String]
         switch content {
         case .parser: tables = parsers.tables(of: content).sorted()
@@ -61,7 +61,11 @@ extension RequestDeclaration {
                 "\(file): sources.\(source): no table that request '\(key)' writes has the column '\(window)', which 'window' "
                     + "names")
         }
-        return problems
+        return try problems
+            + expiryProblems(of: tables, file: file, source: source) { table in
+                let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
+                return isThere ? existing ?? store : store
+            }
     }
 
     /// Tries the query of `for_each` on a store that has the stack's tables.
@@ -101,22 +105,24 @@ extension RequestDeclaration {
     }
 
     /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.
-    package func notes(on store: any MainStore, file: String) throws -> [String] {
-        guard case .mapping(let mapping) = content else { return [] }
-        return try mapping.tables.flatMap { table in
-            try table.columns.compactMap { column in
-                let other: String
-                switch (column.reference, column.origin) {
-                case (let reference?, _): other = reference.table
-                case (_, .parent(let parent)): other = parent
-                default: return nil
+    package func notes(on store: any MainStore, file: String, parsers: ParserRegistry) throws -> [String] {
+        let expiring = try expiryNotes(on: store, file: file, parsers: parsers)
+        guard case .mapping(let mapping) = content else { return expiring }
+        return try expiring
+            + mapping.tables.flatMap { table in
+                try table.columns.compactMap { column in
+                    let other: String
+                    switch (column.reference, column.origin) {
+                    case (let reference?, _): other = reference.table
+                    case (_, .parent(let parent)): other = parent
+                    default: return nil
+                    }
+                    if try store.refers(column.name, of: table.table, to: other) { return nil }
+                    return
+                        "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
+                        + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
                 }
-                if try store.refers(column.name, of: table.table, to: other) { return nil }
-                return
-                    "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
-                    + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
             }
-        }
     }
 
     private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {

@@ -11,13 +11,16 @@ import Synchronization
 extension StackRun {
     func finish() async throws -> RunReport {
         try Task.checkCancellation()
-        guard let context, results.contains(where: { $0.report.outcome == .parsed }) else {
+        let isParsed = results.contains { $0.report.outcome == .parsed }
+        let retention = retention
+        // Rows expire although the feeds are unchanged.
+        guard try isParsed || hasExpiredRows(retention) else {
             self.context?.remove()
             self.context = nil
             return await record(Ending(outcome: .unchanged))
         }
-        let stack = try context.finish()
-        skipped = context.skippedRows
+        let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        skipped = context?.skippedRows ?? 0
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.mirrors = mirrors
@@ -27,9 +30,13 @@ extension StackRun {
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
-        context.remove()
+        context?.remove()
         self.context = nil
         return report
+    }
+
+    func hasExpiredRows(_ retention: Retention) throws -> Bool {
+        try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
     }
 
     /// The tables that the stack's changed requests mirror, with or without rows.
