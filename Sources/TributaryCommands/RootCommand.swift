@@ -17,7 +17,7 @@ struct RootCommand: ParsableCommand {
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
                 RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, BackupCommand.self,
-                MoveStoreCommand.self,
+                MoveStoreCommand.self, MigrateCommand.self,
                 ExportCommand.self, InferCommand.self,
             ])
     }

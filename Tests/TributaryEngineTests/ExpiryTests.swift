@@ -206,6 +206,38 @@ import TributaryStores
         }
     }
 
+    @Test func checkTellsOfWhatIsMissing() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func told(_ sources: String, sync: Bool = true) async throws -> [String] {
+                fixture.server.document("/a", "<all><show id='1' stop=''/><item id='1'/></all>")
+                if sync { _ = try await fixture.sync(sources) }
+                let configuration = try fixture.configuration(sources)
+                let request = try #require(configuration[source: "s"]?.requests.first)
+                let store = try #require(try configuration.openExistingStore())
+                defer { try? store.close() }
+                return try request.scopeProblems(
+                    in: store, store, file: "f", source: "s", parsers: EngineFixture.registry)
+                    + request.notes(on: store, file: "f", parsers: EngineFixture.registry)
+            }
+            // Tables that are made for a mapping have an index.
+            let scoped = Self.mapping("scope = { shop = \"a\" }", tableOptions: "deleted = \"gone_at\"")
+            #expect(try await told(scoped).isEmpty)
+            try fixture.store.execute("DROP TABLE show; CREATE TABLE show (id text PRIMARY KEY, shop text, stop text)")
+            let index = "CREATE INDEX \"show_stop\" ON \"show\" (\"shop\", \"stop\")"
+            let notes = try await told(scoped)
+            #expect(notes.count == 1 && notes.first?.hasSuffix("run " + index) == true, "\(notes)")
+            try fixture.store.execute(index)
+            #expect(try await told(scoped).isEmpty)
+            let parser = { (column: String) in
+                EngineFixture.request("/a", "expire = { column = \"\(column)\", after = \"2d\" }")
+            }
+            let size = try await told(parser("size"), sync: false)
+            #expect(size.first?.contains("which holds no dates") == true)
+            let stop = try await told(parser("stop"), sync: false)
+            #expect(stop.first?.contains("has no column 'stop', which 'expire' names") == true)
+        }
+    }
+
     @Test func columnsWithoutDatesAreRefused() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let sources = EngineFixture.request("/a", "expire = { column = \"size\", after = \"2d\" }")

@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import FeedParsing
+import FeedStaging
 import FeedStores
 
 /// Checks the columns by which rows expire, as `check` does.
@@ -50,10 +51,11 @@ extension RequestDeclaration {
                 let column = try store.dateColumn(expiry.column, of: table, within: scope.keys.sorted()),
                 !column.isIndexed
             else { return nil }
+            let columns = (scope.keys.sorted() + [expiry.column]).map(\.sqlIdentifier).joined(separator: ", ")
+            let index = "\(table)_\(expiry.column)".sqlIdentifier
             return
-                "\(file): request '\(key)': no index of table '\(table)' begins with '\(expiry.column)', by which rows "
-                + "expire, so each commit reads the whole table; run CREATE INDEX \(table)_\(expiry.column) ON "
-                + "\(table) (\(expiry.column))"
+                "\(file): request '\(key)': table '\(table)' has no index by which its rows expire, so each commit reads "
+                + "all of it; run CREATE INDEX \(index) ON \(table.sqlIdentifier) (\(columns))"
         }
         return try unindexed + referringNotes(on: store, file: file)
     }

@@ -98,6 +98,12 @@ extension RequestDeclaration {
             for: definitions(mapping, file: "") + marks(on: mapping.namedTables, in: store, file: ""))
     }
 
+    /// Returns the schemas that the request's mapping gives its tables.
+    func schemas(file: String) -> [TableSchema] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return definitions(mapping, file: file)
+    }
+
     /// Returns the differences between the tables of an existing store and the mapping.
     package func differences(from store: any MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
