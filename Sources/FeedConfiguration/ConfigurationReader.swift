@@ -157,6 +157,7 @@ package struct ConfigurationReader {
         }
         if let requests, let declarations, requests.count == declarations.count {
             checkReferences(declarations, requests)
+            RetentionCheck(problems: problems).check(declarations, requests)
         }
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
@@ -222,6 +223,8 @@ package struct ConfigurationReader {
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
         request.captures = captures
         request.window = options.window
+        request.deleted = options.deleted
+        request.expiry = options.expiry
         request.limits = ChangeLimits(
             deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
         request.keepBodies = options.keepBodies ?? 0
@@ -239,6 +242,7 @@ package struct ConfigurationReader {
         if request.authentication != nil, request.hasHeader("Authorization") {
             problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
         }
+        RetentionCheck(problems: problems).check(request, table)
         return request
     }
 

@@ -72,6 +72,7 @@ struct MappingReader {
         let within = reader.string("within")
         let filter = reader.string("where")
         let (maxDeleted, maxChanged) = (reader.changeLimit("max_deleted"), reader.changeLimit("max_changed"))
+        let (deleted, expiry) = (reader.goneColumn(), reader.expiry())
         let columns = reader.table("columns").map(columns)
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
@@ -88,6 +89,8 @@ struct MappingReader {
         mapping.filter = filter
         mapping.maxDeleted = maxDeleted
         mapping.maxChanged = maxChanged
+        mapping.deleted = deleted
+        mapping.expiry = expiry
         mapping.columns = sorted(mapping)
         return mapping
     }

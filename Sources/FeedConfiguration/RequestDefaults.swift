@@ -19,6 +19,8 @@ struct RequestDefaults {
     var sync: SyncMode?
     var scope: [String: InterpolatedText] = [:]
     var window: String?
+    var deleted: String?
+    var expiry: RowExpiry?
     var allowsEmpty: Bool?
     var maxDeleted: ChangeLimit?
     var maxChanged: ChangeLimit?
@@ -64,6 +66,8 @@ struct RequestDefaults {
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
         window = table.string("window") ?? outer.window
         if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
+        deleted = table.goneColumn() ?? outer.deleted
+        expiry = table.expiry() ?? outer.expiry
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         maxDeleted = table.changeLimit("max_deleted") ?? outer.maxDeleted
         maxChanged = table.changeLimit("max_changed") ?? outer.maxChanged

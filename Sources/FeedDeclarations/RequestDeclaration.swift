@@ -25,6 +25,10 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The column of a moving window. In tables that have it, a mirror deletes only rows whose value in it is not below
     /// the smallest in the feed.
     public package(set) var window: String?
+    /// The column that marks rows as gone, where a mirror does not delete them.
+    public package(set) var deleted: String? { didSet { derived = nil } }
+    /// How old rows may become.
+    public package(set) var expiry: RowExpiry? { didSet { derived = nil } }
     /// True where a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
     /// What one commit may do at most to the rows of the request's scope.
@@ -222,7 +226,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The part of the fingerprint that depends on the declaration alone.
     private var declaredFingerprint: String {
         let answer = [
-            contentFingerprint, sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
+            contentFingerprint,
+            sync.rawValue + (window.map { "\u{1}\($0)" } ?? "") + (deleted.map { "\u{2}\($0)" } ?? "")
+                + (expiry.map { "\u{3}\($0.column)\u{3}\($0.after)" } ?? ""),
             scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
         return Fingerprint.hexadecimal((question + answer).joined(separator: "\u{0}"))

@@ -22,6 +22,10 @@ public struct TableMapping: Sendable, Hashable {
     /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
     package var maxDeleted: ChangeLimit?
     package var maxChanged: ChangeLimit?
+    /// The column that marks rows as gone, where a mirror does not delete them. Nil for the request's.
+    package var deleted: String?
+    /// How old rows may become. Nil for the request's.
+    package var expiry: RowExpiry?
     /// The columns in the table's order: those that `order` names, then the others in the order of the file.
     public package(set) var columns: [ColumnMapping]
     /// True where the columns are those of the table that have the name of a child element or an attribute.

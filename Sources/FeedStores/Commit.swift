@@ -13,6 +13,8 @@ package struct Commit: Sendable {
     package var mirrors: [MirroredRows]
     /// What the commit may do at most to the rows of each scope; none where it may do anything.
     package var limits: [ScopedRows: ChangeLimits] = [:]
+    /// What becomes of rows that the feed no longer has.
+    package var retention = Retention()
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
     /// Called inside the transaction with mirrored rows, the requests of other sources that have written some of them,

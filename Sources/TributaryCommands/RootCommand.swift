@@ -18,7 +18,7 @@ struct RootCommand: ParsableCommand {
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
                 TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
                 ReplayCommand.self, BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
-                MoveStoreCommand.self,
+                MoveStoreCommand.self, MigrateCommand.self,
                 ExportCommand.self, InferCommand.self, HookCommand.self,
             ])
     }

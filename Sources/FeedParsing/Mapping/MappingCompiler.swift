@@ -39,7 +39,10 @@ package struct MappingCompiler {
         guard table.matchesNames else { return table }
         var table = table
         let columns = try context.columns(of: table.table)
-        table.columns = columns.map { ColumnMapping(name: $0.name, origin: .name) }
+        let gone = request.goneColumn(of: table)?.lowercased()
+        table.columns = columns.filter { $0.name.lowercased() != gone }.map {
+            ColumnMapping(name: $0.name, origin: .name)
+        }
         if table.key.isEmpty { table.key = try context.primaryKey(of: table.table) }
         return table
     }

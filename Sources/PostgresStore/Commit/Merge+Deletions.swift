@@ -17,7 +17,13 @@ extension Merge {
                 guard
                     let missing = try missingRows(of: entry.table, entry.mirror.rows, within: entry.mirror.within)
                 else { return }
-                if try hasStagedChildren(entry.table) {
+                if let gone = try goneColumn(of: entry.table) {
+                    if retention.marksLate(entry.table.name, of: stack) {
+                        try postpone(missing)
+                    } else {
+                        counts += try mark(missing, as: gone)
+                    }
+                } else if try hasStagedChildren(entry.table) {
                     try postpone(missing)
                 } else {
                     counts += try delete(missing)
@@ -60,8 +66,9 @@ extension Merge {
         var conditions = try scope.enumerated().map { index, entry in
             "m.\(try table.needed(entry.key).name.sqlIdentifier) = $\(index + 1)"
         }
+        if let gone = try goneColumn(of: table) { conditions.append("m.\(gone) IS NULL") }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
-        conditions += try isNotStaged(table)
+        conditions += try isNotExpired(table, mirrored.scope) + isNotStaged(table)
         if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(

@@ -18,14 +18,21 @@ extension Merge {
 
     /// Runs a statement that returns a journal key as `key` for each row that it changes, and journals these rows.
     ///
-    /// - Parameter order: the returned column by which they are journaled.
+    /// - Parameters:
+    ///   - order: the returned column by which they are journaled.
+    ///   - isBack: a returned column that is true of rows that are journaled as inserted.
     /// - Returns: the number of changed rows.
-    func journaled(_ statement: String, _ table: String, _ operation: String, order: String? = nil) throws -> Int {
-        try connection.execute(
+    func journaled(
+        _ statement: String, _ table: String, _ operation: String, order: String? = nil, isBack: String? = nil
+    ) throws -> Int {
+        let operation =
+            isBack.map { "CASE WHEN \($0) THEN 'insert' ELSE \(operation.postgresLiteral) END" }
+            ?? operation.postgresLiteral
+        return try connection.execute(
             """
             WITH changed AS (\(statement))
             INSERT INTO tributary_change (run, "table", key, operation)
-            SELECT \(run), \(table.postgresLiteral), key, \(operation.postgresLiteral)
+            SELECT \(run), \(table.postgresLiteral), key, \(operation)
             FROM changed\(order.map { " ORDER BY " + $0 } ?? "")
             """
         ).affectedRows

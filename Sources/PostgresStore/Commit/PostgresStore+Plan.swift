@@ -10,14 +10,15 @@ extension PostgresStore {
     /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     package func plan(
         _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
-        limits: [ScopedRows: ChangeLimits], source: String,
+        limits: [ScopedRows: ChangeLimits], retention: Retention, source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try withMerge { transaction in
             // Thrown, as the transaction is to be rolled back.
             throw PlannedCounts(
                 counts: try transaction.merge(
-                    stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, onChange: onChange))
+                    stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, retention: retention,
+                    onChange: onChange))
         }
     }
 

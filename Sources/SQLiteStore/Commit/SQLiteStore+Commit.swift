@@ -76,11 +76,12 @@ extension SQLiteStore {
             let claims = ClaimWatch(written)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                defersForeignKeys: defersForeignKeys, claims: claims)
+                defersForeignKeys: defersForeignKeys, claims: claims, retention: commit.retention)
             try stack.writeBatches(db)
             // If a table has no rows at all, the rows that its requests stand for are gone.
             try db.forgetValidators(of: written.bereft(by: stack))
             commit.report.counts = try merge.execute()
+            commit.report.skipped += commit.report.counts.skipped
             try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
             widened = try claims.widen(&commit, strays: merge.strays(claims))
             try stack.removeBatches(db)

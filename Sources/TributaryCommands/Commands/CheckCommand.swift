@@ -90,7 +90,9 @@ struct CheckCommand: ProgramCommand {
                 var found = try request.differences(from: store, file: configuration.file)
                 found += try request.scopeProblems(
                     in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
-                if found.isEmpty { notes.formUnion(try request.notes(on: store, file: configuration.file)) }
+                if found.isEmpty {
+                    notes.formUnion(try request.notes(on: store, file: configuration.file, parsers: program.parsers))
+                }
                 problems += found
             }
             // A query may name tables that the first run creates.
@@ -151,7 +153,8 @@ struct CheckCommand: ProgramCommand {
             var notes: Set<String> = []
             for request in configuration.sources.flatMap(\.requests) where problems.isEmpty {
                 for store in [store as any MainStore, existing].compactMap(\.self) {
-                    notes.formUnion(try request.notes(on: store, file: configuration.file))
+                    notes.formUnion(
+                        try request.notes(on: store, file: configuration.file, parsers: program.parsers))
                 }
             }
             return (

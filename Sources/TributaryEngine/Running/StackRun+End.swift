@@ -11,27 +11,35 @@ import Synchronization
 extension StackRun {
     func finish() async throws -> RunReport {
         try Task.checkCancellation()
-        guard let context, results.contains(where: { $0.report.outcome == .parsed }) else {
+        let isParsed = results.contains { $0.report.outcome == .parsed }
+        let retention = retention
+        // Rows expire although the feeds are unchanged.
+        guard try isParsed || hasExpiredRows(retention) else {
             self.context?.remove()
             self.context = nil
             try keepBodies()
             return await record(Ending(outcome: .unchanged))
         }
-        let stack = try context.finish()
-        skipped = context.skippedRows
+        let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
         commit.limits = limits
+        commit.retention = retention
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
         tidyBodies(ending)
-        context.remove()
+        context?.remove()
         self.context = nil
         return report
+    }
+
+    func hasExpiredRows(_ retention: Retention) throws -> Bool {
+        try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
     }
 
     /// The tables that the stack's changed requests mirror, with or without rows.
@@ -52,6 +60,14 @@ extension StackRun {
                 limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
             }
         }
+    }
+
+    /// What becomes of rows that the feeds no longer have, or that are too old.
+    var retention: Retention {
+        let tables = zip(source.requests, results).reduce(into: [:]) { tables, entry in
+            tables[entry.0.key] = (entry.1.state ?? known[entry.0.key])?.tables
+        }
+        return source.retention(at: environment.clock.now()) { tables[$0.key] ?? [] }
     }
 
     var checkMirrors: Commit.MirrorCheck {

@@ -164,12 +164,13 @@ actor StackRun {
         plan.requests = results.map(\.report)
         plan.elements = unmatched.elements
         plan.columns = unmatched.columns
-        guard let context else { return plan }
-        let stack = try context.finish()
-        plan.skipped = context.skippedRows
+        let retention = retention
+        guard try context != nil || hasExpiredRows(retention) else { return plan }
+        let stack = try context?.finish() ?? StagedStack.empty
         plan.counts = try environment.store.plan(
-            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, source: source.name, onChange: onChange
-        )
+            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, retention: retention,
+            source: source.name, onChange: onChange)
+        plan.skipped = (context?.skippedRows ?? 0) + plan.counts.skipped
         return plan
     }
 
