@@ -119,7 +119,7 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL,
+                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -132,7 +132,10 @@ let package = Package(
         // A body to staged rows.
         .target(
             name: "FeedParsing",
-            dependencies: ["XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto],
+            dependencies: [
+                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedStaging", grdb, crypto,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
         // A document to a mapping for it.
         .target(name: "FeedInferring", dependencies: ["XMLStream", "FeedDeclarations"], swiftSettings: swiftSettings),
@@ -242,7 +245,7 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging,
+                "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -253,7 +256,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
-                "PostgresClient", grdb,
+                "PostgresClient", "TestStores", grdb,
             ],
             swiftSettings: swiftSettings),
         fuzzTarget,

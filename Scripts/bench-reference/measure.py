@@ -23,14 +23,32 @@ LABELS = {
     "c_full": "c class, --full",
     "d": "d mapping",
     "d_full": "d mapping, --full",
+    "d_sql": "d, 10 expressions",
+    "d_wide": "d, 10 more paths",
     "d_history": "d, keep_history",
     "e": "e pandas",
     "f": "f dlt",
 }
-SCENARIOS = ["empty", "large", "unchanged", "changed", "history", "delay", "nested"]
+SCENARIOS = ["empty", "large", "unchanged", "changed", "history", "delay", "nested", "derived"]
+# Ten columns that are computed, and ten that are read, in addition to those of the mapping.
+DERIVED = """
+gross = { sql = "round(balance * 1.19, 2)", type = "real" }
+fullName = { sql = "firstName || ' ' || lastName" }
+initial = { sql = "substr(lastName, 1, 1)" }
+address = { sql = "lower(email)" }
+ages = { sql = "CASE WHEN age < 18 THEN 'minor' WHEN age < 65 THEN 'adult' ELSE 'senior' END" }
+nextAge = { sql = "age + 1", type = "integer" }
+isRich = { sql = "balance > 1000", type = "boolean" }
+host = { sql = "split_part(email, '@', 2)" }
+plain = { sql = "regexp_replace(lastName, '[^A-Za-z]+', '')" }
+sortName = { sql = "casefold(coalesce(lastName, firstName, ''))" }
+"""
+WIDE = "".join(f'wide{i} = "{path}"\n' for i, path in enumerate(
+    ["balance", "firstName", "lastName", "email", "company", "age", "age", "email", "lastName", "firstName"]))
 # They take a minute or two a run, so they run once, whatever RUNS says.
 ONCE = {"e", "f"}
 RATIOS = [
+    ("10 expressions/without", "d_sql", "d"), ("10 expressions/10 paths", "d_sql", "d_wide"),
     ("c/a", "c", "a"), ("d/a", "d", "a"), ("c --full/a", "c_full", "a"), ("d --full/a", "d_full", "a"),
     ("history/d", "d_history", "d"), ("b/c", "b", "c"), ("b/d", "b", "d"), ("e/d", "e", "d"), ("f/d", "f", "d"),
 ]  # fmt: skip
@@ -138,6 +156,13 @@ class Bench:
         config = folder / "mapping.toml"
         config.write_text(config.read_text().replace("[sources.directory]", "[sources.directory]\nkeep_history = true"))
         return self.sync(config, "--force")
+    def d_sql(self, folder, feeds, columns=DERIVED):
+        shutil.copy(HERE / "schema.sql", folder / "schema.sql")
+        (folder / "mapping.toml").write_text((HERE / "mapping.toml").read_text().rstrip() + "\n" + columns)
+        return self.sync(folder / "mapping.toml", "--force")
+
+    def d_wide(self, folder, feeds):
+        return self.d_sql(folder, feeds, WIDE)
 
     def sync(self, config, option="--full", program="tributary"):
         result = measure([self.bin / program, "--config", config, "sync", option, "--json"], self.environment)
@@ -283,6 +308,8 @@ def main():
         if "large" in chosen:
             runs = 1 if bench.runs < 3 else 3
             bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, "acd", runs)
+        if "derived" in chosen:
+            bench.compare(title + ", with ten expressions", feeds, ["d", "d_sql", "d_wide"], bench.runs)
     with bench.serving("--no-validators"):
         if "unchanged" in chosen:
             bench.compare(

@@ -3,6 +3,7 @@ enum ConfigurationLimits {
     /// The most runs, requests to a host, or requests of a `for_each` at the same time.
     static let concurrency = 10_000
     static let retries = 1_000
+    static let keptBodies = 1_000
     static let maxPages = 1_000_000_000
     static let maxRequests = 1_000_000_000
     /// The limits of a page's counter.

@@ -64,6 +64,7 @@ package struct ConfigurationReader {
         let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
         let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
         let sources = root.table("sources")
+        let hooks = root.table("hooks")
         let encryptionKey = self.encryptionKey(store)
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
@@ -79,6 +80,13 @@ package struct ConfigurationReader {
                 sources.keys.compactMap { name in
                     sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
                 }
+            } ?? [],
+            hooks: hooks.map { hooks in
+                hooks.keys.compactMap { name in
+                    hooks.table(name).flatMap {
+                        HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
+                    }
+                }
             } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
         store.finish()
         daemon.finish()
@@ -87,8 +95,9 @@ package struct ConfigurationReader {
         try problems.check(file: file)
         var finished = configuration
         let requests = configuration.sources.flatMap(\.requests)
+        let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
         finished.redactor = Redactor(
-            secrets: interpolation.secrets.union(requests.compactMap { $0.transport.proxy?.password?.value }),
+            secrets: interpolation.secrets.union(proxyPasswords).union(configuration.hooks.compactMap(\.secret)),
             authentications: Set(requests.compactMap(\.authentication)))
         return finished
     }
@@ -140,7 +149,8 @@ package struct ConfigurationReader {
         }
         var keys: Set<String> = []
         let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
-            let request = request(index, table, inherited)
+            var request = request(index, table, inherited)
+            request?.keepsHistory = options.keepsHistory ?? false
             if let key = request?.key, !keys.insert(key).inserted {
                 table.report("key", "two requests of the source have the key '\(key)'")
             }
@@ -148,6 +158,7 @@ package struct ConfigurationReader {
         }
         if let requests, let declarations, requests.count == declarations.count {
             checkReferences(declarations, requests)
+            RetentionCheck(problems: problems).check(declarations, requests)
         }
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
@@ -213,8 +224,11 @@ package struct ConfigurationReader {
             retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
         request.captures = captures
         request.window = options.window
+        request.deleted = options.deleted
+        request.expiry = options.expiry
         request.limits = ChangeLimits(
             deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
+        request.keepBodies = options.keepBodies ?? 0
         request.paging = paging
         request.forEach = forEach
         if let soap = options.soap {
@@ -229,6 +243,7 @@ package struct ConfigurationReader {
         if request.authentication != nil, request.hasHeader("Authorization") {
             problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
         }
+        RetentionCheck(problems: problems).check(request, table)
         return request
     }
 

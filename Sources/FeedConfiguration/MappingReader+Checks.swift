@@ -10,6 +10,7 @@ extension MappingReader {
         let isSent = reader.has("row") || reader.has("capture")
         for key in ["repeat", "values", "default", "references", "format"] where reader.has(key) && !hasPath {
             if isSent, key != "repeat" { continue }
+            if column.isDerived, key == "references" { continue }
             reader.report(key, "has a meaning only with a 'path'")
         }
         if let format = column.format {
@@ -28,6 +29,7 @@ extension MappingReader {
                 reader.report("format", "has a meaning only with type = \"date\", \"datetime\" or \"blob\"")
             }
         }
+        checkDerivation(column, reader)
         if column.type == .xml, case .path(let path, _) = column.origin, case .attribute = path.target {
             reader.report("type", "an attribute has no markup; 'xml' takes the path of an element")
         }
@@ -72,6 +74,8 @@ extension MappingReader {
                 reader.report(key, Self.unknown(column: name, of: table))
             }
         }
+        checkStored(table, reader)
+        checkExpressions(of: table, reader)
         if let window = table.window {
             if let column = table.column(window) {
                 if column.isEncrypted { reader.report("window", "'\(window)' is encrypted, and has no order") }

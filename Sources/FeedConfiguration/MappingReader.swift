@@ -70,17 +70,27 @@ struct MappingReader {
         let sync = reader.choice("sync", SyncMode.self)
         let window = reader.string("window")
         let within = reader.string("within")
+        let filter = reader.string("where")
         let (maxDeleted, maxChanged) = (reader.changeLimit("max_deleted"), reader.changeLimit("max_changed"))
+        let (deleted, expiry) = (reader.goneColumn(), reader.expiry())
         let columns = reader.table("columns").map(columns)
-        if columns?.isEmpty ?? false { reader.report("columns", "a table needs at least one column") }
+        if let columns, !columns.contains(where: \.isStored) {
+            reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
+        }
+        if filter != nil, columns == nil {
+            reader.report("where", "is an expression over the record's 'columns'; name those that it needs")
+        }
         reader.finish()
         guard let name, let written, let element else { return nil }
         var mapping = TableMapping(
             table: name, element: element, writtenElement: written, key: key, order: order, sync: sync, window: window,
             within: within,
             columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
+        mapping.filter = filter
         mapping.maxDeleted = maxDeleted
         mapping.maxChanged = maxChanged
+        mapping.deleted = deleted
+        mapping.expiry = expiry
         mapping.columns = sorted(mapping)
         return mapping
     }
@@ -147,7 +157,8 @@ struct MappingReader {
         column.values = (reader.scalars("values") ?? []).map { .init(text: $0.name, value: $0.value) }
         column.overwrites = reader.boolean("overwrite") ?? true
         column.isEncrypted = reader.boolean("encrypted") ?? false
-        column.isExported = reader.boolean("export") ?? true
+        column.isStored = reader.boolean("stored") ?? true
+        readExport(reader, &column)
         column.onError = reader.choice("on_error", ColumnMapping.OnError.self) ?? .discard
         column.reference = reference(reader)
         checkOptions(column, reader)
@@ -175,7 +186,7 @@ struct MappingReader {
     }
 
     func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
-        let given = ["path", "value", "ordinal", "response", "parent", "row", "capture"].filter(reader.has)
+        let given = ["path", "value", "ordinal", "response", "parent", "row", "capture", "sql"].filter(reader.has)
         let written = reader.string("path")
         let constant = reader.scalar("value")
         let ordinal = reader.boolean("ordinal")
@@ -183,11 +194,12 @@ struct MappingReader {
         let parent = reader.string("parent")
         let row = reader.string("row")
         let capture = reader.string("capture")
+        let sql = reader.string("sql")
         guard given.count == 1 else {
             reader.problems.report(
                 reader.path,
                 given.isEmpty
-                    ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture"
+                    ? "the column has no value; give one of path, value, ordinal, response, parent, row, capture, sql"
                     : "the column has several values: \(given.joined(separator: ", ")); one of them must do")
             return nil
         }
@@ -195,6 +207,7 @@ struct MappingReader {
         if let constant { return .constant(constant) }
         if let fact { return .response(fact) }
         if let parent { return .parent(parent) }
+        if let sql { return .sql(sql) }
         if let row { return .sent("row:" + row) }
         if let capture { return .sent("capture:" + capture) }
         if ordinal == false { reader.report("ordinal", "can only be true") }

@@ -19,9 +19,12 @@ struct RequestDefaults {
     var sync: SyncMode?
     var scope: [String: InterpolatedText] = [:]
     var window: String?
+    var deleted: String?
+    var expiry: RowExpiry?
     var allowsEmpty: Bool?
     var maxDeleted: ChangeLimit?
     var maxChanged: ChangeLimit?
+    var keepBodies: Int?
     var acceptStatus: [Int]?
     var retries: Int?
     var retriesUnsafe: Bool?
@@ -63,9 +66,12 @@ struct RequestDefaults {
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
         window = table.string("window") ?? outer.window
         if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
+        deleted = table.goneColumn() ?? outer.deleted
+        expiry = table.expiry() ?? outer.expiry
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         maxDeleted = table.changeLimit("max_deleted") ?? outer.maxDeleted
         maxChanged = table.changeLimit("max_changed") ?? outer.maxChanged
+        keepBodies = table.nonNegativeInteger("keep_bodies", upTo: ConfigurationLimits.keptBodies) ?? outer.keepBodies
         acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {
             table.report("accept_status", "\(status) is not a status of success (200 to 299)")

@@ -11,6 +11,9 @@ package protocol BodyParsing: Sendable {
     /// - Parameter isConstant: true where its numbers are written as in TOML, even if the feed writes them differently.
     func converts(_ text: String, in column: ColumnMapping, isConstant: Bool) -> Bool
 
+    /// Returns what is wrong with the expressions of a table: those of its derived columns, and its filter.
+    func expressionProblems(of table: TableMapping) -> [ExpressionProblem]
+
     /// Returns a message's description of the text that a column expects.
     func expectation(of column: ColumnMapping) -> String
 }

@@ -15,6 +15,19 @@ public struct ColumnMapping: Sendable, Hashable {
         case sent(String)
         /// The key of the enclosing record of this table.
         case parent(String)
+        /// An SQL expression over the record's other columns.
+        case sql(String)
+    }
+
+    /// The place of a derived value in exported XML.
+    package struct ExportPath: Sendable, Hashable {
+        package var path: XMLPath
+        package var written: String
+
+        package init(path: XMLPath, written: String) {
+            self.path = path
+            self.written = written
+        }
     }
 
     /// A fact about the response that contains the record.
@@ -82,6 +95,10 @@ public struct ColumnMapping: Sendable, Hashable {
     package var overwrites = true
     package var isEncrypted = false
     package var isExported = true
+    /// Where a derived value is exported.
+    package var exportPath: ExportPath?
+    /// False for a value that only expressions use. The store has no such column.
+    package var isStored = true
     package var reference: Reference?
     package var onError = OnError.discard
 
@@ -124,12 +141,15 @@ public struct ColumnMapping: Sendable, Hashable {
         return type != .text
     }
 
+    /// True where the value is computed from other columns.
+    package var isDerived: Bool { if case .sql = origin { true } else { false } }
+
     /// The path as it was written, for messages.
     package var writtenPath: String {
         switch origin {
         case .path(_, let written): written
         case .name: name
-        case .constant, .ordinal, .response, .sent: ""
+        case .constant, .ordinal, .response, .sent, .sql: ""
         case .parent(let table): "key of \(table)"
         }
     }

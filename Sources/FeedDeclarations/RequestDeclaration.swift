@@ -25,10 +25,18 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The column of a moving window. In tables that have it, a mirror deletes only rows whose value in it is not below
     /// the smallest in the feed.
     public package(set) var window: String?
+    /// The column that marks rows as gone, where a mirror does not delete them.
+    public package(set) var deleted: String? { didSet { derived = nil } }
+    /// How old rows may become.
+    public package(set) var expiry: RowExpiry? { didSet { derived = nil } }
     /// True where a mirroring request may delete every row because its feed has none.
     public var allowsEmpty: Bool
     /// What one commit may do at most to the rows of the request's scope.
     public package(set) var limits = ChangeLimits()
+    /// The number of bodies that are kept beside the store.
+    public package(set) var keepBodies = 0
+    /// The source's ``SourceDeclaration/keepsHistory``: tables that are created need a key, by which rows are known in it.
+    package var keepsHistory = false
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
     /// The number of times that a request that broke off is sent again within its timeout.
@@ -214,18 +222,18 @@ public struct RequestDeclaration: Sendable, Equatable {
         return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
     }
 
+    /// True where its bodies are kept. One that only gives captures is of no use later, and may be a secret.
+    package var keepsBodies: Bool { keepBodies > 0 && content != .captures }
+
     /// The part of the fingerprint that depends on the declaration alone.
     private var declaredFingerprint: String {
-        func list(_ values: [String: InterpolatedText]) -> String {
-            values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
-        }
-        let parts = [
-            url.value, method, list(headers), list(parameters), body?.text.value ?? "",
-            authentication?.identity ?? "", forEach?.query ?? "", contentFingerprint,
-            sync.rawValue + (window.map { "\u{1}\($0)" } ?? ""),
+        let answer = [
+            contentFingerprint,
+            sync.rawValue + (window.map { "\u{1}\($0)" } ?? "") + (deleted.map { "\u{2}\($0)" } ?? "")
+                + (expiry.map { "\u{3}\($0.column)\u{3}\($0.after)" } ?? ""),
             scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
         ]
-        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+        return Fingerprint.hexadecimal((question + answer).joined(separator: "\u{0}"))
     }
 
     /// Returns the address to which the request is sent, without its parameters.

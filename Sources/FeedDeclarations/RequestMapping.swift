@@ -42,23 +42,35 @@ public struct RequestMapping: Sendable, Hashable {
     /// - Parameters:
     ///   - scope: the columns that the request's scope names.
     ///   - mirrors: returns true where the request mirrors a table.
-    package func definitions(file: String, scope: [String], mirrors: (TableMapping) -> Bool) -> [TableSchema] {
+    ///   - gone: returns the column that marks a table's rows as gone; nil where they are deleted.
+    ///   - keepsHistory: true where each row needs a key by which it is known in the table's history.
+    ///   - expiry: returns the column by which a table's rows expire; nil where they stay.
+    package func definitions(
+        file: String, scope: [String], mirrors: (TableMapping) -> Bool, gone: (TableMapping) -> String? = { _ in nil },
+        expiry: (TableMapping) -> String? = { _ in nil }, keepsHistory: Bool = false
+    ) -> [TableSchema] {
         let mirrored = Set(tables.filter(mirrors).map { $0.table.lowercased() })
         return tables.filter { !$0.matchesNames }.map { table in
+            let gone = gone(table)
             var indexes: [[String]] = []
-            if mirrors(table), !scope.isEmpty { indexes.append(scope) }
+            if mirrors(table), !scope.isEmpty, gone == nil { indexes.append(scope) }
+            if let expiry = expiry(table) { indexes.append(scope + [expiry]) }
             // When a parent is deleted, its children are looked up.
-            for column in table.columns {
+            for column in table.storedColumns {
                 guard case .parent(let parent) = column.origin,
                     mirrored.contains(parent.lowercased()) || column.name.lowercased() == table.within?.lowercased()
                 else { continue }
                 indexes.append([column.name])
             }
-            return TableSchema(
-                name: table.table, columns: table.columns.map { definition(of: $0) }, key: table.key, scope: scope,
+            var schema = TableSchema(
+                name: table.table, columns: table.storedColumns.map { definition(of: $0) }, key: table.key,
+                scope: scope,
                 indexes: indexes,
-                needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased()),
+                needsGeneratedKey: table.key.count != 1 && parents.contains(table.table.lowercased())
+                    || keepsHistory && table.key.isEmpty,
                 place: "\(file): \(table.place)")
+            if let gone { schema.mark(gone, mirrorsOf: scope) }
+            return schema
         }
     }
 

@@ -31,6 +31,9 @@ public struct SourceDeclaration: Sendable, Equatable {
         self.identity = identity
     }
 
+    /// True where bodies of any of its requests are kept.
+    package var keepsBodies: Bool { requests.contains(where: \.keepsBodies) }
+
     /// A text that changes when anything that is sent does.
     package var fingerprint: String {
         Fingerprint.hexadecimal(requests.map { $0.fingerprint(parserVersion: 0) }.joined(separator: "\u{0}"))
@@ -43,6 +46,7 @@ public struct SourceDeclaration: Sendable, Equatable {
         let options = requests.map { request in
             "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
                 + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
+                + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
         }
         source.identity = Fingerprint.hexadecimal(
             ([source.fingerprint, "\(cache) \(hasOwnCache) \(honorsMaxAge)"] + options).joined(separator: "\u{0}"))

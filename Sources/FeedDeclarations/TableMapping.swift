@@ -17,9 +17,15 @@ public struct TableMapping: Sendable, Hashable {
     package var window: String?
     /// The column of the parent to whose rows a mirror's deletions are limited.
     package var within: String?
+    /// An SQL expression over the record's columns. A record for which it is not true is skipped.
+    package var filter: String?
     /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
     package var maxDeleted: ChangeLimit?
     package var maxChanged: ChangeLimit?
+    /// The column that marks rows as gone, where a mirror does not delete them. Nil for the request's.
+    package var deleted: String?
+    /// How old rows may become. Nil for the request's.
+    package var expiry: RowExpiry?
     /// The columns in the table's order: those that `order` names, then the others in the order of the file.
     public package(set) var columns: [ColumnMapping]
     /// True where the columns are those of the table that have the name of a child element or an attribute.
@@ -43,6 +49,12 @@ public struct TableMapping: Sendable, Hashable {
         self.matchesNames = matchesNames
         self.place = place
     }
+
+    /// The columns that the store's table has.
+    package var storedColumns: [ColumnMapping] { columns.filter(\.isStored) }
+
+    /// True where a record's values or its fate are computed from its columns.
+    package var hasExpressions: Bool { filter != nil || columns.contains(where: \.isDerived) }
 
     package func column(_ name: String) -> ColumnMapping? {
         columns.first { $0.name.lowercased() == name.lowercased() }

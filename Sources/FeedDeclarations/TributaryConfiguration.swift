@@ -6,6 +6,9 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The absolute path of the folder for scratch files and for what the commands and the daemon tell each other, where
     /// the store is on a server.
     package var workFolder: String
+    /// The absolute path of the folder of kept bodies, beside the store. It is the same where something is tried on a copy
+    /// of the store.
+    package var bodyFolder: String
     /// The absolute path of the idempotent SQL that is run when the store is opened.
     public var schemaPath: String?
     /// The absolute path of the idempotent SQL that is run once the tables of all mappings exist.
@@ -19,6 +22,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// The sources, in the order of their names.
     public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
     private var sourcesByName: [String: SourceDeclaration]
+    /// Those who are told of what happens, in the order of their names.
+    public var hooks: [HookDeclaration]
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
@@ -30,6 +35,9 @@ public struct TributaryConfiguration: Sendable, Equatable {
         case .server: workFolder + "/tributary"
         }
     }
+
+    /// The sources of which bodies are kept.
+    package var keepingBodies: Set<String> { Set(sourcesByName.filter { $0.value.keepsBodies }.keys) }
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
@@ -45,7 +53,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
         concurrency: Int, perHost: Int,
-        sources: [SourceDeclaration], encryptionKey: EncryptionKey?, redactor: Redactor
+        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
         self.file = file
         self.store = store
@@ -56,7 +64,10 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.concurrency = concurrency
         self.perHost = perHost
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
+        self.hooks = hooks.sorted { $0.name < $1.name }
         self.encryptionKey = encryptionKey
         self.redactor = redactor
+        bodyFolder = ""
+        bodyFolder = localPath + "-bodies"
     }
 }

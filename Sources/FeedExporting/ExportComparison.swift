@@ -12,7 +12,7 @@ struct ExportComparison {
     let db: Database
     /// The mapping, with named columns where it matches columns by name.
     let mapping: RequestMapping
-    let scope: [String: String]
+    let request: RequestDeclaration
 
     /// One table of the store, with all the mapping's tables that write it.
     private struct Table {
@@ -91,6 +91,13 @@ struct ExportComparison {
         return ordered
     }
 
+    /// Returns the primary key of a table, where it is one column.
+    func primaryKey(of table: String) throws -> String? {
+        let key = try String.fetchAll(
+            db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0", arguments: [table])
+        return key.count == 1 ? key[0] : nil
+    }
+
     // MARK: - Numbers of rows
 
     private func work(_ table: Table, _ schema: String) -> String { "temp.told_\(table.number)_\(schema)" }
@@ -100,7 +107,7 @@ struct ExportComparison {
         let key = table.mappings[0].key.compactMap { name in
             table.columns.first { $0.name.lowercased() == name.lowercased() }
         }.map { value(of: $0, in: table, schema, tables, told) }
-        let condition = schema == "store" ? Self.condition(for: table.mappings, scope: scope) : nil
+        let condition = try schema == "store" ? condition(for: table.mappings) : nil
         try db.execute(
             sql: """
                 CREATE TABLE \(work(table, schema)) (id INTEGER PRIMARY KEY, told INTEGER NOT NULL, key INTEGER);
@@ -111,9 +118,10 @@ struct ExportComparison {
     }
 
     /// Returns the SQL condition for the rows that an export writes, as `m`; nil where it writes all.
-    static func condition(for mappings: [TableMapping], scope: [String: String]) -> String? {
-        let each = mappings.map { mapping in
-            ExportSession.conditions(for: mapping, scope: scope).joined(separator: " AND ")
+    private func condition(for mappings: [TableMapping]) throws -> String? {
+        let each = try mappings.map { mapping in
+            try (ExportSession.conditions(for: mapping, of: request) + conditionsOnParents(of: mapping, "m"))
+                .joined(separator: " AND ")
         }
         return each.contains("") ? nil : each.map { "(\($0))" }.joined(separator: " OR ")
     }

@@ -7,15 +7,15 @@ import XMLStream
 final class ExportSession {
     var writer = XMLWriter()
     private let db: Database
-    private let scope: [String: String]
+    private let request: RequestDeclaration
     private let write: ([UInt8]) throws -> Void
     /// The running statements, by table and depth: a recursive table has several.
     private var statements: [ObjectIdentifier: [Statement]] = [:]
     private var indexed: [ObjectIdentifier: String] = [:]
 
-    init(db: Database, scope: [String: String], write: @escaping ([UInt8]) throws -> Void) {
+    init(db: Database, request: RequestDeclaration, write: @escaping ([UInt8]) throws -> Void) {
         self.db = db
-        self.scope = scope
+        self.request = request
         self.write = write
     }
 
@@ -185,7 +185,7 @@ final class ExportSession {
 
     private func sql(_ table: ExportTable, isInner: Bool) throws -> String {
         let name = "store." + table.mapping.table.sqlIdentifier
-        var conditions = Self.conditions(for: table.mapping, scope: scope)
+        var conditions = Self.conditions(for: table.mapping, of: request)
         var source = "\(name) m"
         if isInner {
             if let index = try index(of: table) {
@@ -207,10 +207,13 @@ final class ExportSession {
     }
 
     /// Returns the SQL conditions for the rows of a table, as `m`, that belong to the mapping.
-    static func conditions(for table: TableMapping, scope: [String: String]) -> [String] {
-        let scoped = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
+    static func conditions(for table: TableMapping, of request: RequestDeclaration) -> [String] {
+        let isThere = request.goneColumn(of: table).map { ["m.\($0.sqlIdentifier) IS NULL"] } ?? []
+        let scoped = request.scope.sorted { $0.key < $1.key }.map {
+            "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
+        }
         // Where one table is mapped from several elements, constants separate the rows.
-        return scoped
+        return isThere + scoped
             + table.columns.compactMap { column in
                 guard case .constant(let constant) = column.origin else { return nil }
                 return "m.\(column.name.sqlIdentifier) = \(literal(constant))"

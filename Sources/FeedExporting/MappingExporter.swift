@@ -1,5 +1,6 @@
 package import FeedDeclarations
 import FeedStaging
+import FeedParsing
 package import FeedStores
 import Foundation
 import GRDB
@@ -34,7 +35,7 @@ package struct MappingExporter {
     ) {
         guard case .mapping(let mapping) = request.content else { return nil }
         self.request = request
-        self.mapping = mapping
+        self.mapping = mapping.exported
         self.storePath = storePath
         encryptionKey = configuration.encryptionKey
         self.makeStore = makeStore
@@ -74,7 +75,7 @@ package struct MappingExporter {
                 try db.inTransaction(.deferred) {
                     try document(exported, db) { try trial.read($0) }
                     try trial.finish(db)
-                    try ExportComparison(db: db, mapping: exported, scope: request.scope).check()
+                    try ExportComparison(db: db, mapping: exported, request: request).check()
                     return .rollback
                 }
                 try trial.forEachPiece(write)
@@ -96,10 +97,13 @@ package struct MappingExporter {
             let columns = try Row.fetchAll(
                 db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'store') WHERE hidden = 0",
                 arguments: [table.table])
-            mapping.tables[index].columns = columns.map { row in
+            let gone = request.goneColumn(of: table)?.lowercased()
+            mapping.tables[index].columns = columns.compactMap { row in
                 let name: String = row["name"]
-                return ColumnMapping(
-                    name: name, origin: .path(XMLPath(steps: [.init(test: .local(name))]), written: name))
+                return name.lowercased() == gone
+                    ? nil
+                    : ColumnMapping(
+                        name: name, origin: .path(XMLPath(steps: [.init(test: .local(name))]), written: name))
             }
             if table.key.isEmpty {
                 mapping.tables[index].key = columns.filter { ($0["pk"] as Int) > 0 }.map { $0["name"] }
@@ -115,7 +119,7 @@ package struct MappingExporter {
                 db, sql: "SELECT name FROM pragma_table_info(?, 'store') WHERE pk > 0 ORDER BY pk", arguments: [table])
         }
         let (root, document, tables) = try builder.layout()
-        let session = ExportSession(db: db, scope: request.scope, write: write)
+        let session = ExportSession(db: db, request: request, write: write)
         try session.prepare(tables + [document].compactMap(\.self))
         session.writer.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".utf8)
         if let document, let markup = try session.documentMarkup(of: document) {

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 package import FeedModel
-import Foundation
+package import Foundation
 import NIOCore
 
 /// A response whose body is still to be read.
@@ -16,6 +16,7 @@ package struct Exchange: Sendable {
         case none
         case http(HTTPClientResponse.Body)
         case file(FileHandle)
+        case part(FileHandle, Range<UInt64>)
     }
 
     /// The body's size that the server announced, in bytes before decompression.
@@ -31,6 +32,11 @@ package struct Exchange: Sendable {
 
     static func file(_ response: FeedResponse, _ handle: FileHandle, size: Int) -> Exchange {
         Exchange(response: response, body: .file(handle), announcedBytes: size)
+    }
+
+    /// A body that lies between two offsets of a file.
+    package static func part(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
+        Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
     }
 
     /// Reads the body piece by piece, on the caller's actor. The next pieces of a large body are received meanwhile.
@@ -65,6 +71,14 @@ package struct Exchange: Sendable {
         case .file(let handle):
             while let piece = try handle.read(upToCount: 256 << 10), !piece.isEmpty {
                 try Task.checkCancellation()
+                try piece.withUnsafeBytes(consume)
+            }
+        case .part(let handle, let range):
+            try handle.seek(toOffset: range.lowerBound)
+            var left = range.count
+            while left > 0, let piece = try handle.read(upToCount: min(left, 256 << 10)), !piece.isEmpty {
+                try Task.checkCancellation()
+                left -= piece.count
                 try piece.withUnsafeBytes(consume)
             }
         }

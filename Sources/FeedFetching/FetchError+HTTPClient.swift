@@ -9,15 +9,25 @@ import NIOSSL
 extension FetchError {
     /// Creates an error from one of the HTTP client, in words for the person who must act on it.
     package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
-        let subject = "\(request.method) \(request.url)"
+        self.init(
+            client: error, subject: "\(request.method) \(request.url)",
+            connectTimeout: request.transport.connectTimeout,
+            timeout: request.timeout, progress: progress)
+    }
+
+    /// - Parameter subject: the method and the address, to be shown.
+    init(
+        client error: any Error, subject: String, connectTimeout: Duration, timeout: Duration,
+        progress: ExchangeProgress? = nil
+    ) {
         switch error {
         case let error as FetchError:
             self = error
         case let error as HTTPClientError where Self.connecting.contains(error):
             self.init(
-                .timeout, "\(subject): no connection within \(request.transport.connectTimeout) (connect_timeout)")
+                .timeout, "\(subject): no connection within \(connectTimeout) (connect_timeout)")
         case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout:
-            let lateness = progress?.lateness(after: request.timeout) ?? "no response within \(request.timeout)"
+            let lateness = progress?.lateness(after: timeout) ?? "no response within \(timeout)"
             self.init(.timeout, "\(subject): \(lateness)")
         case let error as AnswerError:
             self.init(error == .closedBeforeAnswer ? .truncated : .decoding, "\(subject): \(error)")

@@ -8,7 +8,12 @@ package enum RetryAfter {
 
     /// Returns the end of the wait; nil if the server gives none, or one that cannot be read.
     static func end(of response: FeedResponse, at now: Date) -> Date? {
-        guard let text = response[header: "Retry-After"]?.trimmingCharacters(in: .whitespaces) else { return nil }
+        response[header: "Retry-After"].flatMap { end(of: $0, at: now) }
+    }
+
+    /// - Parameter header: the value of the header.
+    static func end(of header: String, at now: Date) -> Date? {
+        let text = header.trimmingCharacters(in: .whitespaces)
         let seconds = HTTPSeconds.parse(text) ?? HTTPDate.parse(text)?.timeIntervalSince(now)
         guard let seconds, seconds > 0 else { return nil }
         return now + min(seconds, longest.seconds)

@@ -7,6 +7,12 @@ public struct MergeCounts: Sendable, Equatable, Codable {
     public var unchanged = 0
     /// Rows of the feed that a later row with the same key replaced in the same run.
     public var replaced = 0
+    /// Rows of the feed that were not merged because they have expired. A run counts them with the records that it skips.
+    package var skipped = 0
+
+    private enum CodingKeys: CodingKey {
+        case inserted, updated, deleted, unchanged, replaced
+    }
 
     public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, unchanged: Int = 0, replaced: Int = 0) {
         self.inserted = inserted
@@ -22,5 +28,6 @@ public struct MergeCounts: Sendable, Equatable, Codable {
         left.deleted += right.deleted
         left.unchanged += right.unchanged
         left.replaced += right.replaced
+        left.skipped += right.skipped
     }
 }

@@ -18,6 +18,8 @@ package struct RequestState: Sendable, Equatable {
     /// The address to which the server said it has moved for good, and how often in a row it said so.
     package var movedTo: String?
     package var movedTimes = 0
+    /// The names of the bodies that are kept of it, the last one first: the one that its rows stand for.
+    package var bodies: [String] = []
 
     package init(
         key: String, validators: Validators, fingerprint: String, tables: Set<String> = [], sync: SyncMode,

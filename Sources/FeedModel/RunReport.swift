@@ -6,6 +6,8 @@ public struct RunReport: Sendable, Equatable {
     /// The number of the run in the store, where it has been read from there.
     public var number: Int64?
     public var source: String
+    /// What the run was, where it was no refresh.
+    public var kind: RunKind?
     public var outcome: RunOutcome
     public var startedAt: Date
     public var seconds: Double
@@ -16,16 +18,23 @@ public struct RunReport: Sendable, Equatable {
     public var bytes: Int
     /// The reason why the run was discarded, and what to do about it.
     public var error: String?
-    /// What kind of run it was, where it was not a refresh.
+    /// Why nothing was sent, where that needs to be told.
     public var note: String?
+    /// The run to which an undo has brought the rows back.
+    public var restoredRun: Int64?
     public var requests: [RequestReport]
     /// The time at which the source is due again.
     public var nextDue: Date?
+    /// True where the run was discarded because its commit would have changed more rows than allowed.
+    public var isHeld = false
+    /// When the first run began of those that have failed one after another: this one the last of them, or the good one
+    /// that ended them.
+    public var failingSince: Date?
 
     public init(
         number: Int64? = nil, source: String, outcome: RunOutcome, startedAt: Date, seconds: Double = 0,
-        counts: MergeCounts = MergeCounts(),
-        skipped: Int = 0, bytes: Int = 0, error: String? = nil, note: String? = nil,
+        counts: MergeCounts = MergeCounts(), skipped: Int = 0, bytes: Int = 0, error: String? = nil,
+        note: String? = nil,
         requests: [RequestReport] = [], nextDue: Date? = nil
     ) {
         self.number = number
@@ -45,12 +54,13 @@ public struct RunReport: Sendable, Equatable {
 
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case source, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, requests
+        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, requests
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)
+        try container.encodeIfPresent(kind, forKey: .kind)
         try container.encode(outcome, forKey: .outcome)
         try container.encode(counts.inserted, forKey: .inserted)
         try container.encode(counts.updated, forKey: .updated)
@@ -62,6 +72,16 @@ extension RunReport: Encodable {
         try container.encode(error, forKey: .error)
         try container.encode(requests, forKey: .requests)
     }
+}
+
+/// What a run was, where it asked no server.
+public enum RunKind: String, Sendable, Codable, CaseIterable {
+    /// The bodies that had been kept were read once more.
+    case replay
+    /// The rows that the source had written were deleted, and all that was remembered of it.
+    case purge
+    /// The rows that the source had written were brought back to what they were.
+    case undo
 }
 
 /// The outcome of a run of a source.

@@ -33,6 +33,10 @@ public struct SourceState: Sendable, Equatable {
     package static let deathsUntilHeld = 3
     /// True where nothing is sent until somebody releases the source.
     package var isHeld: Bool { attempts >= Self.deathsUntilHeld }
+    /// True where the last run was discarded because it would have changed more rows than allowed.
+    public var isHeldBack = false
+    /// When the first run began of those that have failed one after another; nil where the last one was good.
+    public var failingSince: Date?
 
     public init(
         source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,

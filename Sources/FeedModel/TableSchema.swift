@@ -34,6 +34,11 @@ package struct TableSchema: Sendable, Hashable {
     package var scope: [String]
     /// Lists of columns by which deletions find rows. A created table has an index on each list.
     package var indexes: [[String]]
+    /// The column that marks rows as gone, which is one of the columns.
+    package private(set) var gone: String?
+    /// The columns of an index that a created table has on the rows that are not gone: those among which a mirror finds
+    /// what the feed lacks.
+    package private(set) var presentIndex: [String] = []
     /// True where rows of other tables refer to this one although its key is not one column. The table is then created
     /// with a key that SQLite generates.
     package var needsGeneratedKey: Bool
@@ -51,5 +56,23 @@ package struct TableSchema: Sendable, Hashable {
         self.columns = columns
         self.key = key
         self.place = place
+    }
+
+    /// Gives the table a column that marks rows as gone.
+    ///
+    /// - Parameter scope: the columns by which a mirror finds its rows.
+    package mutating func mark(_ gone: String, mirrorsOf scope: [String]) {
+        guard self.gone == nil else { return }
+        self.gone = gone
+        columns.append(Column(name: gone, type: "TEXT", word: "datetime"))
+        presentIndex = scope.isEmpty ? key : scope
+    }
+}
+
+extension TableSchema {
+    /// Returns the message for a column that marks rows as gone and takes no NULL, which stands for rows that are not.
+    package func problem(ofMark gone: String) -> String {
+        "\(place): the column '\(gone)' of table '\(name)', which 'deleted' names, is NOT NULL, and rows that are not gone "
+            + "have no value in it; name another column, or let it take NULL"
     }
 }

@@ -186,7 +186,7 @@ extension Database {
 }
 
 /// Returns a row as errors show it: `id = 7, name = 'Acme'`, cut where it is long.
-package func describe(_ row: Row) -> String {
+package func describe(_ row: some Sequence<(String, DatabaseValue)>) -> String {
     let text = row.map { "\($0.0) = \($0.1.isNull ? "NULL" : "\($0.1)")" }.joined(separator: ", ")
     return "(" + (text.count > 300 ? text.prefix(300) + "…" : text) + ")"
 }

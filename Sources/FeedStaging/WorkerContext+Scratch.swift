@@ -116,6 +116,9 @@ extension WorkerContext {
         scratch.remove()
     }
 
+    /// - Throws: `CancellationError` after an interruption.
+    package func checkInterruption() throws { try scratch.checkInterruption() }
+
     /// A closure that stops the scratch database's work, from any thread.
     package var interrupter: @Sendable () -> Void {
         { [scratch] in scratch.interrupt() }

@@ -15,8 +15,8 @@ package struct Commit: Sendable {
     package var limits: [ScopedRows: ChangeLimits] = [:]
     /// True if what the commit replaces is kept in the tables' histories.
     package var keepsHistory = false
-    /// The run to which the commit brings the rows back, where it undoes others.
-    package var restoredRun: Int64?
+    /// What becomes of rows that the feed no longer has.
+    package var retention = Retention()
     /// The keys of requests that the stack no longer has.
     package var forgottenKeys: [String]
     /// Called inside the transaction with mirrored rows, the requests of other sources that have written some of them,

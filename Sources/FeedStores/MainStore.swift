@@ -1,7 +1,9 @@
 /// The database that all other programs read. Rows are written to it in whole stacks alone, in one transaction each.
 ///
 /// Synchronous methods block their thread, so none is called from the cooperative pool.
-package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, StoreMoves, StoreHistory {
+package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, StoreMoves, StorePurges,
+    StoreJournal, StoreHooks, StoreHistory
+{
     /// The store as messages name it: a file's path, or a server and its database. Without any password.
     var name: String { get }
 

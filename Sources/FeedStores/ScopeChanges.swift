@@ -17,6 +17,10 @@ package struct ScopeChanges: Sendable {
 
     package mutating func add(deleted: Int, of rows: ScopedRows) { counts[rows, default: Counts()].deleted += deleted }
 
+    package mutating func add(_ counts: MergeCounts, of part: StagedStack.Part) {
+        add(inserted: counts.inserted, updated: counts.updated, unchanged: counts.unchanged, of: part)
+    }
+
     /// - Parameter unchanged: rows that the store has as the feed has them.
     package mutating func add(inserted: Int, updated: Int = 0, unchanged: Int = 0, of part: StagedStack.Part) {
         let rows = ScopedRows(table: part.table.table.name, scope: part.table.scope)

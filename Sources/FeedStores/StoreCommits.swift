@@ -34,7 +34,7 @@ package protocol StoreCommits: AnyObject, Sendable {
     /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     func plan(
         _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
-        limits: [ScopedRows: ChangeLimits], source: String,
+        limits: [ScopedRows: ChangeLimits], retention: Retention, source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts
 

@@ -37,6 +37,9 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Parameter end: the time after which the permission is forgotten.
     func accept(_ sources: [String], until end: Date) throws
 
+    /// Returns true where the next commit of a source may delete and update any number of rows.
+    func isAccepted(_ source: String, at now: Date) throws -> Bool
+
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.
     func cutWaits(to now: Date) throws

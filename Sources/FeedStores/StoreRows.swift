@@ -1,7 +1,14 @@
+package import FeedModel
+
 /// The rows of a main store.
 package protocol StoreRows: AnyObject, Sendable {
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
     func value(of expression: String, in table: String, scope: [String: String]) throws -> String?
+
+    /// Returns true if rows have expired.
+    ///
+    /// - Throws: ``StoreError`` for a column without dates.
+    func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool
 
     /// Copies tables with all their rows into a new SQLite file, as they are at one moment.
     ///

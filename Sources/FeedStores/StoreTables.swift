@@ -36,8 +36,23 @@ package protocol StoreTables: StagingStore {
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
 
+    /// Returns what would make existing tables as declared; none for tables that are so.
+    func migrations(to definitions: [TableSchema]) throws -> [TableMigration]
+
+    /// Makes existing tables as declared, all of them or none.
+    ///
+    /// - Returns: what was done.
+    /// - Throws: ``StoreError`` naming a value that the new type does not take, or rows that the new key does not tell
+    ///   apart; the store is then unchanged.
+    func migrate(to definitions: [TableSchema]) throws -> [TableMigration]
+
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     func checkReferences(_ references: [ReferenceDefinition]) throws
+
+    /// Returns what is known of a column by which rows expire; nil where there is none.
+    ///
+    /// - Parameter scope: the columns whose values are given.
+    func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn?
 
     /// - Throws: ``StoreError`` naming a view that cannot be read.
     func checkViews() throws

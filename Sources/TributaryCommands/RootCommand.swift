@@ -16,9 +16,10 @@ struct RootCommand: ParsableCommand {
             version: TributaryVersion.current,
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
-                RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self, BackupCommand.self,
-                ChangesCommand.self, UndoCommand.self, MoveStoreCommand.self,
-                ExportCommand.self, InferCommand.self,
+                TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
+                ReplayCommand.self, BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
+                ChangesCommand.self, UndoCommand.self, MoveStoreCommand.self, MigrateCommand.self,
+                ExportCommand.self, InferCommand.self, HookCommand.self,
             ])
     }
 

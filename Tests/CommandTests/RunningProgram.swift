@@ -81,11 +81,16 @@ final class RunningProgram: Sendable {
     }
 
     /// The lines of standard error as they come.
-    var errorLines: AsyncStream<String> {
+    var errorLines: AsyncStream<String> { lines(of: errors) }
+
+    /// The lines of standard output as they come.
+    var outputLines: AsyncStream<String> { lines(of: output) }
+
+    private func lines(of handle: FileHandle) -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream<String>.makeStream()
-        Thread.detachNewThread { [errors] in
+        Thread.detachNewThread {
             var rest = Data()
-            while case let data = errors.availableData, !data.isEmpty {
+            while case let data = handle.availableData, !data.isEmpty {
                 rest += data
                 while let end = rest.firstIndex(of: 10) {
                     continuation.yield(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))

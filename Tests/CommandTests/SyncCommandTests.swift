@@ -58,7 +58,8 @@ import Testing
                 try JSONSerialization.jsonObject(with: Data(status.standardOutput.utf8)) as? [[String: Any]])
             #expect(
                 Set(states[0].keys) == [
-                    "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note",
+                    "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "held",
+                    "failing_since",
                 ])
             #expect(states[0]["outcome"] as? String == "discarded" && states[0]["failures"] as? Int == 1)
             #expect((states[0]["error"] as? String)?.contains("request 'Contacts'") == true)

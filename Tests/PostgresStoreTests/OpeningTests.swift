@@ -12,7 +12,8 @@ import Testing
             for _ in 0..<2 { try database.openStore().close() }
             #expect(
                 try database.rows("SELECT name FROM tributary_migration ORDER BY name") == [
-                    "tributary.1", "tributary.2", "tributary.acceptance", "tributary.history",
+                    "tributary.1", "tributary.2", "tributary.acceptance", "tributary.bodies", "tributary.history",
+                    "tributary.hook",
                 ])
             let tables = try database.rows(
                 "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'tributary%'")

@@ -88,7 +88,9 @@ import Testing
             let (stack, context) = try stack(store, "a", scope: ["shop": "n"], [("x", "1")])
             defer { context.remove() }
             var tables: [String] = []
-            let counts = try store.plan(stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], source: "a") {
+            let counts = try store.plan(
+                stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], retention: Retention(), source: "a"
+            ) {
                 tables.append($0.table)
             }
             #expect(counts.inserted == 1)

@@ -79,7 +79,7 @@ import Testing
             let stack = try context.finish()
             let told = Mutex<[String]>([])
             let planned = try fixture.store.plan(
-                stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], source: "source"
+                stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], retention: Retention(), source: "source"
             ) {
                 change in
                 func text(_ values: PlannedChange.Values) -> String {

@@ -80,7 +80,8 @@ import Testing
             var told = 0
             let counts = try withoutActuallyEscaping({ (change: PlannedChange) in told += change.row.count }) { tell in
                 try fixture.store.plan(
-                    stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], source: "source", onChange: tell)
+                    stack, mirrors: [], checkMirrors: { _, _, _ in }, limits: [:], retention: Retention(),
+                    source: "source", onChange: tell)
             }
             #expect(counts.updated == 1 && told == 1101)
         }

@@ -46,6 +46,7 @@ import TributaryStores
             let error = report.error ?? ""
             #expect(error.contains(expected) && error.contains("tributary accept s"), sourceLocation: sourceLocation)
             #expect(try fixture.dump() == before, sourceLocation: sourceLocation)
+            #expect(try fixture.rows("SELECT held FROM tributary_source") == ["1"], sourceLocation: sourceLocation)
             let note = try fixture.rows("SELECT note FROM tributary_source")
             #expect(note.first?.contains("held back; asked again") == true, sourceLocation: sourceLocation)
         }

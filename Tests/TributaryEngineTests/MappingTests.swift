@@ -481,7 +481,7 @@ import Testing
     }
 }
 
-private final class ByteCollector {
+final class ByteCollector {
     var bytes: [UInt8] = []
     func append(_ more: [UInt8]) { bytes += more }
 }

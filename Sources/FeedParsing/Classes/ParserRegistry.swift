@@ -36,5 +36,9 @@ extension ParserRegistry: BodyParsing {
         return (isConstant ? converter.ofConstants : converter).converts(text)
     }
 
+    package func expressionProblems(of table: TableMapping) -> [ExpressionProblem] {
+        ExpressionCompiler.problems(of: table)
+    }
+
     package func expectation(of column: ColumnMapping) -> String { ValueConverter(column, cipher: nil).expectation }
 }

@@ -39,7 +39,10 @@ package struct MappingCompiler {
         guard table.matchesNames else { return table }
         var table = table
         let columns = try context.columns(of: table.table)
-        table.columns = columns.map { ColumnMapping(name: $0.name, origin: .name) }
+        let gone = request.goneColumn(of: table)?.lowercased()
+        table.columns = columns.filter { $0.name.lowercased() != gone }.map {
+            ColumnMapping(name: $0.name, origin: .name)
+        }
         if table.key.isEmpty { table.key = try context.primaryKey(of: table.table) }
         return table
     }
@@ -52,7 +55,7 @@ package struct MappingCompiler {
                 table.columns[index].fallback == nil
             else { continue }
             switch table.columns[index].origin {
-            case .path, .name, .sent: table.columns[index].fallback = .text(value)
+            case .path, .name, .sent, .sql: table.columns[index].fallback = .text(value)
             case .constant, .ordinal, .response, .parent: break
             }
         }
@@ -78,7 +81,7 @@ package struct MappingCompiler {
             case .path(let path): path.ups > 0 || path.isAbsolute
             case .parent: true
             case .record: true
-            case .name, .ordinal, .relation, .given: false
+            case .name, .ordinal, .relation, .given, .expression: false
             }
         }
         layout.countsPositions = layout.slots.contains { if case .ordinal = $0.source { true } else { false } }
@@ -94,6 +97,7 @@ package struct MappingCompiler {
         case .constant(.text(let text)) where column.isConverted: return .given(text)
         case .constant, .response: return nil
         case .sent(let reference): return .given(request.given[reference] ?? nil)
+        case .sql: return .expression
         case .parent(let table):
             // `check` has made sure that the table exists.
             guard let parent = layouts.first(where: { $0.mapping.table.lowercased() == table.lowercased() }) else {
@@ -122,7 +126,8 @@ package struct MappingCompiler {
     /// Returns the slot of the parent's primary key, where the feed has it.
     private func keyInFeed(of table: TableMapping) throws -> Int? {
         let key = try context.primaryKey(of: table.table)
-        guard key.count == 1, !table.matchesNames else { return nil }
+        // A derived key is known only once the record is complete.
+        guard key.count == 1, !table.matchesNames, table.column(key[0])?.isDerived != true else { return nil }
         return slotIndex(of: key[0], in: table)
     }
 
@@ -148,7 +153,10 @@ package struct MappingCompiler {
         var values: [RecordLayout.Value] = []
         var lookups: [RecordLayout.Value] = []
         var created: [RecordLayout.Row] = []
-        for column in table.columns {
+        layout.expressions = try RecordExpressions(of: layout, context: context) {
+            try input($0, layout, types)
+        }
+        for column in table.storedColumns {
             let slot = layout.slots.firstIndex { $0.column == column }
             switch column.origin {
             case .constant(let constant) where !column.isConverted:
@@ -164,17 +172,21 @@ package struct MappingCompiler {
                     continue
                 }
                 values.append(.slot(slot, try converter(for: parent.slots[key].column, in: parent.mapping.table)))
-            case .path, .name, .ordinal, .sent, .constant:
+            case .path, .name, .ordinal, .sent, .constant, .sql:
                 guard let slot else { continue }
+                let derived = layout.expressions?.outputs[column.name.lowercased()]
+                func value(_ converter: ValueConverter) -> RecordLayout.Value {
+                    derived.map { .derived($0, slot: slot, converter) } ?? .slot(slot, converter)
+                }
                 if let reference = column.reference {
                     let converter = try converter(for: column, named: reference.column, in: reference.table)
                     shape.references.append(
                         .init(
                             column: column.name, table: reference.table, lookups: [reference.column],
                             missing: reference.missing))
-                    lookups.append(.slot(slot, converter))
+                    lookups.append(value(converter))
                     if reference.missing == .create {
-                        created.append(try row(creating: reference, column, slot, converter, layout))
+                        created.append(try row(creating: reference, column, slot, value(converter), layout))
                     }
                     continue
                 }
@@ -183,7 +195,7 @@ package struct MappingCompiler {
                 let converter = ValueConverter(
                     column, declaredType: types[column.name.lowercased()], type: type,
                     cipher: cipher(column, table.table))
-                values.append(.slot(slot, converter))
+                values.append(value(converter))
             }
             shape.columns.append(column.name)
         }
@@ -214,7 +226,7 @@ package struct MappingCompiler {
     }
 
     private func row(
-        creating reference: ColumnMapping.Reference, _ column: ColumnMapping, _ slot: Int, _ converter: ValueConverter,
+        creating reference: ColumnMapping.Reference, _ column: ColumnMapping, _ slot: Int, _ value: RecordLayout.Value,
         _ layout: RecordLayout
     ) throws -> RecordLayout.Row {
         var shape = RowShape(table: reference.table, columns: [reference.column] + reference.set.map(\.column))
@@ -226,12 +238,12 @@ package struct MappingCompiler {
         let set = reference.set.indices.map { index in
             RecordLayout.Value.slot(slot + 1 + index, ValueConverter(reference.set[index].type))
         }
-        return .init(writer: writer, values: [.slot(slot, converter)] + set, condition: slot)
+        return .init(writer: writer, values: [value] + set, condition: slot)
     }
 
     /// Returns the converter for a value. Without a type in the mapping, the value takes that of the column it is
     /// compared with.
-    private func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
+    func converter(for column: ColumnMapping, named name: String? = nil, in table: String) throws
         -> ValueConverter
     {
         let name = (name ?? column.name).lowercased()
@@ -244,7 +256,7 @@ package struct MappingCompiler {
         return ColumnCipher(key: encryptionKey, table: table, column: column.name)
     }
 
-    private func text(of fact: ColumnMapping.Fact) -> String? {
+    func text(of fact: ColumnMapping.Fact) -> String? {
         switch fact {
         case .url: return response.requestedURL
         case .fetchedAt: return Lexical.iso8601(response.fetchedAt)

@@ -40,7 +40,7 @@ extension MappingHandler {
                     refer(instance, slot, to: enclosing)
                 }
                 return false
-            case .name, .ordinal, .given:
+            case .name, .ordinal, .given, .expression:
                 return false
             }
         }
@@ -78,7 +78,7 @@ extension MappingHandler {
             return instance.layout.relations[index].target.enclosing(instance.depth)?.depth
         case .record(let parent):
             return parent.enclosing(instance.depth)?.depth
-        case .name, .ordinal, .given:
+        case .name, .ordinal, .given, .expression:
             return nil
         }
     }

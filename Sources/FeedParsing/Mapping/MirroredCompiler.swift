@@ -21,7 +21,7 @@ package struct MirroredCompiler {
     }
 
     package func layouts() throws -> [RecordLayout] {
-        let tables = try context.storeTables()
+        let tables = try context.storeTables().map(withoutMark)
         let layouts = tables.enumerated().map { index, table in
             let folded = XMLName.folded(table.name)
             let mapping = TableMapping(
@@ -47,6 +47,14 @@ package struct MirroredCompiler {
             layout.makeRows = { [unowned layout] in [try row(layout, table)] }
         }
         return layouts
+    }
+
+    /// Leaves out the column that marks rows as gone, which no document fills.
+    private func withoutMark(_ table: StoreTable) -> StoreTable {
+        guard let gone = request.goneColumn(of: table.name)?.lowercased() else { return table }
+        var table = table
+        table.columns.removeAll { $0.name.lowercased() == gone }
+        return table
     }
 
     private func relate(_ layout: RecordLayout, _ table: StoreTable, _ layouts: [RecordLayout], _ tables: [StoreTable])

@@ -46,7 +46,7 @@ struct PathTreeBuilder {
     private func capture(_ layout: RecordLayout, _ index: Int, _ node: PathNode, _ names: ArraySlice<XMLName>) {
         let slot = layout.slots[index]
         switch slot.source {
-        case .parent, .ordinal, .relation, .record, .given:
+        case .parent, .ordinal, .relation, .record, .given, .expression:
             return
         case .name(let folded):
             guard names.count > 1, XMLName.folded(node.name.local) == folded,

@@ -91,6 +91,12 @@ final class RecordInstance {
         return nil
     }
 
+    /// Moves all values into the block, where they stay until the instance changes.
+    func gather() {
+        guard !grown.isEmpty else { return }
+        for slot in grown.keys.sorted() { _ = self[slot] }
+    }
+
     /// Moves a value that has grown into the block.
     private func gather(_ slot: Int) -> UnsafeBufferPointer<UInt8>? {
         guard let value = grown.removeValue(forKey: slot) else { return nil }

@@ -17,16 +17,25 @@ extension RecordLayout {
             guard slots.indices.contains(where: instance.has) else { return }
             if rows.isEmpty { rows = try makeRows() }
         }
+        // Expressions read the values in place.
+        if expressions != nil { instance.gather() }
         guard !instance.isTooLarge else {
             throw MappingError(
                 "line \(instance.line): a record of table '\(mapping.table)' holds more than "
                     + "\(ByteSize.text(RecordInstance.limit)), or all records that are open at the same time more than "
                     + "\(ByteSize.text(RecordMemory.limit)); map smaller elements")
         }
-        if notesFound { for slot in found.indices where instance.has(slot) { found[slot] = true } }
+        if let expressions {
+            guard try expressions.evaluate(instance, of: self) else {
+                context.skippedRows += 1
+                return
+            }
+        }
+        defer { expressions?.reset() }
+        if notesFound { for slot in found.indices where has(slot, instance) { found[slot] = true } }
         for index in rows.indices {
             let row = rows[index]
-            if let condition = row.condition, !instance.has(condition) { continue }
+            if let condition = row.condition, !has(condition, instance) { continue }
             row.writer.beginRow()
             do {
                 guard try append(row, of: instance) else {
@@ -44,6 +53,12 @@ extension RecordLayout {
             }
             try row.writer.endRow()
         }
+    }
+
+    /// Returns true if a record has a value for a slot, found or derived.
+    private func has(_ slot: Int, _ instance: RecordInstance) -> Bool {
+        guard let expressions, case .expression = slots[slot].source else { return instance.has(slot) }
+        return expressions.outputs[slots[slot].column.name.lowercased()].map { !expressions.isNull($0) } ?? false
     }
 
     /// - Returns: false where the row is to be skipped.
@@ -75,8 +90,21 @@ extension RecordLayout {
         return true
     }
 
-    func append(_ value: Value, of instance: RecordInstance, to row: RowWriter) throws -> Bool {
+    func append(_ value: Value, of instance: RecordInstance, to row: some ValueSink) throws -> Bool {
         switch value {
+        case .derived(let output, let slot, let converter):
+            guard let expressions, !expressions.isNull(output) else {
+                if let fallback = slots[slot].column.fallback {
+                    append(fallback, converter, to: row)
+                    return true
+                }
+                return try appendNothing(slot, instance, to: row, found: nil, converter)
+            }
+            switch expressions.append(output, converter, to: row) {
+            case .appended: break
+            case .empty: return try appendNothing(slot, instance, to: row, found: nil, converter)
+            case .unconverted(let text): return try appendNothing(slot, instance, to: row, found: text, converter)
+            }
         case .fixed(let constant):
             fixedConverter.append(constant, to: row)
         case .number:
@@ -103,7 +131,7 @@ extension RecordLayout {
         return true
     }
 
-    func append(_ fallback: Constant, _ converter: ValueConverter, to row: RowWriter) {
+    func append(_ fallback: Constant, _ converter: ValueConverter, to row: some ValueSink) {
         if case .enumeration = converter.kind, case .integer = fallback { return converter.append(fallback, to: row) }
         let converter = fallback.isText ? converter : converter.ofConstants
         var text = fallback.text
@@ -114,7 +142,7 @@ extension RecordLayout {
     /// Appends NULL for a value that is missing or does not convert, or follows the column's rule for errors: false
     /// skips the row.
     func appendNothing(
-        _ slot: Int, _ instance: RecordInstance, to row: RowWriter, found: String?, _ converter: ValueConverter
+        _ slot: Int, _ instance: RecordInstance, to row: some ValueSink, found: String?, _ converter: ValueConverter
     ) throws -> Bool {
         let column = slots[slot].column
         let isWanted = isKey[slot] || column.isRequired
@@ -136,6 +164,7 @@ extension RecordLayout {
                 expected: found != nil
                     ? converter.expectation
                     : "the \(isKey[slot] ? "key" : "required value") is missing"
+                        + (column.isDerived ? ", its expression gives NULL" : "")
                         + (path.isEmpty ? "" : ", nothing is found at '\(path)'"))
         }
     }

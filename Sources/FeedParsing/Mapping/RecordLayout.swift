@@ -16,6 +16,8 @@ package final class RecordLayout {
         case relation(Int)
         /// The number of the enclosing record of another table.
         case record(RecordLayout)
+        /// The result of an expression over the record's other values.
+        case expression
         /// The same for every record of a response; nil for NULL.
         case given(String?)
     }
@@ -39,6 +41,8 @@ package final class RecordLayout {
     /// A value that a row holds, in the order of the row's shape.
     enum Value {
         case slot(Int, ValueConverter)
+        /// A result of the layout's expressions, with the slot of its column, which stays empty.
+        case derived(Int, slot: Int, ValueConverter)
         case fixed(Constant)
         case fact(String?)
         /// The record's own number.
@@ -96,6 +100,8 @@ package final class RecordLayout {
         }
     }
     var rows: [Row] = []
+    /// The derived columns and the filter; nil where there are none.
+    var expressions: RecordExpressions?
     /// True for each slot of the key, which every record must fill.
     var isKey: [Bool] = []
     /// Slots whose value may come from above the record's element, or after that element has ended.

@@ -188,6 +188,7 @@ struct ValueConverter: Sendable {
 
 /// A receiver of the values of a row.
 protocol ValueSink: AnyObject {
+    func appendNull()
     func append(_ value: Int64)
     func append(_ value: Double)
     func append(text: UnsafeRawBufferPointer)
@@ -198,6 +199,7 @@ extension RowWriter: ValueSink {}
 
 /// Discards values: for a test of whether a value converts.
 private final class ProbeSink: ValueSink {
+    func appendNull() {}
     func append(_ value: Int64) {}
     func append(_ value: Double) {}
     func append(text: UnsafeRawBufferPointer) {}
@@ -207,6 +209,7 @@ private final class ProbeSink: ValueSink {
 /// A value as text, or the bytes of a blob.
 private final class TextSink: ValueSink {
     var data = Data()
+    func appendNull() { data = Data() }
     func append(_ value: Int64) { data = Data(String(value).utf8) }
     func append(_ value: Double) { data = Data(String(value).utf8) }
     func append(text: UnsafeRawBufferPointer) { data = Data(text) }

@@ -36,7 +36,12 @@ package struct StoreMove {
     }
 
     private func move(_ reader: any TransferReader, _ writer: any TransferWriter) throws -> StoreMoveReport {
-        let requests = try reader.requests()
+        // The files of kept bodies stay beside the old store.
+        let requests = try reader.requests().map { request in
+            var request = request
+            request.state.bodies = []
+            return request
+        }
         let plan = try plan(for: requests, reader, writer)
         var report = StoreMoveReport()
         var digests: [TransferDigest] = []

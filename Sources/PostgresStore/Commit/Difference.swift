@@ -2,9 +2,9 @@ import FeedStaging
 import FeedStores
 
 /// The staged rows of a part that are new or differ from the store's.
-struct Difference {
+struct Difference: CountedDifference {
     /// The definition of the merge's table in which they are noted.
-    static let columns = "id bigint NOT NULL, row bigint NOT NULL, is_new boolean NOT NULL"
+    static let columns = "id bigint NOT NULL, row bigint NOT NULL, is_new boolean NOT NULL, is_back boolean"
 
     var part: StagedStack.Part
     /// The store's table, as SQL names it.
@@ -14,7 +14,12 @@ struct Difference {
     /// A suffix that tells the merge's tables for this difference from those for others of the same table.
     var suffix: String
     var new: Int
+    /// Rows that the store has, and that differ or are marked as gone.
     var updated: Int
+    /// Those of the updated rows that are marked as gone: `is_back` is true of them.
+    var back = 0
+    /// Rows that were marked as gone and no longer are, where rows are compared whole.
+    var takenBack = 0
 
     var table: StagingTable { part.table }
 

@@ -17,7 +17,15 @@ extension Merge {
                 guard
                     let missing = try missingRows(of: entry.table, entry.mirror.rows, within: entry.mirror.within)
                 else { return }
-                counts += try deleteWhenPossible(missing)
+                if let gone = try goneColumn(of: entry.table) {
+                    if retention.marksLate(entry.table.name, of: stack) {
+                        try postpone(missing)
+                    } else {
+                        counts += try mark(missing, as: gone)
+                    }
+                } else {
+                    counts += try deleteWhenPossible(missing)
+                }
             }
         }
     }
@@ -63,8 +71,9 @@ extension Merge {
         var conditions = try scope.enumerated().map { index, entry in
             "m.\(try table.needed(entry.key).name.sqlIdentifier) = $\(index + 1)"
         }
+        if let gone = try goneColumn(of: table) { conditions.append("m.\(gone) IS NULL") }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
-        conditions += try isNotStaged(table)
+        conditions += try isNotExpired(table, mirrored.scope) + isNotStaged(table)
         if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(

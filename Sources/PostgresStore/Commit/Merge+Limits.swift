@@ -26,7 +26,9 @@ extension Merge {
         let conditions = try scope.enumerated().map { index, entry in
             "\(try table.needed(entry.key).sql) = $\(index + 1)"
         }
+        let isThere = try goneColumn(of: table).map { ["\($0) IS NULL"] } ?? []
         return try connection.execute(
-            "SELECT count(*) FROM \(table.sql)\(conditions.whereClause)", scope.map { .text($0.value) })[0].int(0) ?? 0
+            "SELECT count(*) FROM \(table.sql)\((conditions + isThere).whereClause)", scope.map { .text($0.value) })[0]
+            .int(0) ?? 0
     }
 }

@@ -17,8 +17,12 @@ extension Merge {
         guard onChange != nil else { return }
         let table = difference.table
         let details = try details(of: table.table.name)
+        if difference.back > 0 {
+            let values = table.allColumns.map { "s." + $0.name.sqlIdentifier }.joined(separator: ", ")
+            try tell(table, .insert, sql: "SELECT \(values) FROM \(difference.rows) WHERE d.is_back ORDER BY d.id")
+        }
         let columns = try (table.identityColumns + table.valueColumns).map { try details.needed($0) }
-        let rows = "\(difference.storedRows) WHERE NOT d.is_new"
+        let rows = "\(difference.storedRows) WHERE NOT d.is_new AND NOT d.is_back"
         try tellUpdates(
             table.table.name, columns, key: table.keyColumns,
             before: "SELECT d.id, true, \(columns.list("m")) FROM \(rows)",

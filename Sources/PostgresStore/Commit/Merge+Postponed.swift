@@ -55,7 +55,9 @@ extension Merge {
         try keepRowsThatAreStaged(missing)
         let before = progress.tablesTakenFrom
         progress.tablesTakenFrom = []
-        progress.counts += try delete(missing, told: missing)
+        progress.counts +=
+            try goneColumn(of: missing.table).map { try mark(missing, as: $0, told: missing) }
+            ?? delete(missing, told: missing)
         progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
         progress.tablesTakenFrom.formUnion(before)
         return true

@@ -83,6 +83,12 @@ extension Merge {
         let isFound = reference.lookups.compactMap { lookup in
             lookup.column.map { "t.\($0.sqlIdentifier) = s.\(lookup.staged.sqlIdentifier)" }
         }.joined(separator: " AND ")
+        // A row that is there rather than one that is gone.
+        let isGone = try goneColumn(of: details(of: reference.target.name)).map { "t.\($0) IS NOT NULL, " } ?? ""
+        let foundGone = try goneColumn(of: details(of: reference.target.name)).map { gone in
+            // It gives way to one that this stack has brought.
+            " OR EXISTS (SELECT 1 FROM \(target) g WHERE g.\(key) = s.\(column) AND g.\(gone) IS NOT NULL)"
+        }
         guard !reference.findsOneRow else {
             try connection.execute(
                 """
@@ -96,7 +102,8 @@ extension Merge {
             """
             UPDATE \(part.table.staged) AS r SET \(column) = f.id FROM (
                 SELECT DISTINCT ON (row) s.\(StagingTable.row) AS row, t.\(key) AS id
-                FROM \(part.table.staged) s JOIN \(target) t ON \(isFound) WHERE \(open) ORDER BY row, id) f
+                FROM \(part.table.staged) s JOIN \(target) t ON \(isFound) WHERE (\(open)\(foundGone ?? ""))
+                ORDER BY row, \(isGone)id) f
             WHERE r.\(StagingTable.row) = f.row
             """)
     }

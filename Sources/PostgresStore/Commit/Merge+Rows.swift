@@ -29,10 +29,9 @@ extension Merge {
                 details(of: difference.table.table.name), from: difference.storedRows + " WHERE NOT d.is_new")
         }
         for difference in differences {
-            let unchanged = difference.part.counts.rows - difference.new - difference.updated
-            counts.unchanged += unchanged
-            progress.changes.add(
-                inserted: difference.new, updated: difference.updated, unchanged: unchanged, of: difference.part)
+            counts.inserted += difference.takenBack
+            counts.unchanged += difference.unchanged
+            progress.changes.add(difference.counts, of: difference.part)
         }
         // A known row may come to refer to a new one of its own table, which then has to be there.
         if let table = parts.first?.table.table.name, try details(of: table).refersToItself {
@@ -82,13 +81,18 @@ extension Merge {
         let stored = try stored(part.table)
         let suffix = number == 0 ? "" : "_\(number)"
         let name = try workTable("difference" + suffix, Difference.columns)
-        let differing = try connection.execute("INSERT INTO \(name) (id, row, is_new) " + differenceSQL(part))
+        let takenBack = try takeBackWholeRows(part.table)
+        let differing = try connection.execute("INSERT INTO \(name) (id, row, is_new, is_back) " + differenceSQL(part))
             .affectedRows
         guard differing > 0 else {
-            return Difference(part: part, stored: stored, name: name, suffix: suffix, new: 0, updated: 0)
+            return Difference(
+                part: part, stored: stored, name: name, suffix: suffix, new: 0, updated: 0, takenBack: takenBack)
         }
         let new = try count("\(name) WHERE is_new")
-        return Difference(part: part, stored: stored, name: name, suffix: suffix, new: new, updated: differing - new)
+        let back = try goneColumn(of: part.table) == nil ? 0 : count("\(name) WHERE is_back")
+        return Difference(
+            part: part, stored: stored, name: name, suffix: suffix, new: new, updated: differing - new, back: back,
+            takenBack: takenBack)
     }
 
     /// Returns a query for the staged rows that are new or differ: a number in their order, their row numbers, and
@@ -100,7 +104,7 @@ extension Merge {
         let id = part.isSorted ? row : "row_number() OVER (ORDER BY \(row))"
         guard case .key = table.identity else {
             return """
-                SELECT \(id), \(row), true FROM \(table.staged) s
+                SELECT \(id), \(row), true, false FROM \(table.staged) s
                 WHERE NOT EXISTS (SELECT 1 FROM \(try stored(table)) m WHERE \(try isSameRow(table, "m", "s")))
                 """
         }
@@ -110,8 +114,10 @@ extension Merge {
             let details = try details(of: table.table.name)
             differs += try table.valueColumns.map { try details.needed($0).differs("s", from: "m") }
         }
+        let isBack = try goneColumn(of: table).map { "m.\($0) IS NOT NULL" }
+        differs += isBack.map { [$0] } ?? []
         return """
-            SELECT \(id), \(row), \(isNew) FROM \(table.staged) s
+            SELECT \(id), \(row), \(isNew), \(isBack ?? "false") FROM \(table.staged) s
             LEFT JOIN \(try stored(table)) m ON \(table.matches("m", "s")) WHERE \(differs.joinedConditions("OR"))
             """
     }
@@ -148,24 +154,27 @@ extension Merge {
     private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
         let table = difference.table
         let details = try details(of: table.table.name)
-        let columns = table.valueColumns
+        let columns = difference.updatedColumns
         let taken = try rowsTakenAlong(withUpdateOf: details, columns: columns, difference)
         for rows in taken { try keep(rows) }
         let tellTaken = try tellTaken(taken)
-        let assignments = columns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" }.joined(separator: ", ")
+        let cleared = try goneColumn(of: table).map { ["\($0) = NULL"] } ?? []
+        let assignments = (columns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" } + cleared).joined(separator: ", ")
         // The journal gets the key as the store has it.
         let statement = """
             UPDATE \(details.sql) AS m SET \(assignments) FROM \(difference.rows)
             WHERE NOT d.is_new AND \(table.matches("m", "s"))
-            RETURNING \(journalKey(of: table, details, "m")) AS key, d.id
+            RETURNING \(journalKey(of: table, details, "m")) AS key, d.id, d.is_back
             """
         let updated = try makingRoom(in: table, for: remaining) {
-            try journaled(statement, table.table.name, "update", order: "id")
+            try journaled(
+                statement, table.table.name, "update", order: "id", isBack: difference.back > 0 ? "is_back" : nil)
         }
         try noteNewKeys(difference)
         try tellTaken()
         var counts = try note(taken)
-        counts.updated += updated
+        counts.updated += updated - difference.back
+        counts.inserted += difference.back
         // Children that were merged before have been changed along with their parents. They are merged again.
         for rows in taken where try count(rows.name) > 0 { progress.tablesTakenFromLate.insert(rows.table.name) }
         return counts

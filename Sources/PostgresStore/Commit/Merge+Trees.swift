@@ -55,8 +55,12 @@ extension Merge {
         }
         let distinct = try connection.execute("SELECT count(DISTINCT id) FROM \(tree(table))")[0].int(0) ?? 0
         part.counts.replaced = part.counts.rows - distinct
+        if let gone = try goneColumn(of: table) {
+            counts.inserted += try takeBack(
+                table, gone, from: "\(try self.stored(table)) m JOIN \(tree(table)) t ON t.id = m.\(key(of: table))")
+        }
         counts.unchanged = distinct - counts.inserted
-        progress.changes.add(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
+        progress.changes.add(counts, of: part)
         return counts
     }
 

@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
@@ -43,7 +44,8 @@ extension Merge {
                     continue
                 }
             }
-            throw error
+            guard let hint = retention.hint(on: table.table) else { throw error }
+            throw StoreError(refused: error, in: table.table.name, hint: hint)
         }
     }
 
@@ -61,7 +63,9 @@ extension Merge {
     /// them.
     private func parkPostponedRows(of table: TableDetails) throws -> Bool {
         // A row that is located by its place would not be found again.
-        guard let postponed = progress.postponed[table.name], !table.isLocatedByPlace else { return false }
+        // Nor do rows that are to be marked as gone lose their values.
+        guard let postponed = progress.postponed[table.name], !table.isLocatedByPlace, try goneColumn(of: table) == nil
+        else { return false }
         let referred = table.referringKeys.flatMap(\.targets)
         let kept = Set((referred + table.primaryKey).map { $0.lowercased() })
         let unique = table.uniqueColumns.subtracting(kept)

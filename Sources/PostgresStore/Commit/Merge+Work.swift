@@ -20,16 +20,21 @@ extension Merge {
     ///
     /// - Parameters:
     ///   - order: the returned column by which they are journaled.
+    ///   - isBack: a returned column that is true of rows that are journaled as inserted.
     ///   - statement: a further part of the WITH clause, which reads the returned rows as `changed`.
     /// - Returns: the number of changed rows.
     func journaled(
-        _ change: String, _ table: String, _ operation: String, order: String? = nil, besides statement: String = ""
+        _ change: String, _ table: String, _ operation: String, order: String? = nil, isBack: String? = nil,
+        besides statement: String = ""
     ) throws -> Int {
-        try connection.execute(
+        let operation =
+            isBack.map { "CASE WHEN \($0) THEN 'insert' ELSE \(operation.postgresLiteral) END" }
+            ?? operation.postgresLiteral
+        return try connection.execute(
             """
             WITH changed AS (\(change))\(statement)
             INSERT INTO tributary_change (run, "table", key, operation)
-            SELECT \(run), \(table.postgresLiteral), key, \(operation.postgresLiteral)
+            SELECT \(run), \(table.postgresLiteral), key, \(operation)
             FROM changed\(order.map { " ORDER BY " + $0 } ?? "")
             """
         ).affectedRows

@@ -26,12 +26,15 @@ struct Merge {
     var keepsHistory = false
     /// Rows that are to be deleted, whatever is staged.
     var removals: [Removal] = []
+    /// What becomes of rows that the feed no longer has.
+    let retention: Retention
     let progress = MergeProgress()
     let tables: MergeTables
 
     init(
         connection: PostgresConnection, run: Int64, stack: StagedStack, store: PostgresStore,
-        mirrors: [MirroredRows], claims: ClaimWatch? = nil, onChange: ((PlannedChange) throws -> Void)? = nil
+        mirrors: [MirroredRows], claims: ClaimWatch? = nil, retention: Retention = Retention(),
+        onChange: ((PlannedChange) throws -> Void)? = nil
     ) {
         self.connection = connection
         self.run = run
@@ -40,6 +43,7 @@ struct Merge {
         self.mirrors = mirrors
         self.claims = claims
         self.onChange = onChange
+        self.retention = retention
         tables = MergeTables(connection, store.tableDetails)
     }
 
@@ -86,7 +90,8 @@ struct Merge {
         let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
             try details(of: part.table.table.name)
         }
-        return try tables.withChildren(staged + mirrors.compactMap { try tables.table($0.table) })
+        let others = mirrors.map(\.table) + retention.writtenTables
+        return try tables.withChildren(staged + others.compactMap { try tables.table($0) })
     }
 
     // MARK: - The merge
@@ -97,8 +102,10 @@ struct Merge {
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         try connection.execute("SET CONSTRAINTS ALL DEFERRED")
+        try retention.check(stack)
         let parts = try orderedParts()
         try checkCircles(parts)
+        counts += try skipExpiredRows()
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
@@ -132,6 +139,7 @@ struct Merge {
         }
         // They have been counted before.
         progress.changes = changes
+        counts += try deleteExpiredRows()
         _ = try refusing(in: nil) { try connection.execute("SET CONSTRAINTS ALL IMMEDIATE") }
         try writeHistory()
         return counts

@@ -10,12 +10,13 @@ extension PostgresStore {
     /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
     package func plan(
         _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
-        limits: [ScopedRows: ChangeLimits], source: String,
+        limits: [ScopedRows: ChangeLimits], retention: Retention, source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try planning { transaction in
             try transaction.merge(
-                stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, onChange: onChange)
+                stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, retention: retention,
+                onChange: onChange)
         }
     }
 

@@ -25,7 +25,8 @@ struct StackTransaction {
         let run = try ledger.drawRun(of: commit.report)
         let watch = ClaimWatch(claims)
         var merge = Merge(
-            connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch)
+            connection: connection, run: run.id, stack: stack, store: store, mirrors: commit.mirrors, claims: watch,
+            retention: commit.retention)
         merge.keepsHistory = commit.keepsHistory
         try lock(merge)
         // The copy, or the wait for the tables, may have taken longer than the lease.
@@ -36,6 +37,7 @@ struct StackTransaction {
         // If a table has no rows at all, the rows that its requests stand for are gone.
         let bereft = try claims.bereft(by: merge.stack)
         commit.report.counts = try merge.execute()
+        commit.report.skipped += commit.report.counts.skipped
         try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
         let widened = try watch.widen(&commit, strays: merge.strays())
         commit.report.seconds = seconds()
@@ -67,11 +69,13 @@ struct StackTransaction {
     /// - Parameter source: the source whose claims are checked against those of others; nil if none are.
     func merge(
         _ stack: StagedStack, mirrors: [MirroredRows], of source: String?, check: Commit.MirrorCheck?,
-        limits: [ScopedRows: ChangeLimits] = [:], onChange: ((PlannedChange) throws -> Void)?
+        limits: [ScopedRows: ChangeLimits] = [:], retention: Retention = Retention(),
+        onChange: ((PlannedChange) throws -> Void)?
     ) throws -> MergeCounts {
         try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         let merge = Merge(
-            connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
+            connection: connection, run: 0, stack: stack, store: store, mirrors: mirrors, retention: retention,
+            onChange: onChange)
         try lock(merge)
         guard let source else { return try merge.execute() }
         _ = try claims.rivals(of: source, stack.mirrored(and: mirrors), check: check)

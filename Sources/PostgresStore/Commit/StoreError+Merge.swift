@@ -20,7 +20,8 @@ extension StoreError {
     /// - Parameters:
     ///   - table: nil where the server alone knows it.
     ///   - isCircle: true for a foreign key around a circle of tables, which no order of statements satisfies.
-    init(refused error: PostgresError, in table: String?, isCircle: Bool = false) {
+    ///   - hint: what to do about it.
+    init(refused error: PostgresError, in table: String?, isCircle: Bool = false, hint: String = "") {
         var message = error.message
         if let detail = error.detail { message += "; " + detail }
         if isCircle, let constraint = error.constraint {
@@ -28,6 +29,7 @@ extension StoreError {
                 "; its rows and those that they refer to refer to each other: declare the foreign key '\(constraint)' "
                 + "DEFERRABLE, so that it is checked at the end of the commit"
         }
+        message += hint
         self.init(.constraint, (table ?? error.table).map { "table '\($0)': \(message)" } ?? message)
     }
 }

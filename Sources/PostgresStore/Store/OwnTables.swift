@@ -108,11 +108,58 @@ enum OwnTables {
             "CREATE TABLE tributary_acceptance (source text PRIMARY KEY, until timestamptz NOT NULL)"
         ),
         (
+            "tributary.bodies",
+            """
+            ALTER TABLE tributary_request ADD COLUMN bodies text;
+            ALTER TABLE tributary_run ADD COLUMN kind text;
+            """
+        ),
+        (
+            "tributary.hook",
+            """
+            ALTER TABLE tributary_source ADD COLUMN held boolean NOT NULL DEFAULT false,
+                ADD COLUMN failing_since timestamptz;
+            UPDATE tributary_source SET failing_since = last_run WHERE failures > 0;
+            CREATE INDEX tributary_source_failing_since ON tributary_source (failing_since)
+                WHERE failing_since IS NOT NULL;
+            ALTER TABLE tributary_run ADD COLUMN held boolean NOT NULL DEFAULT false,
+                ADD COLUMN failing_since timestamptz,
+                ADD COLUMN first_change bigint,
+                ADD COLUMN last_change bigint,
+                ADD COLUMN transaction xid8 NOT NULL DEFAULT pg_current_xact_id();
+            CREATE INDEX tributary_run_transaction ON tributary_run (transaction, id);
+            UPDATE tributary_run r SET first_change = c.first, last_change = c.last
+            FROM (SELECT run, min(id) AS first, max(id) AS last FROM tributary_change GROUP BY run) c
+            WHERE c.run = r.id;
+            COMMENT ON COLUMN tributary_run.first_change IS
+                'the run''s part of the journal is among the ids from first_change to last_change';
+            CREATE TABLE tributary_hook (
+                name text PRIMARY KEY,
+                run bigint NOT NULL,
+                step bigint NOT NULL DEFAULT 0,
+                delivered_at timestamptz,
+                attempts bigint NOT NULL DEFAULT 0,
+                next_attempt timestamptz,
+                error text,
+                gone text,
+                transaction xid8 NOT NULL DEFAULT pg_current_xact_id(),
+                holder text,
+                held_until timestamptz
+            );
+            CREATE TABLE tributary_hook_source (
+                hook text NOT NULL,
+                source text NOT NULL,
+                failing boolean NOT NULL,
+                held boolean NOT NULL,
+                PRIMARY KEY (hook, source)
+            );
+            """
+        ),
+        (
             "tributary.history",
             """
             ALTER TABLE tributary_run ADD COLUMN history boolean NOT NULL DEFAULT false;
             ALTER TABLE tributary_run ADD COLUMN restored bigint;
-            ALTER TABLE tributary_run ADD COLUMN note text;
             ALTER TABLE tributary_source ADD COLUMN undone text;
             """
         ),

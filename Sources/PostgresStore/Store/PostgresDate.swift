@@ -6,7 +6,7 @@ import PostgresClient
 /// Points in time in Tributary's own tables: `timestamptz`, to the millisecond, as SQLite's store keeps them.
 enum PostgresDate {
     /// The columns of `tributary_source` that hold a point in time.
-    static let columns: Set<String> = ["last_run", "last_commit", "next_due", "asked_until"]
+    static let columns: Set<String> = ["last_run", "last_commit", "next_due", "asked_until", "failing_since"]
 
     /// Returns an expression that ``PostgresRow/date(_:)`` reads.
     static func sql(_ column: String) -> String { "extract(epoch FROM \(column))" }

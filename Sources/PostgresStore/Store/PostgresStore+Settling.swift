@@ -69,6 +69,8 @@ struct RecordedRun: Sendable {
     var transaction: String
     var source: String
     var startedAt: Date
+    /// The first id that a row of its part of the journal can have; nil for a run that merges nothing.
+    var firstChange: Int64?
 }
 
 extension SQLState {

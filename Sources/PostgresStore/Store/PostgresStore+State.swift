@@ -91,7 +91,11 @@ extension PostgresStore {
         try await writeInGroup { [leases] connection in
             try Ledger(connection: connection, leases: leases).checkLease(of: source)
             try connection.execute(
-                "UPDATE tributary_source SET outcome = $1, error = $2, note = $3 WHERE source = $4",
+                """
+                UPDATE tributary_source SET outcome = $1, error = $2, note = $3,
+                    failing_since = coalesce(failing_since, date_trunc('milliseconds', clock_timestamp()))
+                WHERE source = $4
+                """,
                 [.text(RunOutcome.discarded.rawValue), .text(error.storable), .text(note.storable), .text(source)])
             return nil
         }
@@ -126,6 +130,16 @@ extension PostgresStore {
         }
     }
 
+    /// Returns true where the next commit of a source may delete and update any number of rows.
+    package func isAccepted(_ source: String, at now: Date) throws -> Bool {
+        try ask { connection in
+            try !connection.execute(
+                "SELECT 1 FROM tributary_acceptance WHERE source = $1 AND until > $2",
+                [.text(source), PostgresDate.value(now)]
+            ).isEmpty
+        }
+    }
+
     /// Makes sources that are switched off due when they are switched on again, even if they were gone.
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }
@@ -156,7 +170,7 @@ extension PostgresStore {
             try connection.execute(
                 "SELECT \(RunReport.postgresColumns) FROM tributary_run \(filter) ORDER BY id DESC LIMIT $1",
                 [.integer(Int64(limit))] + (source.map { [.text($0)] } ?? [])
-            ).map(RunReport.init)
+            ).map { try RunReport($0) }
         }
     }
 

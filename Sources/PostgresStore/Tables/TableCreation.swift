@@ -61,6 +61,11 @@ struct TableCreation {
         for columns in definition.indexes where !definition.keyBegins(with: columns) {
             try connection.execute("CREATE INDEX ON \(name) (\(columns.map(definition.spelling).sqlList))")
         }
+        if let gone = definition.gone, !definition.presentIndex.isEmpty {
+            try connection.execute(
+                "CREATE INDEX ON \(name) (\(definition.presentIndex.map(definition.spelling).sqlList)) "
+                    + "WHERE \(gone.sqlIdentifier) IS NULL")
+        }
     }
 
     private func add(_ columns: [TableSchema.Column], to table: TableDetails) throws {

@@ -7,13 +7,13 @@ import GRDB
 /// What a transaction writes to Tributary's own tables.
 extension Database {
     /// Writes everything that a run leaves apart from its rows.
-    func write(_ commit: Commit) throws {
+    ///
+    /// - Parameter changes: the ids of its part of the journal; nil where it has changed nothing.
+    func write(_ commit: Commit, changes: ClosedRange<Int64>? = nil) throws {
         let report = commit.report
-        try report.write(self)
+        try report.write(self, changes: changes)
         if commit.keepsHistory {
-            try execute(
-                cached: "UPDATE main.tributary_run SET history = 1, restored = ? WHERE id = ?",
-                [commit.restoredRun, lastInsertedRowID])
+            try execute(cached: "UPDATE main.tributary_run SET history = 1 WHERE id = ?", [lastInsertedRowID])
         }
         try commit.state.write(self)
         if let host = commit.busyHost {
@@ -77,12 +77,19 @@ extension Database {
         }
     }
 
-    /// Deletes old runs and their part of the journal, a bounded number each time.
+    /// Returns the id of the journal's last row; 0 where there is none.
+    func lastChange() throws -> Int64 {
+        try Int64.fetchOne(cachedStatement(sql: "SELECT max(id) FROM main.tributary_change")) ?? 0
+    }
+
+    /// Deletes old runs and their part of the journal, a bounded number each time. The last of each stays, as SQLite
+    /// would give its id a second time, and who has read so far would take what comes for what was.
     private func forgetRuns(before date: Date, changes: Int) throws {
         try execute(
             cached: """
                 DELETE FROM main.tributary_run WHERE id IN (
                     SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
+                AND id < (SELECT max(id) FROM main.tributary_run)
                 """, [StoreDate.text(date)])
         let oldest = try cachedStatement(
             sql: """
@@ -93,6 +100,9 @@ extension Database {
         let start: Int64 = row[0]
         let first: Int64 = row[1]
         try execute(
-            cached: "DELETE FROM main.tributary_change WHERE id < ? AND run < ?", [start + Int64(changes), first])
+            cached: """
+                DELETE FROM main.tributary_change
+                WHERE id < ? AND run < ? AND id < (SELECT max(id) FROM main.tributary_change)
+                """, [start + Int64(changes), first])
     }
 }

@@ -29,7 +29,15 @@ extension Merge {
             guard
                 let missing = try missingRows(of: entry.info, entry.mirror.rows, within: entry.mirror.within)
             else { return }
-            counts += try deleteWhenPossible(missing)
+            if let gone = goneColumn(of: entry.info.name) {
+                if retention.marksLate(entry.info.name, of: stack) {
+                    try postpone(missing)
+                } else {
+                    counts += try mark(missing, as: gone)
+                }
+            } else {
+                counts += try deleteWhenPossible(missing)
+            }
         }
     }
 
@@ -46,19 +54,31 @@ extension Merge {
     ) throws -> ChangedRows? {
         let located = ChangedRows.located(table)
         let scope = mirrored.scope.sorted { $0.key < $1.key }
+        if let gone = retention.goneColumn(of: table.name) { try retention.check(table, has: gone) }
         let conditions =
             try scope.map { "m.\($0.key.sqlIdentifier) = ?" }
+            + (goneColumn(of: table.name).map { ["m.\($0) IS NULL"] } ?? [])
             + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
-            + isNotStaged(table) + (within.map { [isChildOfStagedParent($0)] } ?? [])
+            + isNotExpired(table, mirrored.scope) + isNotStaged(table)
+            + (within.map { [isChildOfStagedParent($0)] } ?? [])
         let missing = try workTable(
             "missing_\(located.count)", "\(located.joined(separator: ", ")), key")
-        try db.execute(
-            cached: """
-                INSERT INTO \(missing) SELECT \(table.locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
-                FROM main.\(table.name.sqlIdentifier) m\(conditions.whereClause)
-                """, StatementArguments(scope.map(\.value)))
+        try execute(
+            """
+            INSERT INTO \(missing) SELECT \(table.locator.map { "m." + $0 }.joined(separator: ", ")), \(table.journalKey("m", among: stack))
+            FROM main.\(table.name.sqlIdentifier) m\(conditions.whereClause)
+            """, StatementArguments(scope.map(\.value)))
         progress.changes.add(deleted: db.changesCount, of: ScopedRows(table: mirrored.table, scope: mirrored.scope))
         return db.changesCount > 0 ? ChangedRows(table: table, change: .delete, name: missing) : nil
+    }
+
+    /// Keeps a statement prepared, unless it names the time of the commit.
+    private func execute(_ statement: String, _ arguments: StatementArguments) throws {
+        if retention.expiries.isEmpty {
+            try db.execute(cached: statement, arguments)
+        } else {
+            try db.execute(sql: statement, arguments: arguments)
+        }
     }
 
     /// Returns conditions that a row of the store, `m`, is not staged for its table, whichever request it came with.
@@ -140,7 +160,7 @@ extension Merge {
     /// Deletes rows, and journals the rows deleted along with them.
     ///
     /// - Parameter told: the rows that have been reported already.
-    private func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
+    func delete(_ missing: ChangedRows, told: ChangedRows? = nil) throws -> MergeCounts {
         let taken = try rowsTakenAlong(with: missing)
         for rows in taken.isEmpty ? [missing] : taken { try keep(rows) }
         let tellUpdated = try tellTaken(taken.isEmpty ? [missing] : taken, besides: told)
@@ -216,7 +236,8 @@ extension Merge {
         try keepRowsThatAreStaged(missing)
         let before = progress.tablesTakenFrom
         progress.tablesTakenFrom = []
-        progress.counts += try delete(missing, told: missing)
+        progress.counts +=
+            try goneColumn(of: table).map { try mark(missing, as: $0, told: missing) } ?? delete(missing, told: missing)
         progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
         progress.tablesTakenFrom.formUnion(before)
         return true

@@ -22,7 +22,8 @@ extension Merge {
 
     private func count(_ rows: ScopedRows) throws -> Int {
         let scope = rows.scope.sorted { $0.key < $1.key }
-        let conditions = scope.map { "\($0.key.sqlIdentifier) = ?" }.whereClause
+        let isThere = goneColumn(of: rows.table).map { ["\($0) IS NULL"] } ?? []
+        let conditions = (scope.map { "\($0.key.sqlIdentifier) = ?" } + isThere).whereClause
         return try Int.fetchOne(
             db, sql: "SELECT count(*) FROM main.\(rows.table.sqlIdentifier)\(conditions)",
             arguments: StatementArguments(scope.map(\.value))) ?? 0

@@ -18,12 +18,19 @@ extension Merge {
     func tellUpdates(_ difference: Difference) throws {
         guard let onChange else { return }
         let table = difference.table
+        if difference.back > 0 {
+            let values = table.allColumns.map { "s." + $0.name.sqlIdentifier }.joined(separator: ", ")
+            try tell(table, .insert, sql: "SELECT \(values) FROM \(difference.rows) WHERE d.is_back ORDER BY d.id")
+        }
         let names = table.identityColumns + table.valueColumns
         // In one query, the columns of a wide table would be more than SQLite returns.
         func values(_ alias: String) throws -> RowCursor {
             let columns = names.map { "\(alias).\($0.sqlIdentifier)" }.joined(separator: ", ")
             return try Row.fetchCursor(
-                db, sql: "SELECT \(columns) FROM \(difference.storedRows) WHERE NOT d.is_new ORDER BY d.id")
+                db,
+                sql:
+                    "SELECT \(columns) FROM \(difference.storedRows) WHERE NOT d.is_new AND NOT d.is_back ORDER BY d.id"
+            )
         }
         let new = try values("s")
         let old = try values("m")

@@ -92,6 +92,8 @@ extension Merge {
         var source = target
         var names = reference.lookups.compactMap { $0.column?.sqlIdentifier }
         var key = reference.targetKey.sqlIdentifier
+        // Of several rows, one that is not gone.
+        let gone = goneColumn(of: reference.target.name)
         if reference.copiesTarget {
             source = "\(stack.schema).lookup"
             let found = names.joined(separator: ", ")
@@ -100,17 +102,24 @@ extension Merge {
                 sql: """
                     DROP TABLE IF EXISTS \(source);
                     CREATE TABLE \(source) (id, \(names.joined(separator: ", ")));
-                    INSERT INTO \(source) SELECT \(key), \(found) FROM \(target) ORDER BY \(key) DESC;
+                    INSERT INTO \(source) SELECT \(key), \(found) FROM \(target) ORDER BY \(gone.map { $0 + " IS NOT NULL, " } ?? "")\(key) DESC;
                     CREATE INDEX \(source)_values ON lookup (\(names.joined(separator: ", ")))
                     """)
             key = "id"
         }
+        // One that is gone gives way to one that this stack has brought.
+        let isGone = gone.map { gone in
+            " OR EXISTS (SELECT 1 FROM \(target) g WHERE g.\(reference.targetKey.sqlIdentifier) = s.\(column) "
+                + "AND g.\(gone) IS NOT NULL)"
+        }
+        let isOpen = "(s.\(column) IS NULL\(isGone ?? ""))"
         let condition = zip(names, reference.lookups).map { "t.\($0) = s.\($1.staged.sqlIdentifier)" }
+        let order = reference.copiesTarget ? "" : gone.map { " ORDER BY t.\($0) IS NOT NULL" } ?? ""
         try db.execute(
             cached: """
                 UPDATE \(stage) AS s SET \(column) = (
-                    SELECT t.\(key) FROM \(source) t WHERE \(condition.joined(separator: " AND ")) LIMIT 1)
-                WHERE s.\(column) IS NULL AND s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
+                    SELECT t.\(key) FROM \(source) t WHERE \(condition.joined(separator: " AND "))\(order) LIMIT 1)
+                WHERE \(isOpen) AND s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
                 """)
     }
 

@@ -49,8 +49,7 @@ extension Merge {
         for level in 0...(try lastLevel(of: table)) {
             try resolveParents(of: table, level)
             try match(table, level, with: stored, where: hasParents(table))
-            let difference = try workTable(
-                "difference", "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER")
+            let difference = try workTable("difference", Difference.columns)
             let identity = table.identityColumns.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")
             try db.execute(
                 cached: """
@@ -76,8 +75,12 @@ extension Merge {
         let ids = try db.cachedStatement(sql: "SELECT count(DISTINCT id) FROM \(tree(table))")
         let distinct = try Int.fetchOne(ids) ?? 0
         part.counts.replaced = part.counts.rows - distinct
+        if let gone = goneColumn(of: table.table.name) {
+            counts.inserted += try takeBack(
+                table, gone, where: "m.\(key(of: table)) IN (SELECT id FROM \(tree(table)))")
+        }
         counts.unchanged = distinct - counts.inserted
-        progress.changes.add(inserted: counts.inserted, unchanged: counts.unchanged, of: part)
+        progress.changes.add(counts, of: part)
         return counts
     }
 

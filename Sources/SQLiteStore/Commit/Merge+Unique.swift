@@ -1,4 +1,6 @@
+import FeedModel
 import FeedStaging
+import FeedStores
 import Foundation
 import GRDB
 
@@ -42,7 +44,9 @@ extension Merge {
                     continue
                 }
             }
-            throw error
+            throw retention.hint(on: table.table).map { hint in
+                StoreError(.constraint, "table '\(table.table.name)': \(error.message ?? error.description)\(hint)")
+            } ?? error
         }
     }
 
@@ -59,7 +63,8 @@ extension Merge {
     /// Gives rows that are to be deleted values that no other row has, except in the columns by which others refer to
     /// them.
     private func parkPostponedRows(of table: TableInfo) throws -> Bool {
-        guard let postponed = progress.postponed[table.name] else { return false }
+        // Rows that are to be marked as gone keep their values.
+        guard let postponed = progress.postponed[table.name], goneColumn(of: table.name) == nil else { return false }
         let referred = try memory.foreignKeys(db).references(to: table.name).flatMap(\.targets)
         let kept = Set((referred + table.primaryKey).map { $0.lowercased() })
         let unique = try uniqueColumns(of: table).subtracting(kept)

@@ -31,14 +31,18 @@ struct Merge {
     var partsWithPlaces: Set<String> = []
     /// Called with each change before it is made.
     var onChange: ((PlannedChange) throws -> Void)?
+    /// What becomes of rows that the feed no longer has.
+    var retention = Retention()
     let progress = MergeProgress()
 
     /// Merges the stack. Its rows are in their staging tables, and stay there.
     func execute() throws -> MergeCounts {
         var counts = MergeCounts()
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
+        try retention.check(stack)
         let parts = stack.partsByReference
         try checkCircles(parts)
+        counts += try skipExpiredRows()
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try prepareReferences(part)
         }
@@ -70,6 +74,7 @@ struct Merge {
         }
         // They have been counted before.
         progress.changes = changes
+        counts += try deleteExpiredRows()
         try writeHistory()
         for table in progress.tablesToEmpty where stack.path == nil { try db.execute(cached: "DELETE FROM \(table)") }
         return counts
@@ -108,10 +113,9 @@ struct Merge {
                 counts.inserted += try insert(
                     difference.part, difference.new, from: difference.rows + " WHERE d.is_new ORDER BY d.id")
             }
-            let unchanged = difference.part.counts.rows - difference.new - difference.updated
-            counts.unchanged += unchanged
-            progress.changes.add(
-                inserted: difference.new, updated: difference.updated, unchanged: unchanged, of: difference.part)
+            counts.inserted += difference.takenBack
+            counts.unchanged += difference.unchanged
+            progress.changes.add(difference.counts, of: difference.part)
         }
         return counts
     }
@@ -133,15 +137,19 @@ struct Merge {
 
     private func difference(of part: StagedStack.Part, number: Int) throws -> Difference {
         let suffix = number == 0 ? "" : "_\(number)"
-        let name = try workTable(
-            "difference" + suffix,
-            "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, target INTEGER")
-        try db.execute(cached: "INSERT INTO \(name) (row, is_new, target) " + differenceSQL(part))
+        let name = try workTable("difference" + suffix, Difference.columns)
+        let takenBack = try takeBackWholeRows(part.table)
+        try db.execute(cached: "INSERT INTO \(name) (row, is_new, target, is_back) " + differenceSQL(part))
         let differing = db.changesCount
-        let new =
-            differing == 0
-            ? 0 : try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(name) WHERE is_new")) ?? 0
-        return Difference(part: part, name: name, suffix: suffix, new: new, updated: differing - new)
+        func count(_ condition: String) throws -> Int {
+            guard differing > 0 else { return 0 }
+            return try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(name) WHERE \(condition)")) ?? 0
+        }
+        let new = try count("is_new")
+        let back = try goneColumn(of: part.table.table.name) == nil ? 0 : count("is_back")
+        return Difference(
+            part: part, name: name, suffix: suffix, new: new, updated: differing - new, back: back, takenBack: takenBack
+        )
     }
 
     /// Returns a query for the staged rows that are new or differ: their row ids, whether they are new, and the row id
@@ -151,13 +159,13 @@ struct Merge {
         guard case .key(let key, _) = table.identity else {
             if table.isIdentifiedByManyColumns {
                 return """
-                    SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
+                    SELECT s.\(StagingTable.row), 1, NULL, 0 FROM \(table.qualifiedName) s
                     WHERE s.\(StagingTable.row) NOT IN (\(table.rowsThatAreInBoth("staged"))) ORDER BY s.\(StagingTable.row)
                     """
             }
             // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
             return """
-                SELECT s.\(StagingTable.row), 1, NULL FROM \(table.qualifiedName) s
+                SELECT s.\(StagingTable.row), 1, NULL, 0 FROM \(table.qualifiedName) s
                 WHERE s.\(StagingTable.row) NOT IN (
                     SELECT k.\(StagingTable.row) FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
                 ) ORDER BY s.\(StagingTable.row)
@@ -170,8 +178,10 @@ struct Merge {
                 "s.\($0) IS NOT m.\($0) COLLATE BINARY"
             }
         }
+        let isBack = goneColumn(of: table.table.name).map { "m.\($0) IS NOT NULL" }
+        differs += isBack.map { [$0] } ?? []
         return """
-            SELECT s.\(StagingTable.row), \(isNew), \(table.table.rowID.map { "m." + $0 } ?? "NULL") FROM \(table.qualifiedName) s
+            SELECT s.\(StagingTable.row), \(isNew), \(table.table.rowID.map { "m." + $0 } ?? "NULL"), \(isBack ?? "0") FROM \(table.qualifiedName) s
             LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
             WHERE \(differs.joinedConditions("OR")) ORDER BY \(order(of: part))
             """
@@ -222,23 +232,27 @@ struct Merge {
     /// - Parameter remaining: this difference, and those of the same table that are to be updated afterwards.
     private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
         let table = difference.table
-        let columns = table.valueColumns.map(\.sqlIdentifier)
+        let columns = difference.updatedColumns.map(\.sqlIdentifier)
         let key = table.identityColumns.map(\.sqlIdentifier)
         let rows = difference.rows + " WHERE NOT d.is_new"
         let taken = try rowsTakenAlong(
-            withUpdateOf: table.table, columns: table.valueColumns, rows: difference.storedRows,
+            withUpdateOf: table.table, columns: difference.updatedColumns, rows: difference.storedRows,
             where: ["NOT d.is_new"])
         for rows in taken { try keep(rows) }
         let tellTaken = try tellTaken(taken)
+        let gone = goneColumn(of: table.table.name).map { [$0] } ?? []
+        let values = columns.map { "s." + $0 } + gone.map { _ in "NULL" }
         let assignment =
-            "SET (\(columns.joined(separator: ", "))) = (SELECT \(columns.map { "s." + $0 }.joined(separator: ", ")) "
+            "SET (\((columns + gone).joined(separator: ", "))) = (SELECT \(values.joined(separator: ", ")) "
         let parksFirst = table.table.hasConflictClause
         // If the key column's collation equates different texts, the journal gets the key as the store has it. It is
         // read before a row id may change.
         let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
-        try writeJournal(
-            table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: "update",
-            from: (isExact ? difference.rows : difference.storedRows) + " WHERE NOT d.is_new ORDER BY d.id")
+        for (operation, condition) in difference.operations {
+            try writeJournal(
+                table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: operation,
+                from: (isExact ? difference.rows : difference.storedRows) + " WHERE \(condition) ORDER BY d.id")
+        }
         let updated: Int
         if let rowID = table.table.rowID {
             // By row id, and from a table that is keyed by it. Whatever statistics the planner has on the store's
@@ -276,7 +290,8 @@ struct Merge {
         try noteNewKeys(difference)
         try tellTaken()
         var counts = try note(taken)
-        counts.updated += updated
+        counts.updated += updated - difference.back
+        counts.inserted += difference.back
         // Children that were merged before have been changed along with their parents. They are merged again.
         for rows in taken {
             let statement = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(rows.name))")

@@ -24,4 +24,11 @@ final class MergeProgress {
     var kept: [String: Merge.KeptRows] = [:]
     /// The merge's own tables that hold whole rows, which can be emptied after the merge.
     var tablesToEmpty: [String] = []
+    private var numbers = 0
+
+    /// Returns a number that no other table of the merge has in its name.
+    func number() -> Int {
+        numbers += 1
+        return numbers
+    }
 }

@@ -68,6 +68,7 @@ extension SQLiteStore {
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
+            let lastChange = try db.lastChange()
             let written = CommitClaims(index: requestIndex, db: db)
             var rivals = try written.rivals(
                 of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
@@ -75,11 +76,13 @@ extension SQLiteStore {
             let claims = ClaimWatch(written)
             let merge = Merge(
                 db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                defersForeignKeys: defersForeignKeys, claims: claims, keepsHistory: commit.keepsHistory)
+                defersForeignKeys: defersForeignKeys, claims: claims, keepsHistory: commit.keepsHistory,
+                retention: commit.retention)
             try stack.writeBatches(db)
             // If a table has no rows at all, the rows that its requests stand for are gone.
             try db.forgetValidators(of: written.bereft(by: stack))
             commit.report.counts = try merge.execute()
+            commit.report.skipped += commit.report.counts.skipped
             try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
             widened = try claims.widen(&commit, strays: merge.strays(claims))
             try stack.removeBatches(db)
@@ -93,7 +96,8 @@ extension SQLiteStore {
             for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
                 commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
             }
-            try db.write(commit)
+            let newest = try db.lastChange()
+            try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
             try db.widenScopes(of: widened)
             if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
             try checkFile()

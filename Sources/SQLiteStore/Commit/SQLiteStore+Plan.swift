@@ -12,7 +12,7 @@ extension SQLiteStore {
     package func plan(
         _ stack: StagedStack, mirrors: [MirroredRows],
         checkMirrors: @escaping Commit.MirrorCheck, limits: [ScopedRows: ChangeLimits],
-        source: String, onChange: @escaping (PlannedChange) throws -> Void
+        retention: Retention, source: String, onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
             var counts = MergeCounts()
@@ -24,7 +24,8 @@ extension SQLiteStore {
                     _ = try CommitClaims(index: requestIndex, db: db).rivals(
                         of: source, stack.mirrored(and: mirrors), check: checkMirrors)
                     let merge = Merge(
-                        db: db, run: 0, stack: stack, memory: memory, mirrors: mirrors, onChange: onChange)
+                        db: db, run: 0, stack: stack, memory: memory, mirrors: mirrors, onChange: onChange,
+                        retention: retention)
                     try stack.writeBatches(db)
                     counts = try merge.execute()
                     try db.checkForeignKeys()

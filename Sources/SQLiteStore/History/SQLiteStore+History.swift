@@ -36,10 +36,12 @@ extension SQLiteStore {
     func undo(_ undo: Undo, seconds: () -> Double, on db: Database) throws -> RunReport {
         var commit = undo.commit
         try whileUndoing(undo, db) { transaction in
+            let lastChange = try db.lastChange()
             let merged = try transaction.execute(run: try db.nextRun())
             commit.report.counts = merged.counts
             commit.report.seconds = seconds()
-            try db.write(commit)
+            let newest = try db.lastChange()
+            try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
             // The rows are no longer those of the feed's versions, nor those that others have sent.
             let written = CommitClaims(index: requestIndex, db: db)
             for table in merged.tables {

@@ -18,7 +18,7 @@ extension SQLiteStore {
         do {
             try pool.read { db in
                 let columns = try db.columns(in: TransferTable.requests).map(\.name)
-                guard columns.contains("schema") else {
+                guard columns.contains("bodies") else {
                     throw StoreError(
                         .unavailable,
                         "the tables of the store \(path) are those of an earlier Tributary; run 'tributary sync' or the daemon "

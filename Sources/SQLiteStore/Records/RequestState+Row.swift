@@ -8,7 +8,7 @@ extension RequestState {
     static func columns(of alias: String) -> String {
         [
             "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to",
-            "moved_times", "schema",
+            "moved_times", "schema", "bodies",
         ].map { "\(alias).\($0)" }.joined(separator: ", ")
     }
 
@@ -21,19 +21,22 @@ extension RequestState {
         movedTo = row[first + 8]
         movedTimes = row[first + 9]
         schema = row[first + 10]
+        bodies = (row[first + 11] as String?)?.split(separator: " ").map(String.init) ?? []
     }
 
     func write(_ db: Database, source: String) throws {
         try db.execute(
             cached: """
                 INSERT OR REPLACE INTO main.tributary_request
-                (source, key, etag, last_modified, fingerprint, tables, sync, scope, digest, moved_to, moved_times, schema)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (source, key, etag, last_modified, fingerprint, tables, sync, scope, digest, moved_to, moved_times, schema,
+                 bodies)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             [
                 source, key, validators.etag, validators.lastModified, fingerprint,
                 try JSONText.encode(tables.sorted()), sync.rawValue, try scopeText(),
                 digest, movedTo, movedTimes, schema,
+                bodies.isEmpty ? nil : bodies.joined(separator: " "),
             ])
     }
 

@@ -16,21 +16,27 @@ extension RunReport {
             number: row["id"], source: row["source"], outcome: RunOutcome(rawValue: row["outcome"]) ?? .discarded,
             startedAt: StoreDate.date(row["started_at"]) ?? .distantPast, seconds: row["seconds"], counts: counts,
             skipped: row["skipped"], bytes: row["bytes"], error: row["error"],
-            note: row["note"], requests: JSONText.decode(row["requests"]) ?? [])
+            requests: JSONText.decode(row["requests"]) ?? [])
+        restoredRun = row["restored"]
+        kind = (row["kind"] as String?).flatMap(RunKind.init)
+        isHeld = row["held"]
+        failingSince = StoreDate.date(row["failing_since"])
     }
 
-    func write(_ db: Database) throws {
+    /// - Parameter changes: the ids of its part of the journal; nil where it has changed nothing.
+    func write(_ db: Database, changes: ClosedRange<Int64>?) throws {
         try db.execute(
             cached: """
                 INSERT INTO main.tributary_run
                 (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
-                 seconds, error, note, requests)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 seconds, error, requests, kind, held, failing_since, first_change, last_change, restored)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             [
                 source, StoreDate.text(startedAt), StoreDate.text(startedAt + seconds), outcome.rawValue,
                 counts.inserted, counts.updated, counts.deleted, counts.unchanged, counts.replaced, skipped, bytes,
-                seconds, error, note, try JSONText.encode(requests),
+                seconds, error, try JSONText.encode(requests), kind?.rawValue, isHeld, failingSince.map(StoreDate.text),
+                changes?.lowerBound, changes?.upperBound, restoredRun,
             ])
     }
 }

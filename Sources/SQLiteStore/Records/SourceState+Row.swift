@@ -13,7 +13,7 @@ extension SourceState {
 
     static let names = [
         "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-        "asked_until", "declared", "attempts", "undone",
+        "asked_until", "declared", "attempts", "held", "failing_since", "undone",
     ]
     static var columnCount: Int { names.count }
 
@@ -27,7 +27,9 @@ extension SourceState {
         askedUntil = StoreDate.date(row[10])
         declared = row[11]
         attempts = row[12]
-        undone = row[13]
+        isHeldBack = row[13]
+        failingSince = StoreDate.date(row[14])
+        undone = row[15]
     }
 
     func write(_ db: Database) throws {
@@ -37,7 +39,7 @@ extension SourceState {
                 source, outcome?.rawValue, lastRun.map(StoreDate.text), lastCommit.map(StoreDate.text),
                 nextDue.map(StoreDate.text), failures, error, note, gone, wait, askedUntil.map(StoreDate.text),
                 declared,
-                attempts, undone,
+                attempts, isHeldBack, failingSince.map(StoreDate.text), undone,
             ])
     }
 

@@ -2,6 +2,15 @@ import GRDB
 
 /// Tributary's own tables in the main store. Users query them; the README documents them.
 enum OwnTables {
+    /// False where the tables are there, and lack something.
+    static func areUpToDate(_ db: Database) throws -> Bool {
+        var migrator = DatabaseMigrator()
+        register(in: &migrator)
+        // A program may have migrations of its own in the same file.
+        return try migrator.hasCompletedMigrations(db)
+            || migrator.appliedIdentifiers(db).isDisjoint(with: migrator.migrations)
+    }
+
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("tributary.1") { db in
             try db.execute(
@@ -84,12 +93,52 @@ enum OwnTables {
                     CREATE TABLE tributary_acceptance (source TEXT PRIMARY KEY NOT NULL, until TEXT NOT NULL) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("tributary.bodies") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_request ADD COLUMN bodies TEXT;
+                    ALTER TABLE tributary_run ADD COLUMN kind TEXT;
+                    """)
+        }
+        migrator.registerMigration("tributary.hook") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_source ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE tributary_source ADD COLUMN failing_since TEXT;
+                    UPDATE tributary_source SET failing_since = last_run WHERE failures > 0;
+                    CREATE INDEX tributary_source_failing_since ON tributary_source (failing_since)
+                    WHERE failing_since IS NOT NULL;
+                    ALTER TABLE tributary_run ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE tributary_run ADD COLUMN failing_since TEXT;
+                    ALTER TABLE tributary_run ADD COLUMN first_change INTEGER;
+                    ALTER TABLE tributary_run ADD COLUMN last_change INTEGER;
+                    UPDATE tributary_run SET first_change = c.first, last_change = c.last
+                    FROM (SELECT run, min(id) AS first, max(id) AS last FROM tributary_change GROUP BY run) c
+                    WHERE c.run = tributary_run.id;
+                    CREATE TABLE tributary_hook (
+                        name TEXT PRIMARY KEY NOT NULL,
+                        run INTEGER NOT NULL,
+                        step INTEGER NOT NULL DEFAULT 0,
+                        delivered_at TEXT,
+                        attempts INTEGER NOT NULL DEFAULT 0,
+                        next_attempt TEXT,
+                        error TEXT,
+                        gone TEXT
+                    ) WITHOUT ROWID;
+                    CREATE TABLE tributary_hook_source (
+                        hook TEXT NOT NULL,
+                        source TEXT NOT NULL,
+                        failing INTEGER NOT NULL,
+                        held INTEGER NOT NULL,
+                        PRIMARY KEY (hook, source)
+                    ) WITHOUT ROWID;
+                    """)
+        }
         migrator.registerMigration("tributary.history") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE tributary_run ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
                     ALTER TABLE tributary_run ADD COLUMN restored INTEGER;
-                    ALTER TABLE tributary_run ADD COLUMN note TEXT;
                     ALTER TABLE tributary_source ADD COLUMN undone TEXT;
                     """)
         }

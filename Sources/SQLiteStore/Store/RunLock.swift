@@ -30,6 +30,12 @@ final class RunLock: SourceClaim {
         try self.init(storePath: storePath, name: "\u{0}schema", waits: true)
     }
 
+    /// - Returns: nil while somebody else delivers what the hook is told.
+    convenience init?(hook name: String, storePath: String) throws {
+        // No source can have this name.
+        try self.init(storePath: storePath, name: "\u{0}hook " + name, waits: false)
+    }
+
     private init?(storePath: String, name: String, waits: Bool) throws {
         position = off_t(truncatingIfNeeded: Self.position(of: name))
         let path = storePath + "-lock"

@@ -25,10 +25,10 @@ extension SQLiteStore {
         let file = resolved(path)
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
         let isBeside = file.deletingLastPathComponent().path == own.deletingLastPathComponent().path
-        let suffixes = ["", "-wal", "-shm", "-journal", "-lock", "-daemon", "-work"]
+        let suffixes = ["", "-wal", "-shm", "-journal", "-lock", "-daemon", "-work", "-bodies"]
         return target.path == own.path
             || isBeside && suffixes.contains { file.lastPathComponent == own.lastPathComponent + $0 }
-            || target.path.hasPrefix(own.path + "-work/")
+            || ["-work/", "-bodies/"].contains { target.path.hasPrefix(own.path + $0) }
     }
 
     /// Creates a file that is a complete copy of the store, or leaves an existing file as it is.

@@ -80,7 +80,10 @@ extension SQLiteStore {
     package func noteHold(_ source: String, error: String, note: String) async throws {
         try await writeInGroup { db in
             try db.execute(
-                cached: "UPDATE main.tributary_source SET outcome = ?, error = ?, note = ? WHERE source = ?",
+                cached: """
+                    UPDATE main.tributary_source SET outcome = ?, error = ?, note = ?,
+                    failing_since = coalesce(failing_since, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) WHERE source = ?
+                    """,
                 [RunOutcome.discarded.rawValue, error, note, source])
         }
     }
@@ -112,6 +115,15 @@ extension SQLiteStore {
                     sql: "INSERT OR REPLACE INTO tributary_acceptance VALUES (?, ?)",
                     arguments: [source, StoreDate.text(end)])
             }
+        }
+    }
+
+    /// Returns true where the next commit of a source may delete and update any number of rows.
+    package func isAccepted(_ source: String, at now: Date) throws -> Bool {
+        try pool.read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM tributary_acceptance WHERE source = ? AND until > ?)",
+                arguments: [source, StoreDate.text(now)]) == true
         }
     }
 

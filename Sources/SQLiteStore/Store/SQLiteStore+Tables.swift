@@ -225,6 +225,13 @@ extension Database {
                 let list = columns.map(\.sqlIdentifier).joined(separator: ", ")
                 try execute(sql: "CREATE INDEX IF NOT EXISTS \(index) ON \(name) (\(list))")
             }
+            if let gone = definition.gone, !definition.presentIndex.isEmpty {
+                let list = definition.presentIndex.map(\.sqlIdentifier).joined(separator: ", ")
+                try execute(
+                    sql:
+                        "CREATE INDEX IF NOT EXISTS \("\(definition.name)_present".sqlIdentifier) ON \(name) (\(list)) "
+                        + "WHERE \(gone.sqlIdentifier) IS NULL")
+            }
             return
         }
         for column in definition.columns where info.column(column.name) == nil {

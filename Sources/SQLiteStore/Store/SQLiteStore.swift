@@ -4,6 +4,7 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 package import GRDB
+import Synchronization
 
 /// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
 ///
@@ -22,6 +23,8 @@ package final class SQLiteStore: MainStore {
     private let files: StoreFiles
     private let groupCommit = GroupCommit()
     private let patience = LockPatience()
+    /// The rights to deliver what hooks are told that this process has, by the hooks' names.
+    let hookLocks = Mutex<[String: RunLock]>([:])
 
     /// A reader for queries and for GRDB observations, which fire at every commit that changes the observed rows.
     package var reader: any DatabaseReader { pool }
@@ -103,6 +106,12 @@ package final class SQLiteStore: MainStore {
             pool = try DatabasePool(path: path, configuration: configuration)
             states = try Self.openStates(path, patience)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
+            guard try pool.read(OwnTables.areUpToDate) else {
+                throw StoreError(
+                    .unavailable,
+                    "the tables of the store \(path) are those of an earlier Tributary; run 'tributary sync' or the daemon "
+                        + "once, which brings them up to date")
+            }
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
         }
@@ -204,6 +213,13 @@ package final class SQLiteStore: MainStore {
                 let lock = try RunLock(store: self, source: source)
             else { continue }
             ScratchDatabase.removeFile(at: ScratchDatabase.path(of: source, in: workFolder))
+            lock.unlock()
+        }
+        for file in files {
+            guard let source = ScratchBody.source(of: file), let lock = try RunLock(store: self, source: source) else {
+                continue
+            }
+            unlink(workFolder + "/" + file)
             lock.unlock()
         }
     }

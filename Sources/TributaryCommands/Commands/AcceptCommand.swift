@@ -8,7 +8,8 @@ struct AcceptCommand: ProgramCommand {
         commandName: "accept", abstract: "Let sources delete or change more rows than allowed, once.",
         discussion: """
             A commit that would delete or change a larger part of a table's rows than 'max_deleted' and 'max_changed' \
-            allow is discarded. What is accepted is let through once, within a day. A running daemon refreshes it at once.
+            allow is discarded. What is accepted is let through once, within a day. A running daemon refreshes it at once. \
+            Where bodies are kept (keep_bodies), what was held back is committed, and not fetched again.
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -39,6 +39,9 @@ struct CheckCommand: ProgramCommand {
             result.sources = configuration.sources.count
             result.requests = configuration.sources.reduce(0) { $0 + $1.requests.count }
             (result.problems, result.notes) = try storeProblems(program, configuration)
+            let searchPath = ProcessInfo.processInfo.environment["PATH"]
+            result.problems += configuration.locating(
+                configuration.hooks.compactMap { $0.programProblem(file: configuration.file, searchPath: searchPath) })
             result.problems = result.problems.map(configuration.redactor.redact)
         } catch let error as ConfigurationError {
             result.problems = error.problems.map(\.description)
@@ -87,7 +90,9 @@ struct CheckCommand: ProgramCommand {
                 var found = try request.differences(from: store, file: configuration.file)
                 found += try request.scopeProblems(
                     in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
-                if found.isEmpty { notes.formUnion(try request.notes(on: store, file: configuration.file)) }
+                if found.isEmpty {
+                    notes.formUnion(try request.notes(on: store, file: configuration.file, parsers: program.parsers))
+                }
                 problems += found
             }
             // A query may name tables that the first run creates.
@@ -107,8 +112,15 @@ struct CheckCommand: ProgramCommand {
             in: configuration, parsers: program.parsers, comparison: store.comparison(of:columns:))
         return (
             configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
-            configuration.locating(notes.sorted())
+            try configuration.locating(notes.sorted()) + undeclared(in: store, configuration)
         )
+    }
+
+    /// Returns notes on sources that are in a store alone.
+    private static func undeclared(
+        in store: (any MainStore)?, _ configuration: TributaryConfiguration
+    ) throws -> [String] {
+        try configuration.undeclaredSources(among: store?.sourceStates() ?? [:]).map(TributaryConfiguration.undeclared)
     }
 
     /// Tries the schema and the declarations on an empty store in a folder of its own.
@@ -141,12 +153,13 @@ struct CheckCommand: ProgramCommand {
             var notes: Set<String> = []
             for request in configuration.sources.flatMap(\.requests) where problems.isEmpty {
                 for store in [store as any MainStore, existing].compactMap(\.self) {
-                    notes.formUnion(try request.notes(on: store, file: configuration.file))
+                    notes.formUnion(
+                        try request.notes(on: store, file: configuration.file, parsers: program.parsers))
                 }
             }
             return (
                 configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
-                configuration.locating(notes.sorted())
+                try configuration.locating(notes.sorted()) + undeclared(in: existing, configuration)
             )
         } catch let error as StoreError {
             return (["\(configuration.file): store.schema: \(error)"], [])

@@ -26,19 +26,24 @@ struct HistoryCommand: ProgramCommand {
     private struct Entry: Encodable {
         var report: RunReport
 
-        enum Key: String, CodingKey { case run, started_at, note }
+        enum Key: String, CodingKey { case run, started_at, restored }
 
         func encode(to encoder: any Encoder) throws {
             try report.encode(to: encoder)
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(report.number, forKey: .run)
             try container.encode(report.startedAt, forKey: .started_at)
-            try container.encode(report.note, forKey: .note)
+            try container.encode(report.restoredRun, forKey: .restored)
         }
     }
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above 0") }
+    }
+
+    private static func outcome(_ run: RunReport) -> String {
+        guard let kind = run.kind else { return run.outcome.rawValue }
+        return "\(run.outcome.rawValue) (\(kind.rawValue)\(run.restoredRun.map { " to \($0)" } ?? ""))"
     }
 
     func run(_ program: Program) async throws {
@@ -54,14 +59,13 @@ struct HistoryCommand: ProgramCommand {
         let now = Date()
         var table = TextTable([
             ("RUN", .right), ("SOURCE", .left), ("STARTED", .left), ("OUTCOME", .left), ("INSERTED", .right),
-            ("UPDATED", .right),
-            ("DELETED", .right), ("UNCHANGED", .right), ("BYTES", .right), ("TIME", .right),
+            ("UPDATED", .right), ("DELETED", .right), ("UNCHANGED", .right), ("BYTES", .right), ("TIME", .right),
         ])
         for run in runs {
             table.add([
                 .init(run.number.map(String.init) ?? ""), .init(run.source),
                 .init(RelativeTime.text(run.startedAt, now: now)),
-                .init(run.outcome.rawValue, Figures.color(run.outcome)), .init("\(run.counts.inserted)"),
+                .init(Self.outcome(run), Figures.color(run.outcome)), .init("\(run.counts.inserted)"),
                 .init("\(run.counts.updated)"), .init("\(run.counts.deleted)"), .init("\(run.counts.unchanged)"),
                 .init(Figures.bytes(run.bytes)), .init(Figures.seconds(run.seconds)),
             ])
@@ -70,7 +74,6 @@ struct HistoryCommand: ProgramCommand {
         Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
             Terminal.print(line)
-            if let note = run.note { Terminal.print("    " + note) }
             if let error = run.error { Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }

@@ -3,11 +3,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
-import GRDB
-import Logging
-import Synchronization
 import TributaryEngine
-import TributaryStores
 
 struct PlanCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
@@ -37,42 +33,15 @@ struct PlanCommand: ProgramCommand {
     var json = false
 
     func run(_ program: Program) async throws {
-        var configuration = try program.configuration(options)
+        let configuration = try program.configuration(options)
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let bodies = try files(for: declaration)
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "tributary-plan-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        if try isPrepared(declaration, configuration, program) {
-            configuration.schemaPath = nil
-            configuration.schemaAfterPath = nil
-        } else {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let copy = folder.appendingPathComponent("store.sqlite").path
-            if try configuration.hasStore() { try configuration.openExistingStore()?.copy(nil, to: copy) }
-            configuration.store = .file(copy)
+        let full = full
+        try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json).run(program) {
+            (service, onChange) async throws in
+            try await service.plan(declaration, bodies: bodies, ignoresValidators: full, onChange: onChange)
         }
-        let report = Mutex(PlanReport(limit: limit))
-        let plan: StackPlan
-        do {
-            let service = try program.service(
-                configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
-            plan = try await service.plan(declaration, bodies: bodies, ignoresValidators: full) { change in
-                report.withLock { $0.add(change) }
-            }
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw Failure.failed("\(source): the run would be discarded: \(configuration.redactor.redact("\(error)"))")
-        }
-        let finished = report.withLock { $0 }
-        if json {
-            Terminal.print(try JSONOutput.line(PlanOutput(source: source, plan: plan, report: finished)))
-        } else {
-            for line in finished.lines(plan, on: Terminal()) { Terminal.print(line) }
-        }
-        if plan.differs { throw ExitCode(2) }
     }
 
     /// Returns the URLs of the files that `--body` gives, by the requests' keys.
@@ -92,14 +61,5 @@ struct PlanCommand: ProgramCommand {
             files[parts[0]] = URL(fileURLWithPath: parts[1]).absoluteURL.absoluteString
         }
         return files
-    }
-
-    /// Returns true if the store exists, with every table that the source writes.
-    private func isPrepared(
-        _ source: SourceDeclaration, _ configuration: TributaryConfiguration, _ program: Program
-    ) throws -> Bool {
-        guard try configuration.hasStore(), let store = try configuration.openExistingStore() else { return false }
-        defer { try? store.close() }
-        return try source.requests.allSatisfy { try $0.isPrepared(in: store, parsers: program.parsers) }
     }
 }

@@ -22,9 +22,13 @@ struct StatusCommand: ProgramCommand {
         var state: SourceState
         /// The daemons, where several may share the store.
         var daemons: SharedDaemons?
+        /// False where the source is in the store alone.
+        var isDeclared = true
 
         enum Key: String, CodingKey {
-            case source, outcome, last_run, last_commit, next_due, failures, error, note, daemon, runner
+            case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner,
+                held,
+                failing_since
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -37,9 +41,25 @@ struct StatusCommand: ProgramCommand {
             try container.encode(state.failures, forKey: .failures)
             try container.encode(state.error, forKey: .error)
             try container.encode(state.note, forKey: .note)
+            if !isDeclared { try container.encode(false, forKey: .declared) }
+            try container.encode(state.isHeldBack, forKey: .held)
+            try container.encode(state.failingSince, forKey: .failing_since)
             guard let daemons else { return }
             try container.encode(daemons.owner(of: state.source), forKey: .daemon)
             try container.encode(daemons.runner(of: state.source), forKey: .runner)
+        }
+    }
+
+    /// An element of the array: sources come first, then hooks.
+    private enum Element: Encodable {
+        case source(Entry)
+        case hook(HookStatus)
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .source(let entry): try entry.encode(to: encoder)
+            case .hook(let status): try status.encode(to: encoder)
+            }
         }
     }
 
@@ -51,7 +71,14 @@ struct StatusCommand: ProgramCommand {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         let states = shown.map { stored[$0.name] ?? SourceState(source: $0.name) }
-        if json { return Terminal.print(try JSONOutput.line(states.map { Entry(state: $0, daemons: daemons) })) }
+        let others = sources.isEmpty ? configuration.undeclaredSources(among: stored) : []
+        let hooks = try sources.isEmpty ? hooks(configuration, store) : []
+        if json {
+            let entries =
+                states.map { Entry(state: $0, daemons: daemons) }
+                + others.compactMap { stored[$0] }.map { Entry(state: $0, daemons: daemons, isDeclared: false) }
+            return Terminal.print(try JSONOutput.line(entries.map(Element.source) + hooks.map(Element.hook)))
+        }
 
         let terminal = Terminal()
         let now = Date()
@@ -62,7 +89,10 @@ struct StatusCommand: ProgramCommand {
             ] + (daemons == nil ? [] : [("DAEMON", .left)]))
         for (source, state) in zip(shown, states) {
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
-            let outcome = state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
+            let outcome =
+                state.isHeldBack
+                ? TextTable.Cell("held back", .red)
+                : state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
             let due =
                 source.isEnabled
                 ? (state.gone != nil
@@ -81,11 +111,33 @@ struct StatusCommand: ProgramCommand {
             if let note = state.note { Terminal.print("    " + terminal.colored(note, .yellow)) }
             if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
         }
+        for source in others {
+            Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source), .yellow))
+        }
+        show(hooks, on: terminal, now: now)
         let isDaemonRunning = DaemonFolder(configuration)?.isDaemonRunning ?? (daemons?.records.isEmpty == false)
         if let daemons, isDaemonRunning { Terminal.print("Daemons: " + daemons.summary(now: now)) }
         if !isDaemonRunning {
             Terminal.print(
                 terminal.colored("No daemon runs: what is due waits for `run`, or for `sync`.", .yellow))
+        }
+    }
+
+    private func hooks(_ configuration: TributaryConfiguration, _ store: (any MainStore)?) throws -> [HookStatus] {
+        guard !configuration.hooks.isEmpty else { return [] }
+        let states = try store?.hookStates() ?? [:]
+        return try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
+    }
+
+    private func show(_ hooks: [HookStatus], on terminal: Terminal, now: Date) {
+        guard !hooks.isEmpty else { return }
+        var table = TextTable(HookStatus.headings)
+        for hook in hooks { table.add(hook.cells(now: now)) }
+        let lines = table.lines(on: terminal)
+        Terminal.print("\n" + lines[0])
+        for (line, hook) in zip(lines.dropFirst(), hooks) {
+            Terminal.print(line)
+            if let error = hook.state?.error { Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }
 }

@@ -15,6 +15,11 @@ struct StoreReader {
         try configuration.openExistingStore()?.runs(of: source, failed: failed, limit: limit) ?? []
     }
 
+    /// Returns the states of a source's requests, by their keys. Tables of an earlier version are brought up to date before.
+    func requests(of source: String) throws -> [String: RequestState] {
+        try configuration.openExistingStore(isWritten: true)?.states(of: source).requests ?? [:]
+    }
+
     /// - Throws: ``Failure`` where there is no store yet, in which nothing can be deleted.
     func accept(_ sources: [String], until end: Date) throws {
         guard let store = try configuration.openExistingStore(isWritten: true) else {

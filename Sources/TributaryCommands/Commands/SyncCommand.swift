@@ -51,7 +51,7 @@ struct SyncCommand: ProgramCommand {
         guard reports.allSatisfy({ $0.outcome != .discarded && $0.outcome != .cancelled }) else { throw ExitCode(1) }
     }
 
-    private static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> String {
+    static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> String {
         let name = report.source.padding(toLength: max(nameWidth, report.source.count), withPad: " ", startingAt: 0)
         let outcome = report.outcome.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
         return

@@ -48,7 +48,8 @@ struct UndoCommand: ProgramCommand {
             let report = try await undo.run(history: configuration.history.seconds)
             if json { return Terminal.print(try JSONOutput.line(report)) }
             Terminal.print(
-                "\(source): \(report.note ?? ""): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))")
+                "\(source): back to run \(report.restoredRun ?? 0): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"
+            )
             return Terminal.print("\(source) is held; `tributary release \(source)` takes its feed as it is")
         }
         let found = Mutex(PlanReport(limit: limit))

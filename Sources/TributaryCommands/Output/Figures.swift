@@ -45,7 +45,8 @@ enum Figures {
     static func summary(_ report: RunReport, now: Date) -> String {
         switch report.outcome {
         case .committed:
-            return "\(changes(report)) (\(bytes(report.bytes)) in \(seconds(report.seconds)))"
+            let kind = report.kind.map { "\($0.rawValue): " } ?? ""
+            return kind + "\(changes(report)) (\(bytes(report.bytes)) in \(seconds(report.seconds)))"
         case .unchanged:
             return "nothing new on the server (\(seconds(report.seconds)))"
         case .fresh:

@@ -13,6 +13,7 @@ extension RequestDeclaration {
         case .parser(let name):
             guard let parser = parsers[name] else { return }
             if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
+            try store.prepareTables(marks(on: parser.tables, in: store, file: file))
             if let window, !parser.tables.isEmpty,
                 try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
             {
@@ -20,6 +21,7 @@ extension RequestDeclaration {
             }
         case .mapping(let mapping):
             try store.prepareTables(definitions(mapping, file: file))
+            try store.prepareTables(marks(on: mapping.namedTables, in: store, file: file))
             try store.checkReferences(mapping.references(file: file))
         case .mirrored, .captures:
             break
@@ -34,7 +36,7 @@ extension RequestDeclaration {
     package func scopeProblems(
         in store: any MainStore, _ existing: (any MainStore)?, file: String, source: String, parsers: ParserRegistry
     ) throws -> [String] {
-        guard !scope.isEmpty || window != nil else { return [] }
+        guard !scope.isEmpty || window != nil || retainsRows else { return [] }
         var tables: [String]
         switch content {
         case .parser: tables = parsers.tables(of: content).sorted()
@@ -59,7 +61,11 @@ extension RequestDeclaration {
                 "\(file): sources.\(source): no table that request '\(key)' writes has the column '\(window)', which 'window' "
                     + "names")
         }
-        return problems
+        return try problems
+            + expiryProblems(of: tables, file: file, source: source) { table in
+                let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
+                return isThere ? existing ?? store : store
+            }
     }
 
     /// Tries the query of `for_each` on a store that has the stack's tables.
@@ -83,11 +89,19 @@ extension RequestDeclaration {
     package func isPrepared(in store: any MainStore, parsers: ParserRegistry) throws -> Bool {
         if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
             return try store.isPrepared(schema: parser.schema, tables: parser.tables)
+                && store.isPrepared(for: marks(on: parser.tables, in: store, file: ""))
         }
         guard case .mapping(let mapping) = content else {
             return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty
         }
-        return try store.isPrepared(for: definitions(mapping, file: ""))
+        return try store.isPrepared(
+            for: definitions(mapping, file: "") + marks(on: mapping.namedTables, in: store, file: ""))
+    }
+
+    /// Returns the schemas that the request's mapping gives its tables.
+    func schemas(file: String) -> [TableSchema] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return definitions(mapping, file: file)
     }
 
     /// Returns the differences between the tables of an existing store and the mapping.
@@ -97,30 +111,50 @@ extension RequestDeclaration {
     }
 
     /// Returns notes on what is valid but may be unintended: references without a foreign key in an existing table.
-    package func notes(on store: any MainStore, file: String) throws -> [String] {
-        guard case .mapping(let mapping) = content else { return [] }
-        return try mapping.tables.flatMap { table in
-            try table.columns.compactMap { column in
-                let other: String
-                switch (column.reference, column.origin) {
-                case (let reference?, _): other = reference.table
-                case (_, .parent(let parent)): other = parent
-                default: return nil
+    package func notes(on store: any MainStore, file: String, parsers: ParserRegistry) throws -> [String] {
+        let expiring = try expiryNotes(on: store, file: file, parsers: parsers)
+        guard case .mapping(let mapping) = content else { return expiring }
+        return try expiring
+            + mapping.tables.flatMap { table in
+                try table.columns.compactMap { column in
+                    let other: String
+                    switch (column.reference, column.origin) {
+                    case (let reference?, _): other = reference.table
+                    case (_, .parent(let parent)): other = parent
+                    default: return nil
+                    }
+                    if try store.refers(column.name, of: table.table, to: other) { return nil }
+                    return
+                        "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
+                        + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
                 }
-                if try store.refers(column.name, of: table.table, to: other) { return nil }
-                return
-                    "\(file): \(table.place).columns.\(column.name): no foreign key of table '\(table.table)' leads from "
-                    + "'\(column.name)' to '\(other)': the database will not see to it that the row is there"
             }
-        }
     }
 
     private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {
-        mapping.definitions(file: file, scope: scope.keys.sorted()) { sync(of: $0) == .mirror }
+        mapping.definitions(
+            file: file, scope: scope.keys.sorted(), mirrors: { sync(of: $0) == .mirror }, gone: { goneColumn(of: $0) },
+            expiry: { expiry(of: $0)?.column }, keepsHistory: keepsHistory)
+    }
+
+    /// Returns schemas of the columns that mark rows as gone, for existing tables whose other columns no mapping declares.
+    private func marks(on tables: some Sequence<String>, in store: any MainStore, file: String) throws -> [TableSchema]
+    {
+        let marked = tables.compactMap { table in goneColumn(of: table).map { (table: table, gone: $0) } }
+        guard !marked.isEmpty else { return [] }
+        let missing = try Set(store.missingTables(among: Set(marked.map(\.table))))
+        return marked.filter { !missing.contains($0.table) }.map { table, gone in
+            var schema = TableSchema(name: table, columns: [], key: [], place: "\(file): request '\(key)'")
+            schema.mark(gone, mirrorsOf: [])
+            return schema
+        }
     }
 }
 
 extension RequestMapping {
+    /// The tables whose columns are those of the store.
+    fileprivate var namedTables: [String] { tables.filter(\.matchesNames).map(\.table) }
+
     /// Returns the requirements of each reference on the store.
     func references(file: String) -> [ReferenceDefinition] {
         tables.flatMap { table in

@@ -16,6 +16,7 @@ final class BodyReader {
     private var start: [UInt8]? = []
     private let isDeclaredJSON: Bool
     private var hash: SHA256?
+    private let keeper: BodyKeeper?
     /// The most bytes parsed between two checks for cancellation, as a small piece may decompress to a large one.
     private static let stride = 64 << 10
 
@@ -24,10 +25,16 @@ final class BodyReader {
     /// Bytes after decompression.
     package var count: Int { decoder.count }
 
-    /// - Parameter digests: true to compute the body's digest.
-    init(_ response: FeedResponse, parser: any BodyParser, limit: Int, digests: Bool = false) throws {
+    /// - Parameters:
+    ///   - digests: true to compute the body's digest.
+    ///   - keeper: takes the body, too, where it is kept.
+    init(
+        _ response: FeedResponse, parser: any BodyParser, limit: Int, digests: Bool = false,
+        keeper: BodyKeeper? = nil
+    ) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
         self.parser = parser
+        self.keeper = keeper
         let type = response[header: "Content-Type"]?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         isDeclaredJSON = type == "application/json" || type == "text/json" || type.hasSuffix("+json")
         if digests { hash = SHA256() }
@@ -55,6 +62,7 @@ final class BodyReader {
             try Task.checkCancellation()
             let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
             hash?.update(bufferPointer: part)
+            try keeper?.append(part)
             if start != nil {
                 start?.append(contentsOf: part)
                 try decide(isWhole: false)

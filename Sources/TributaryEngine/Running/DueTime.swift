@@ -36,6 +36,22 @@ enum DueTime {
         return state
     }
 
+    /// Returns the state of a source after a replay, which has asked no server: when it is due, and what it failed of,
+    /// stays as it was.
+    static func state(
+        afterReplay outcome: RunOutcome, source: SourceDeclaration, last: SourceState, startedAt: Date, now: Date
+    ) -> SourceState {
+        var state = last
+        state.source = source.name
+        guard outcome.isGood else { return state }
+        state.outcome = outcome
+        state.lastRun = startedAt
+        if outcome == .committed { state.lastCommit = now }
+        // A source that was declared differently is due at once, for the sake of its rows. They are as declared now.
+        if state.failures == 0, state.declared != nil { state.declared = source.identity }
+        return state
+    }
+
     private static func decided(
         _ outcome: RunOutcome, _ error: String?, _ isHeld: Bool, _ source: SourceDeclaration, _ last: SourceState,
         _ startedAt: Date, _ now: Date, _ advice: PollAdvice, _ jitter: Double
@@ -59,10 +75,14 @@ enum DueTime {
             state.failures = 0
             state.error = nil
             state.gone = nil
+            state.failingSince = nil
+            state.isHeldBack = false
         case .discarded:
             state.outcome = outcome
             state.lastRun = startedAt
             state.failures += 1
+            state.failingSince = last.failingSince ?? startedAt
+            state.isHeldBack = isHeld
             let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
             state.nextDue = due
             state.error = error

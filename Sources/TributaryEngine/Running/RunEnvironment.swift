@@ -22,6 +22,8 @@ struct RunEnvironment: Sendable {
     var absences = HostLimiter(limit: 64)
     var busyHosts: BusyHosts
     package var clock: any RunClock
+    /// Where bodies are kept.
+    var bodies: BodyFolder { BodyFolder(path: configuration.bodyFolder) }
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
     /// The attempts that this process has begun.

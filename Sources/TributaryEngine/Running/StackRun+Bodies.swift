@@ -82,7 +82,7 @@ extension StackRun {
         return nil
     }
 
-    private func take(
+    func take(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, known: String?
     ) async throws -> ParsedBody {
         var spool: BodySpool?
@@ -110,6 +110,8 @@ extension StackRun {
         response.source = source.name
         response.request = request.key
         response.isOnlyRequest = source.requests.count == 1
+        let keeper = keepers[index]
+        try keeper?.begin(keptBody(exchange, of: request, index))
         var parser = try factory.makeParser(response, context: context, index: index)
         context.textLimit = request.maxBody
         let mapped = parser as? MappingBodyParser
@@ -118,7 +120,10 @@ extension StackRun {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
         let digests = digest == nil && exchange.response.validators.isEmpty && !request.isUnconditional
-        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody, digests: digests)
+        // A small body may be larger in its file, which is held to the limit, too.
+        let limit = kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
+        let reader = try BodyReader(
+            exchange.response, parser: parser, limit: limit, digests: digests, keeper: keeper)
         defer { results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -132,6 +137,7 @@ extension StackRun {
             }
         }
         try reader.finish()
+        try keeper?.end()
         if notesUnused, let mapped {
             unmatched.elements += mapped.handler.unmatchedElements(request: request.key)
             unmatched.columns += mapped.handler.unmatchedColumns(request: request.key)

@@ -11,25 +11,36 @@ import Synchronization
 extension StackRun {
     func finish() async throws -> RunReport {
         try Task.checkCancellation()
-        guard let context, results.contains(where: { $0.report.outcome == .parsed }) else {
+        let isParsed = results.contains { $0.report.outcome == .parsed }
+        let retention = retention
+        // Rows expire although the feeds are unchanged.
+        guard try isParsed || hasExpiredRows(retention) else {
             self.context?.remove()
             self.context = nil
+            try keepBodies()
             return await record(Ending(outcome: .unchanged))
         }
-        let stack = try context.finish()
-        skipped = context.skippedRows
+        let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        skipped = context?.skippedRows ?? 0
+        try keepBodies()
         let ending = Ending(outcome: .committed)
         var commit = commit(ending)
         commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
         commit.limits = limits
         commit.keepsHistory = source.keepsHistory
+        commit.retention = retention
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
         environment.attempts.end(source.name)
-        context.remove()
+        tidyBodies(ending)
+        context?.remove()
         self.context = nil
         return report
+    }
+
+    func hasExpiredRows(_ retention: Retention) throws -> Bool {
+        try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
     }
 
     /// The tables that the stack's changed requests mirror, with or without rows.
@@ -50,6 +61,14 @@ extension StackRun {
                 limits[ScopedRows(table: table, scope: request.scope)] = request.limits(of: table)
             }
         }
+    }
+
+    /// What becomes of rows that the feeds no longer have, or that are too old.
+    var retention: Retention {
+        let tables = zip(source.requests, results).reduce(into: [:]) { tables, entry in
+            tables[entry.0.key] = (entry.1.state ?? known[entry.0.key])?.tables
+        }
+        return source.retention(at: environment.clock.now()) { tables[$0.key] ?? [] }
     }
 
     var checkMirrors: Commit.MirrorCheck {
@@ -79,6 +98,7 @@ extension StackRun {
         do {
             let report = try await environment.store.commit(commit, seconds: elapsed)
             environment.attempts.end(source.name)
+            tidyBodies(ending)
             return report
         } catch {
             // The caller still gets the report; only the store could not record it.
@@ -99,11 +119,14 @@ extension StackRun {
 
     func commit(_ ending: Ending) -> Commit {
         let now = environment.clock.now()
-        var next = DueTime.state(
-            after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: state,
-            startedAt: startedAt, now: now,
-            advice: advice)
-        next.undone = ending.outcome == .committed ? nil : state.undone
+        var next =
+            isReplay
+            ? DueTime.state(afterReplay: ending.outcome, source: source, last: state, startedAt: startedAt, now: now)
+            : DueTime.state(
+                after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: state,
+                startedAt: startedAt, now: now, advice: advice)
+        // Rows that expire are committed while the feed is the one that was undone.
+        next.undone = undone == nil && ending.outcome == .committed ? nil : state.undone
         if let feed = UndoneFeed(next.undone) {
             next.note = [next.note, feed.note(source.name)].compactMap(\.self).joined(separator: "; ")
         }
@@ -120,6 +143,8 @@ extension StackRun {
         let forgotten = isGood ? known.keys.filter { !keys.contains($0) } : []
         var report = report(ending)
         report.nextDue = next.nextDue
+        report.isHeld = ending.isHeld
+        report.failingSince = isGood ? state.failingSince : next.failingSince
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)
@@ -134,10 +159,12 @@ extension StackRun {
     }
 
     func report(_ ending: Ending) -> RunReport {
-        RunReport(
+        var report = RunReport(
             source: source.name, outcome: ending.outcome, startedAt: startedAt, seconds: elapsed(),
             skipped: skipped,
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
+        report.kind = isReplay ? .replay : nil
+        return report
     }
 
     var elapsed: @Sendable () -> Double {

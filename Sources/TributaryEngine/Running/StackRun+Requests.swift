@@ -30,10 +30,18 @@ extension StackRun {
         // A 304 stages no rows, but a later request may query them.
         let lastThatAsks = source.requests.lastIndex { $0.forEach != nil } ?? -1
         for index in source.requests.indices {
-            try await send(index, conditionally: !mode.ignoresValidators && index > lastThatAsks)
+            try await send(index, conditionally: (undone != nil || !mode.ignoresValidators) && index > lastThatAsks)
         }
         // No deletion is decided on partial data.
-        while let index = try unchangedRequestToRepeat() { try await send(index, conditionally: false) }
+        while let index = try unchangedRequestToRepeat() {
+            guard kept == nil else {
+                throw StackError(
+                    .reference,
+                    "request '\(source.requests[index].key)' was unchanged, and its rows must be fetched again with the others; "
+                        + "the next run does so")
+            }
+            try await send(index, conditionally: false)
+        }
     }
 
     private func unchangedRequestToRepeat() throws -> Int? {
@@ -49,6 +57,7 @@ extension StackRun {
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
+            if let kept { return try await readKept(index, from: kept) }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach) }
             }
@@ -118,7 +127,8 @@ extension StackRun {
         let stored =
             undone.map { $0.state(of: request.key, known[request.key], fingerprint: fingerprint) }
             ?? known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
-        let isConditional = conditionally && !declared.isUnconditional
+        let isConditional = conditionally && !declared.isUnconditional && (undone != nil || hasKeptBody(index))
+        try beginKeeping(index)
         let validators = isConditional ? stored?.validators ?? Validators() : Validators()
         let former =
             declared.references.isEmpty
@@ -166,13 +176,13 @@ extension StackRun {
         try finish(index, records: body.records)
     }
 
-    private func fingerprint(_ request: RequestDeclaration) throws -> String {
+    func fingerprint(_ request: RequestDeclaration) throws -> String {
         request.fingerprint(
             parserVersion: try BodyParserFactory(request: request, environment: environment).version(),
             encryptionKey: environment.configuration.encryptionKey)
     }
 
-    private func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {
+    func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {
         let request = source.requests[index]
         return RequestState(
             key: request.key, validators: Validators(), fingerprint: fingerprint,
@@ -180,7 +190,7 @@ extension StackRun {
             sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
     }
 
-    private func finish(_ index: Int, records: Int) throws {
+    func finish(_ index: Int, records: Int) throws {
         let request = source.requests[index]
         if records == 0, request.mirrors, !request.allowsEmpty {
             throw StackError(
@@ -210,6 +220,7 @@ extension StackRun {
             request.allowsEmpty = true
             return request
         }
+        try beginKeeping(index)
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
         try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
             var sent = 0
@@ -233,14 +244,18 @@ extension StackRun {
                 places.removeFirst()
             }
         }
-        if case .mapping = declared.content, total.records == 0, !requests.isEmpty, !declared.allowsEmpty {
-            throw StackError(
-                .empty,
-                "\(declared.url): none of \(requests.count) responses held a record; mend the mapping, or set "
-                    + "allow_empty = true if that is meant")
-        }
+        try checkRecords(total.records, of: declared, responses: requests.count)
         results[index].state = newState(index, try fingerprint(declared), total)
         try finish(index, records: total.records)
+    }
+
+    /// - Throws: ``StackError`` where none of the responses to a request of many rows held a record.
+    func checkRecords(_ records: Int, of declared: RequestDeclaration, responses: Int) throws {
+        guard case .mapping = declared.content, records == 0, responses > 0, !declared.allowsEmpty else { return }
+        throw StackError(
+            .empty,
+            "\(declared.url): none of \(responses) responses held a record; mend the mapping, or set "
+                + "allow_empty = true if that is meant")
     }
 
     private func head(of request: RequestDeclaration, _ index: Int) async throws -> Exchange {

@@ -44,18 +44,31 @@ actor StackRun {
     /// True if the parts of documents that nothing takes are noted, in `unmatched`.
     var notesUnused = false
     var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
+    /// True where the last kept bodies are read instead of responses.
+    let isReplay: Bool
+    /// True where a replay reads all kept bodies of requests that delete no rows.
+    let readsAllBodies: Bool
+    /// The bodies that are read instead of responses, if any are.
+    var kept: KeptStack?
+    /// Keep what is being parsed, by the requests' positions.
+    var keepers: [Int: BodyKeeper] = [:]
+    /// The names of bodies that count once the run is committed, by the requests' positions.
+    var newBodies: [Int: String] = [:]
     /// The number of records that the declarations said to drop.
     var skipped = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     init(
-        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit()
+        _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit(),
+        isReplay: Bool = false, readsAllBodies: Bool = false
     ) {
         self.permit = permit
         self.source = source
         self.environment = environment
         self.mode = mode
+        self.isReplay = isReplay
+        self.readsAllBodies = readsAllBodies
         executor = RunExecutor(label: "tributary.run.\(source.name)")
         state = SourceState(source: source.name)
     }
@@ -105,16 +118,18 @@ actor StackRun {
     ///
     /// - Parameters:
     ///   - bodies: files to read instead of the requests' responses, by the requests' keys.
+    ///   - known: the states of the requests, where they are not in the store, which may be a copy of its tables.
     ///   - onChange: called with each change.
     /// - Throws: the error for which a run would be discarded.
-    func plan(bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void) async throws
-        -> StackPlan
-    {
+    func plan(
+        bodies: [String: String], replaying known: [String: RequestState]? = nil,
+        onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
         let lock = try await claim()
         defer { lock.unlock() }
         notesUnused = true
         do {
-            return try await planClaimed(bodies: bodies, onChange: onChange)
+            return try await planClaimed(bodies: bodies, known: known, onChange: onChange)
         } catch let error as StoreError {
             throw error
         } catch {
@@ -128,10 +143,11 @@ actor StackRun {
     }
 
     private func planClaimed(
-        bodies: [String: String], onChange: @escaping @Sendable (PlannedChange) throws -> Void
+        bodies: [String: String], known states: [String: RequestState]?,
+        onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
         results = source.requests.map { RequestResult(key: $0.key) }
-        known = try environment.store.states(of: source.name).requests
+        known = try states ?? environment.store.states(of: source.name).requests
         defer { context?.remove() }
         for (key, path) in bodies {
             guard let index = source.requests.firstIndex(where: { $0.key == key }) else { continue }
@@ -144,17 +160,19 @@ actor StackRun {
             source.requests[index].forEach = nil
             known[key] = nil
         }
+        if isReplay { kept = try lastBodies() }
         try await sendRequests()
         var plan = StackPlan()
         plan.requests = results.map(\.report)
         plan.elements = unmatched.elements
         plan.columns = unmatched.columns
-        guard let context else { return plan }
-        let stack = try context.finish()
-        plan.skipped = context.skippedRows
+        let retention = retention
+        guard try context != nil || hasExpiredRows(retention) else { return plan }
+        let stack = try context?.finish() ?? StagedStack.empty
         plan.counts = try environment.store.plan(
-            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, source: source.name, onChange: onChange
-        )
+            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, retention: retention,
+            source: source.name, onChange: onChange)
+        plan.skipped = (context?.skippedRows ?? 0) + plan.counts.skipped
         return plan
     }
 
@@ -165,9 +183,15 @@ actor StackRun {
         let ending: Ending
         do {
             (state, known) = try environment.store.states(of: source.name)
+            if isReplay {
+                kept = try lastBodies()
+                try await sendRequests()
+                return try await finish()
+            }
             let deaths = state.declared == source.identity ? environment.attempts.deaths(before: state) : 0
             if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld { return try await held(after: deaths) }
-            if let due = wait() {
+            kept = try acceptedBodies()
+            if kept == nil, let due = wait() {
                 return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
             }
             undone = UndoneFeed(state.undone)
@@ -181,11 +205,12 @@ actor StackRun {
             try await sendRequests()
             return try await finish()
         } catch {
-            ending = self.ending(with: error)
+            ending = hold(self.ending(with: error))
         }
         context?.remove()
         context = nil
-        return await record(ending)
+        // Without bodies there was no replay, which is for whoever asked for it to know.
+        return isReplay && kept == nil ? report(ending) : await record(ending)
     }
 
     /// Reports a run that could not even claim its source, and so is not recorded. The source is asked again like one

@@ -62,14 +62,13 @@ package struct UndoRun: Sendable {
         new.attempts = 0
         new.outcome = .committed
         new.lastCommit = began
-        let report = RunReport(
-            source: source, outcome: .committed, startedAt: began, note: "undo: back to run \(run)",
-            nextDue: state.nextDue)
+        var report = RunReport(source: source, outcome: .committed, startedAt: began, nextDue: state.nextDue)
+        report.kind = .undo
+        report.restoredRun = run
         var commit = Commit(
             report: report, requests: [], state: new,
             forgetBefore: history > 0 ? began - history : .distantPast)
         commit.keepsHistory = true
-        commit.restoredRun = run
         return Undo(commit, to: run)
     }
 

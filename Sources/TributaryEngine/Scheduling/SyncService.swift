@@ -33,6 +33,7 @@ public final class SyncService: Service {
     private let storeWatch: StoreWatch
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
+    private let hooks: Hooks
 
     /// Prepares the store for the sources; blocks while it does.
     ///
@@ -64,9 +65,11 @@ public final class SyncService: Service {
         let ownership = sharedStore.map { _ in Ownership() }
         daemonEnvironment.ownership = ownership
         storeWatch = StoreWatch(store, clock: clock)
-        let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch] report in
+        hooks = Hooks(environment)
+        let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch, hooks] report in
             continuation.yield(report)
             storeWatch.note(report)
+            hooks.note(report)
         }
         self.scheduler = scheduler
         group =
@@ -80,12 +83,17 @@ public final class SyncService: Service {
 
     /// Refreshes every source when it is due, until the task is cancelled or the service group shuts down.
     public func run() async throws {
+        environment.bodies.removeAll(but: environment.configuration.keepingBodies)
         defer { outcomeContinuation.finish() }
         do {
+            // Before the first run, of which a new hook is told.
+            await hooks.prepare()
             try await cancelWhenGracefulShutdown {
                 async let sharing: Void? = self.group?.run()
+                async let telling: Void = self.hooks.run()
                 try await self.scheduler.run()
                 await sharing
+                await telling
             }
         } catch is CancellationError {
         }
@@ -113,6 +121,7 @@ public final class SyncService: Service {
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
         let reports = Mutex<[RunReport]>([])
         var environment = environment
+        environment.bodies.removeAll(but: configuration.keepingBodies)
         // A forced run of sources by name may try those that are held.
         environment.runsHeld = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { report in
@@ -135,18 +144,39 @@ public final class SyncService: Service {
             }
     }
 
+    /// Makes a run of a source's last kept bodies, without the network, and commits it. For a service that is not running;
+    /// call it once.
+    ///
+    /// - Parameter all: reads all kept bodies of requests that delete no rows, the oldest first.
+    package func replay(_ source: SourceDeclaration, all: Bool = false) async throws -> RunReport {
+        let run = StackRun(source, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
+        let report = await withTaskCancellationHandler {
+            await run.run()
+        } onCancel: {
+            store.stopWaiting()
+        }
+        outcomeContinuation.finish()
+        try await environment.http.shutdown()
+        return report
+    }
+
     /// Does all of a source's run except the commit. For a service that is not running; call it once.
     ///
     /// - Parameters:
     ///   - bodies: URLs of files to read instead of the requests' responses, by the requests' keys.
     ///   - ignoresValidators: fetches everything, changed or not.
+    ///   - all: reads all kept bodies of requests that delete no rows.
+    ///   - replaying: the states of the requests whose last kept bodies are read instead, without the network.
     package func plan(
-        _ source: SourceDeclaration, bodies: [String: String], ignoresValidators: Bool,
+        _ source: SourceDeclaration, bodies: [String: String] = [:], ignoresValidators: Bool = false,
+        replaying known: [String: RequestState]? = nil, all: Bool = false,
         onChange: @escaping @Sendable (PlannedChange) throws -> Void
     ) async throws -> StackPlan {
-        let run = StackRun(source, in: environment, mode: ignoresValidators ? .full : .force)
+        let run = StackRun(
+            source, in: environment, mode: ignoresValidators ? .full : .force, isReplay: known != nil,
+            readsAllBodies: all)
         do {
-            let plan = try await run.plan(bodies: bodies, onChange: onChange)
+            let plan = try await run.plan(bodies: bodies, replaying: known, onChange: onChange)
             try await environment.http.shutdown()
             return plan
         } catch {
@@ -165,7 +195,10 @@ public final class SyncService: Service {
     /// start. Sources declared as before are not disturbed.
     public func reload(_ configuration: TributaryConfiguration) {
         scheduler.reload(configuration)
+        let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
+        DispatchQueue.global().async { bodies.removeAll(but: keeping) }
         group?.reload(configuration)
+        hooks.reload(configuration)
     }
 
     /// Closes the store's connections. The service must not be used afterwards.

@@ -12,11 +12,11 @@ struct RequestRecord: Encodable {
     static let columns = [
         ("key", "text"), ("etag", "text"), ("last_modified", "text"), ("fingerprint", "text"), ("tables", "text[]"),
         ("sync", "text"), ("scope", "jsonb"), ("digest", "text"), ("moved_to", "text"), ("moved_times", "bigint"),
-        ("schema", "text"), ("claim", "bigint"),
+        ("schema", "text"), ("bodies", "text"), ("claim", "bigint"),
     ]
 
     private enum CodingKeys: String, CodingKey {
-        case key, etag, fingerprint, tables, sync, scope, digest, schema, claim
+        case key, etag, fingerprint, tables, sync, scope, digest, schema, bodies, claim
         case lastModified = "last_modified"
         case movedTo = "moved_to"
         case movedTimes = "moved_times"
@@ -35,6 +35,8 @@ struct RequestRecord: Encodable {
         try container.encode(state.movedTo, forKey: .movedTo)
         try container.encode(state.movedTimes, forKey: .movedTimes)
         try container.encode(state.schema, forKey: .schema)
+        try container.encode(
+            state.bodies.isEmpty ? nil : state.bodies.joined(separator: " "), forKey: .bodies)
         try container.encode(claim, forKey: .claim)
     }
 

@@ -7,11 +7,11 @@ extension RequestState {
     static func postgresColumns(of alias: String) -> String {
         [
             "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to",
-            "moved_times", "schema",
+            "moved_times", "schema", "bodies",
         ].map { "\(alias).\($0)" }.joined(separator: ", ")
     }
 
-    static let postgresColumnCount = 11
+    static let postgresColumnCount = 12
 
     init(_ row: PostgresRow, from first: Int) throws {
         self.init(
@@ -23,6 +23,7 @@ extension RequestState {
         movedTo = row.string(first + 8)
         movedTimes = try row.int(first + 9) ?? 0
         schema = row.string(first + 10)
+        bodies = row.string(first + 11)?.split(separator: " ").map(String.init) ?? []
     }
 }
 

@@ -6,12 +6,12 @@ extension SourceState {
     static func postgresColumns(of alias: String) -> String {
         [
             "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
-            "asked_until", "declared", "attempts", "undone",
+            "asked_until", "declared", "attempts", "held", "failing_since", "undone",
         ].map { PostgresDate.columns.contains($0) ? PostgresDate.sql("\(alias).\($0)") : "\(alias).\($0)" }
             .joined(separator: ", ")
     }
 
-    static let postgresColumnCount = 14
+    static let postgresColumnCount = 16
 
     init(_ row: PostgresRow) throws {
         self.init(
@@ -23,6 +23,8 @@ extension SourceState {
         askedUntil = try row.date(10)
         declared = row.string(11)
         attempts = try row.int(12) ?? 0
-        undone = row.string(13)
+        isHeldBack = try row.bool(13) ?? false
+        failingSince = try row.date(14)
+        undone = row.string(15)
     }
 }

@@ -1,0 +1,136 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+
+/// Reads `[hooks.NAME]`.
+struct HookReader {
+    let name: String
+    let table: DeclarationReader
+    let folder: String
+    /// The names of the declared sources.
+    let sources: [String]
+
+    /// The most changed rows that an event may hold.
+    private static let rowLimit = 10_000
+    private static let longestTimeout = Duration.seconds(600)
+
+    func read() -> HookDeclaration? {
+        let events = self.events()
+        let patterns = self.patterns()
+        let after = table.duration("after") ?? .seconds(3600)
+        let rows = table.nonNegativeInteger("rows", upTo: Self.rowLimit) ?? 100
+        let timeout = table.duration("timeout") ?? .seconds(10)
+        if timeout > Self.longestTimeout || timeout == .zero {
+            table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
+        }
+        let receiver = self.receiver()
+        table.finish()
+        guard let receiver, let events else { return nil }
+        return HookDeclaration(
+            name: name, events: events, sources: patterns, after: after, rows: rows, timeout: timeout,
+            receiver: receiver)
+    }
+
+    private func events() -> Set<HookEventKind>? {
+        let names = HookEventKind.declarable.map(\.rawValue)
+        guard let words = table.strings("on") else {
+            if !table.has("on") {
+                table.problems.report(
+                    table.path, "'on' is missing; name what the hook is told of: \(names.joined(separator: ", "))")
+            }
+            return nil
+        }
+        if words.isEmpty { table.report("on", "the hook would never be told of anything") }
+        var events: Set<HookEventKind> = []
+        for (index, word) in words.enumerated() {
+            if let event = HookEventKind.declarable.first(where: { $0.rawValue == word }) {
+                events.insert(event)
+                continue
+            }
+            let nearest = nearestName(to: word, among: names)
+            table.problems.report(
+                table.path.appending("on").appending(index),
+                "'\(word)' is none of \(names.joined(separator: ", "))"
+                    + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+        }
+        return events
+    }
+
+    private func patterns() -> [String] {
+        let patterns = table.strings("sources") ?? []
+        for (index, pattern) in patterns.enumerated()
+        where !sources.contains(where: { HookDeclaration.matches($0, pattern) }) {
+            let nearest = nearestName(to: pattern, among: sources)
+            table.problems.report(
+                table.path.appending("sources").appending(index),
+                "no source is called '\(pattern)'" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+        }
+        return patterns
+    }
+
+    private func receiver() -> HookDeclaration.Receiver? {
+        let command = self.command()
+        let address = table.text("post")
+        let secret = self.secret()
+        if table.has("run"), table.has("post") {
+            table.report("post", "a hook has 'run' or 'post', not both")
+            return nil
+        }
+        if table.has("run") {
+            if table.has("secret") {
+                table.report("secret", "only what is posted is signed; a program needs no secret")
+            }
+            return command.map { .program($0) }
+        }
+        guard table.has("post") else {
+            table.problems.report(table.path, "the hook has no receiver; name a program ('run') or an address ('post')")
+            return nil
+        }
+        guard let address else { return nil }
+        if address.isDynamic {
+            table.report(
+                "post", "no request goes before a hook, so that there is nothing to take the value of ${…} from")
+            return nil
+        }
+        do throws(WebAddress.Problem) {
+            _ = try WebAddress(address.value)
+        } catch {
+            table.report("post", "'\(address)' cannot be asked: \(error)")
+            return nil
+        }
+        return .address(address, secret: secret)
+    }
+
+    private func command() -> [InterpolatedText]? {
+        guard let words = table.strings("run") else { return nil }
+        guard words.first?.isEmpty == false else {
+            table.report("run", "the program is missing; write [\"/usr/bin/program\", \"argument\"]")
+            return nil
+        }
+        var command: [InterpolatedText] = []
+        for (index, word) in words.enumerated() {
+            let place = table.path.appending("run").appending(index)
+            guard let text = table.interpolate(word, at: place) else { return nil }
+            if text.isDynamic { table.problems.report(place, "there is no request to take the value of ${…} from") }
+            command.append(text)
+        }
+        // A name with a folder is relative to the file that declares it; one without is looked for in PATH.
+        if command[0].value.contains("/") {
+            let base = URL(fileURLWithPath: folder, isDirectory: true)
+            command[0].value = URL(fileURLWithPath: command[0].value, relativeTo: base).standardizedFileURL.path
+        }
+        return command
+    }
+
+    private func secret() -> HookSecret? {
+        guard let text = table.text("secret") else { return nil }
+        guard let secret = HookSecret(text.value) else {
+            table.report(
+                "secret",
+                "a secret is \"whsec_\" and \(HookSecret.lengths.lowerBound) to \(HookSecret.lengths.upperBound) bytes in "
+                    + "base 64; `echo whsec_$(openssl rand -base64 32)` makes one")
+            return nil
+        }
+        return secret
+    }
+}

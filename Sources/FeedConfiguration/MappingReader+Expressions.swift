@@ -1,0 +1,79 @@
+import FeedDeclarations
+import TOML
+import XMLStream
+
+/// Derived columns, columns that are not stored, and filters.
+extension MappingReader {
+    /// Reads `export`: false, or, for a derived column, the path of its value in exported XML.
+    func readExport(_ reader: DeclarationReader, _ column: inout ColumnMapping) {
+        guard column.isDerived else {
+            column.isExported = reader.boolean("export") ?? true
+            if !column.isStored { column.isExported = false }
+            return
+        }
+        column.isExported = false
+        let written = reader.value("export", "the path of the value in exported XML, or false") { value in
+            switch value {
+            case .string(let text): text
+            case .boolean(false): ""
+            default: nil
+            }
+        }
+        guard let written, !written.isEmpty, let path = path(written, reader, "export") else { return }
+        column.exportPath = .init(path: path, written: written)
+        column.isExported = true
+    }
+
+    func checkDerivation(_ column: ColumnMapping, _ reader: DeclarationReader) {
+        if !column.isStored {
+            for key in ["references", "overwrite", "encrypted"] where reader.has(key) {
+                reader.report(key, "has no meaning for a column that is not stored")
+            }
+            if reader.has("parent") {
+                reader.report("stored", "the key of the parent is needed in the table; store it")
+            }
+        }
+        guard column.isDerived else { return }
+        if column.exportPath != nil, !column.isStored {
+            reader.report("export", "has no meaning for a column that is not stored")
+        }
+        if column.type == .xml {
+            reader.report("type", "an expression has no markup; 'xml' takes the path of an element")
+        }
+        for key in ["decimal_separator", "group_separator"] where reader.has(key) {
+            reader.report(key, "has a meaning only with a 'path'; an expression sees the number itself")
+        }
+    }
+
+    /// Reports what needs a column of the table and names one that is not stored.
+    func checkStored(_ table: TableMapping, _ reader: DeclarationReader) {
+        if !table.hasExpressions, let column = table.columns.first(where: { !$0.isStored }) {
+            reader.problems.report(
+                reader.path.appending("columns").appending(column.name).appending("stored"),
+                "no expression could use the column: the table has neither a 'where' nor a column with 'sql'")
+        }
+        var named = [("key", table.key), ("order", table.order)]
+        named += [("window", table.window), ("within", table.within)].map { ($0, $1.map { [$0] } ?? []) }
+        for (key, names) in named {
+            for name in names where table.column(name)?.isStored == false {
+                reader.report(key, "'\(name)' is not stored, and the table has no such column")
+            }
+        }
+    }
+
+    func checkExpressions(of table: TableMapping, _ reader: DeclarationReader) {
+        guard table.hasExpressions, !table.matchesNames else { return }
+        for problem in parsers.expressionProblems(of: table) {
+            let hint = problem.unknown.map { unknown in
+                nearestName(to: unknown.name, among: unknown.known).map { "; did you mean '\($0)'?" }
+                    ?? (unknown.known.count > 40 ? "" : "; there are \(unknown.known.joined(separator: ", "))")
+            }
+            let message = problem.message + (hint ?? "")
+            guard let column = problem.column else {
+                reader.report("where", message)
+                continue
+            }
+            reader.problems.report(reader.path.appending("columns").appending(column).appending("sql"), message)
+        }
+    }
+}

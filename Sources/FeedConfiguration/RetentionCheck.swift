@@ -1,0 +1,89 @@
+import FeedDeclarations
+import FeedModel
+
+/// Checks what requests say of rows that are gone or too old (`deleted`, `expire`).
+struct RetentionCheck {
+    let problems: ProblemCollector
+
+    /// - Parameter table: the request's table in the file.
+    func check(_ request: RequestDeclaration, _ table: DeclarationReader) {
+        guard case .mapping(let mapping) = request.content else {
+            if table.has("deleted"), request.sync != .mirror { reportMode(request.sync, table.path) }
+            return
+        }
+        if table.has("deleted"), !mapping.tables.contains(where: { request.sync(of: $0) == .mirror }) {
+            reportMode(request.sync, table.path)
+        }
+        for (index, mapped) in mapping.tables.enumerated() {
+            let path = table.path.appending("tables").appending(index)
+            if mapped.deleted != nil, request.sync(of: mapped) != .mirror { reportMode(request.sync(of: mapped), path) }
+            if let gone = request.goneColumn(of: mapped) { check(gone, of: mapped, request, path) }
+            if let expiry = request.expiry(of: mapped) {
+                check(expiry, of: mapped, request, mapped.expiry == nil ? table.path : path)
+            }
+        }
+    }
+
+    /// Reports tables that a source mirrors with and without `deleted`, or with different columns.
+    ///
+    /// - Parameter tables: the requests' tables in the file.
+    func check(_ requests: [RequestDeclaration], _ tables: [DeclarationReader]) {
+        var known: [String: (column: String?, place: String)] = [:]
+        for (request, table) in zip(requests, tables) {
+            guard case .mapping(let mapping) = request.content else { continue }
+            for (index, mapped) in mapping.tables.enumerated() where request.sync(of: mapped) == .mirror {
+                let gone = request.goneColumn(of: mapped)
+                let name = mapped.table.lowercased()
+                guard let other = known[name] else {
+                    known[name] = (gone, mapped.place)
+                    continue
+                }
+                guard other.column?.lowercased() != gone?.lowercased() else { continue }
+                problems.report(
+                    table.path.appending("tables").appending(index),
+                    "'deleted' of table '\(mapped.table)' is \(shown(gone)) here and \(shown(other.column)) in "
+                        + "\(other.place); a row is gone or not: give both the same")
+            }
+        }
+    }
+
+    private func reportMode(_ sync: SyncMode, _ path: TOMLKeyPath) {
+        problems.report(
+            path.appending("deleted"),
+            "only a mirror knows which rows are gone, and these are merged with sync = \"\(sync.rawValue)\"; write "
+                + "sync = \"mirror\", or leave 'deleted' out")
+    }
+
+    private func check(_ gone: String, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath) {
+        if let column = table.column(gone) {
+            problems.report(
+                path.appending("columns").appending(column.name),
+                "'deleted' names this column, which is set when a row is gone; leave it out of 'columns'")
+        }
+        if request.scope.keys.contains(where: { $0.lowercased() == gone.lowercased() }) {
+            problems.report(path, "'scope' and 'deleted' name the same column, '\(gone)'; give 'deleted' another")
+        }
+    }
+
+    private func check(_ expiry: RowExpiry, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath)
+    {
+        let place = path.appending("expire").appending("column")
+        guard let column = table.column(expiry.column) else {
+            let isKnown =
+                table.matchesNames || request.goneColumn(of: table)?.lowercased() == expiry.column.lowercased()
+            if !isKnown, table.expiry != nil {
+                problems.report(place, MappingReader.unknown(column: expiry.column, of: table))
+            }
+            return
+        }
+        if column.type != .date, column.type != .datetime {
+            problems.report(
+                place,
+                "'\(expiry.column)' has no dates: give the column type = \"date\" or \"datetime\", or name another")
+        } else if column.isEncrypted {
+            problems.report(place, "'\(expiry.column)' is encrypted, and has no order")
+        }
+    }
+
+    private func shown(_ column: String?) -> String { column.map { "'\($0)'" } ?? "missing" }
+}

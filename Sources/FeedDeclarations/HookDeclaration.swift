@@ -1,0 +1,102 @@
+public import FeedModel
+package import Foundation
+
+/// Somebody who is told of what happens to sources, as `[hooks.NAME]` declares it.
+public struct HookDeclaration: Sendable, Equatable {
+    package enum Receiver: Sendable, Equatable {
+        /// A program with its arguments, which gets the event on its standard input.
+        case program([InterpolatedText])
+        /// An address to which the event is posted, signed with the secret where there is one.
+        case address(InterpolatedText, secret: HookSecret?)
+    }
+
+    public var name: String
+    public var events: Set<HookEventKind>
+    /// Names of sources, in which `*` stands for any characters and `?` for one; empty for every source.
+    public var sources: [String]
+    /// How long a source has failed before it is told.
+    public var after: Duration
+    /// The most changed rows in one event.
+    public var rows: Int
+    /// The time for one attempt.
+    public var timeout: Duration
+    package var receiver: Receiver
+
+    package init(
+        name: String, events: Set<HookEventKind>, sources: [String], after: Duration, rows: Int, timeout: Duration,
+        receiver: Receiver
+    ) {
+        self.name = name
+        self.events = events
+        self.sources = sources
+        self.after = after
+        self.rows = rows
+        self.timeout = timeout
+        self.receiver = receiver
+    }
+
+    /// True where the hook is told of a source.
+    package func concerns(_ source: String) -> Bool {
+        sources.isEmpty || sources.contains { Self.matches(source, $0) }
+    }
+
+    /// A text that changes when another receiver is declared. It holds no secret.
+    package var fingerprint: String {
+        switch receiver {
+        case .program(let command): Fingerprint.hexadecimal(command.map(\.value).joined(separator: "\u{0}"))
+        case .address(let url, _): Fingerprint.hexadecimal(url.value)
+        }
+    }
+
+    /// Returns true where a pattern stands for a name.
+    package static func matches(_ name: String, _ pattern: String) -> Bool {
+        let name = Array(name)
+        let pattern = Array(pattern)
+        var (at, next) = (0, 0)
+        // The place behind the last star, and what it has been taken for so far.
+        var star: (next: Int, at: Int)?
+        while at < name.count {
+            if next < pattern.count, pattern[next] == "*" {
+                next += 1
+                star = (next, at)
+            } else if next < pattern.count, pattern[next] == "?" || pattern[next] == name[at] {
+                at += 1
+                next += 1
+            } else if let last = star {
+                star = (last.next, last.at + 1)
+                (at, next) = (last.at + 1, last.next)
+            } else {
+                return false
+            }
+        }
+        return pattern[next...].allSatisfy { $0 == "*" }
+    }
+}
+
+/// The key with which events are signed: `whsec_` and base 64 (Standard Webhooks). It never shows.
+package struct HookSecret: Sendable, Equatable, CustomStringConvertible {
+    package static let prefix = "whsec_"
+    /// How many bytes the key may have.
+    package static let lengths = 24...64
+
+    package let key: Data
+    /// As it was written.
+    package let text: String
+
+    package init?(_ text: String) {
+        guard text.hasPrefix(Self.prefix), let key = Data(base64Encoded: String(text.dropFirst(Self.prefix.count))),
+            Self.lengths.contains(key.count)
+        else { return nil }
+        self.key = key
+        self.text = text
+    }
+
+    package var description: String { "[secret]" }
+}
+
+extension HookDeclaration {
+    /// The secret as it was written.
+    package var secret: String? {
+        if case .address(_, let secret) = receiver { secret?.text } else { nil }
+    }
+}

@@ -1,0 +1,87 @@
+package import FeedModel
+package import Foundation
+
+/// What a request says of rows that its feed no longer has, and of rows that are too old.
+extension RequestDeclaration {
+    /// Returns the column that marks a table's rows as gone; nil where the request does not mirror the table, or deletes
+    /// its rows.
+    package func goneColumn(of table: String) -> String? {
+        guard case .mapping(let mapping) = content else { return mirrors(table) ? deleted : nil }
+        return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(goneColumn).first
+    }
+
+    package func goneColumn(of table: TableMapping) -> String? {
+        sync(of: table) == .mirror ? table.deleted ?? deleted : nil
+    }
+
+    /// Returns how old a table's rows may become; nil where they stay.
+    package func expiry(of table: String) -> RowExpiry? {
+        guard case .mapping(let mapping) = content else { return expiry }
+        return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(expiry).first
+    }
+
+    package func expiry(of table: TableMapping) -> RowExpiry? { table.expiry ?? expiry }
+
+    /// True where any table's rows are marked as gone, or expire.
+    package var retainsRows: Bool {
+        guard case .mapping(let mapping) = content else { return deleted != nil || expiry != nil }
+        return mapping.tables.contains { goneColumn(of: $0) != nil || expiry(of: $0) != nil }
+    }
+
+    /// Returns the expiry of a table's rows at a commit; nil where they stay.
+    package func expiry(of table: String, at time: Date) -> Retention.Expiry? {
+        guard let expiry = expiry(of: table) else { return nil }
+        var retained = Retention.Expiry(
+            table: table, scope: scope, column: expiry.column, end: time - expiry.after.seconds)
+        guard case .mapping(let mapping) = content else {
+            retained.mayLackColumn = true
+            return retained
+        }
+        let own = mapping.tables.filter { $0.table.lowercased() == table.lowercased() }
+        retained.isOfDays = own.contains { $0.column(expiry.column)?.type == .date }
+        retained.mayLackColumn = own.allSatisfy { $0.expiry == nil }
+        retained.descendants = mapping.descendants(of: table)
+        return retained
+    }
+}
+
+extension SourceDeclaration {
+    /// Returns what becomes at a commit of rows that the source's feeds no longer have, or that are too old.
+    ///
+    /// - Parameter tables: returns the tables that a request is known to write.
+    package func retention(at time: Date, tables: (RequestDeclaration) -> Set<String>) -> Retention {
+        requests.filter(\.retainsRows).reduce(into: Retention(time: time)) { retention, request in
+            var names = tables(request)
+            if case .mapping(let mapping) = request.content {
+                // In whatever case, each once.
+                let known = Set(names.map { $0.lowercased() })
+                names.formUnion(mapping.tables.map(\.table).filter { !known.contains($0.lowercased()) })
+            }
+            for name in names.sorted() {
+                if let gone = request.goneColumn(of: name) { retention.goneColumns[name.lowercased()] = gone }
+                if let expiry = request.expiry(of: name, at: time), !retention.expiries.contains(expiry) {
+                    retention.expiries.append(expiry)
+                }
+            }
+        }
+    }
+}
+
+extension RequestMapping {
+    /// Returns the tables whose records are mapped within those of a table, each after its parent.
+    fileprivate func descendants(of table: String) -> [Retention.Expiry.Descendant] {
+        var found: [Retention.Expiry.Descendant] = []
+        var known: Set<String> = [table.lowercased()]
+        var open = [table.lowercased()]
+        while let outer = open.popLast() {
+            for inner in tables where !known.contains(inner.table.lowercased()) {
+                for column in inner.columns {
+                    guard case .parent(let parent) = column.origin, parent.lowercased() == outer else { continue }
+                    found.append(.init(table: inner.table, column: column.name, parent: parent))
+                    if known.insert(inner.table.lowercased()).inserted { open.append(inner.table.lowercased()) }
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,41 @@
+package import Foundation
+
+/// Finds the bodies that a ``BodyFileWriter`` has written, one after another.
+package struct BodyFileReader {
+    package let file: FileHandle
+    private let size: UInt64
+    private var offset: UInt64 = 0
+
+    /// - Parameter file: the file, open for reading.
+    package init(_ file: FileHandle) throws {
+        self.file = file
+        size = try file.seekToEnd()
+    }
+
+    /// Returns what is known of the next body, and where it lies compressed; nil behind the last.
+    ///
+    /// - Throws: ``FetchError`` where the file is damaged.
+    package mutating func next() throws -> (head: Data, range: Range<UInt64>)? {
+        guard offset < size else { return nil }
+        try file.seek(toOffset: offset)
+        let header = try file.read(upToCount: BodyFileWriter.headerSize) ?? Data()
+        guard header.count == BodyFileWriter.headerSize, header.prefix(4) == Data([0x1F, 0x8B, 8, 4]) else {
+            throw damaged
+        }
+        let bytes = Array(header)
+        func number(_ range: Range<Int>) -> UInt64 {
+            range.reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
+        }
+        let headLength = Int(number(14..<16)) - 8
+        let length = number(16..<24)
+        guard headLength >= 0, length > UInt64(header.count + headLength), length <= size - offset,
+            let head = try file.read(upToCount: headLength), head.count == headLength
+        else { throw damaged }
+        defer { offset += length }
+        return (head, offset..<offset + length)
+    }
+
+    private var damaged: FetchError {
+        FetchError(.truncated, "the file of the kept body is damaged: it ends, or goes on otherwise, at byte \(offset)")
+    }
+}

@@ -1,0 +1,98 @@
+import AsyncHTTPClient
+import Crypto
+package import FeedDeclarations
+package import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Posts events to addresses, as Standard Webhooks has it (github.com/standard-webhooks). Redirects are not followed: they
+/// would lead what is signed to somebody else.
+package final class WebhookClient: Sendable {
+    package struct Answer: Sendable {
+        package var status: Int
+        /// The end of the wait that the receiver asks for (Retry-After).
+        package var retryAt: Date?
+    }
+
+    /// The bytes of an answer that are read, so that its connection can be used again. Nobody looks at them.
+    private static let mostRead = 64 << 10
+
+    private static let connectTimeout = Duration.seconds(10)
+
+    private let client: HTTPClient
+
+    package init() {
+        var configuration = HTTPClient.Configuration()
+        configuration.timeout.connect = TimeAmount(Self.connectTimeout)
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .disabled
+        configuration.connectionPool.retryConnectionEstablishment = false
+        // Receivers close idle connections, and a POST that meets such an end is not known to have arrived.
+        configuration.connectionPool.idleTimeout = .seconds(5)
+        client = HTTPClient(
+            eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
+    }
+
+    /// Called once, when nothing is under way.
+    package func shutdown() async throws { try await client.shutdown() }
+
+    /// Posts an event.
+    ///
+    /// - Throws: ``FetchError`` where no answer came, or `CancellationError`.
+    package func post(
+        _ body: Data, id: String, to address: InterpolatedText, secret: HookSecret?, timeout: Duration, now: Date
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: address.value)
+        request.method = .POST
+        let timestamp = String(Int(now.timeIntervalSince1970.rounded(.down)))
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.headers.add(name: "User-Agent", value: HTTPFetcher.userAgent)
+        request.headers.add(name: "webhook-id", value: id)
+        request.headers.add(name: "webhook-timestamp", value: timestamp)
+        if let secret {
+            let signature = Self.signature(of: body, id: id, timestamp: timestamp, secret)
+            request.headers.add(name: "webhook-signature", value: signature)
+        }
+        request.body = .bytes(ByteBuffer(bytes: body))
+        do {
+            let response = try await client.execute(request, timeout: TimeAmount(timeout))
+            await drain(response)
+            let retryAt = response.headers.first(name: "Retry-After").flatMap { RetryAfter.end(of: $0, at: now) }
+            return Answer(status: Int(response.status.code), retryAt: retryAt)
+        } catch {
+            // Checked first: for a cancelled request, the client throws an error of its own.
+            try Task.checkCancellation()
+            throw FetchError(
+                client: error, subject: "POST \(address)", connectTimeout: Self.connectTimeout, timeout: timeout)
+        }
+    }
+
+    /// Reads what else the receiver says, for a second at most. The status has been received, and says all.
+    private func drain(_ response: HTTPClientResponse) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                var read = 0
+                do {
+                    for try await part in response.body {
+                        read += part.readableBytes
+                        if read > Self.mostRead { return }
+                    }
+                } catch {
+                    // The connection is closed then, and not used again.
+                }
+            }
+            group.addTask { try? await Task.sleep(for: .seconds(1)) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Returns the header `webhook-signature`: HMAC-SHA256 of the id, the time and the body.
+    package static func signature(of body: Data, id: String, timestamp: String, _ secret: HookSecret) -> String {
+        var code = HMAC<SHA256>(key: SymmetricKey(data: secret.key))
+        code.update(data: Data("\(id).\(timestamp).".utf8))
+        code.update(data: body)
+        return "v1," + Data(code.finalize()).base64EncodedString()
+    }
+}

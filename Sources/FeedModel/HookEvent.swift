@@ -1,0 +1,87 @@
+package import Foundation
+
+/// What a hook is told of.
+public enum HookEventKind: String, Sendable, CaseIterable, Codable {
+    /// A commit has changed rows.
+    case changed
+    /// A source has failed for longer than the hook's `after`.
+    case failing
+    /// A source of which the hook was told that it fails has had a good run.
+    case recovered
+    /// A commit was held back, as it would have changed more rows than allowed.
+    case held
+    /// What happened from the hook's last event up to here is forgotten. Every hook is told.
+    case forgotten
+    /// Somebody tries the hook. Only `hook test` sends it.
+    case test
+
+    /// Those of which a hook may ask to be told.
+    package static let declarable: [HookEventKind] = [.changed, .failing, .recovered, .held]
+}
+
+/// A message to a hook, as JSON.
+package struct HookEvent: Sendable, Equatable {
+    /// The same for each attempt to deliver it.
+    package var id: String
+    package var kind: HookEventKind
+    package var hook: String
+    package var source: String?
+    /// The run that it tells of; nil where none does, as of a source that is not asked any more.
+    package var run: Int64?
+    package var time: Date
+    package var report: RunReport?
+    package var error: String?
+    package var failingSince: Date?
+    package var changes: [JournalChange] = []
+    package var changesOmitted = 0
+
+    package init(id: String, kind: HookEventKind, hook: String, source: String?, run: Int64? = nil, time: Date) {
+        self.id = id
+        self.kind = kind
+        self.hook = hook
+        self.source = source
+        self.run = run
+        self.time = time
+    }
+
+    /// The bytes that are sent.
+    package func body() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return try encoder.encode(self)
+    }
+}
+
+extension HookEvent: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case id, type, hook, source, run, time, test, outcome, inserted, updated, deleted, unchanged, skipped, bytes
+        case seconds, error, changes
+        case failingSince = "failing_since"
+        case changesOmitted = "changes_omitted"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(kind, forKey: .type)
+        try container.encode(hook, forKey: .hook)
+        try container.encode(source, forKey: .source)
+        try container.encode(run, forKey: .run)
+        try container.encode(time, forKey: .time)
+        if kind == .test { try container.encode(true, forKey: .test) }
+        try container.encode(report?.outcome, forKey: .outcome)
+        let counts = report?.counts ?? MergeCounts()
+        try container.encode(counts.inserted, forKey: .inserted)
+        try container.encode(counts.updated, forKey: .updated)
+        try container.encode(counts.deleted, forKey: .deleted)
+        try container.encode(counts.unchanged, forKey: .unchanged)
+        try container.encode(report?.skipped ?? 0, forKey: .skipped)
+        try container.encode(report?.bytes ?? 0, forKey: .bytes)
+        try container.encode(report?.seconds ?? 0, forKey: .seconds)
+        try container.encode(error, forKey: .error)
+        try container.encode(failingSince, forKey: .failingSince)
+        try container.encode(changes, forKey: .changes)
+        try container.encode(changesOmitted, forKey: .changesOmitted)
+    }
+}

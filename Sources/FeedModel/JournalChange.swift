@@ -1,0 +1,44 @@
+import Foundation
+
+/// A row of the journal.
+package struct JournalChange: Sendable, Equatable {
+    package var id: Int64
+    package var table: String
+    /// The changed row's key: a value, or a JSON array of several as text.
+    package var key: StoredValue
+    package var operation: String
+
+    package init(id: Int64, table: String, key: StoredValue, operation: String) {
+        self.id = id
+        self.table = table
+        self.key = key
+        self.operation = operation
+    }
+
+    /// The bytes that the key takes, about.
+    package var size: Int {
+        switch key {
+        case .text(let text): text.utf8.count
+        case .blob(let data): data.count
+        case .null, .integer, .real: 8
+        }
+    }
+}
+
+extension JournalChange: Encodable {
+    package enum CodingKeys: String, CodingKey { case id, table, key, operation }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(table, forKey: .table)
+        switch key {
+        case .null: try container.encodeNil(forKey: .key)
+        case .integer(let number): try container.encode(number, forKey: .key)
+        case .real(let number): try container.encode(number, forKey: .key)
+        case .text(let text): try container.encode(text, forKey: .key)
+        case .blob(let data): try container.encode(data.base64EncodedString(), forKey: .key)
+        }
+        try container.encode(operation, forKey: .operation)
+    }
+}

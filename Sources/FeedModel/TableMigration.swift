@@ -1,0 +1,78 @@
+/// What makes an existing table as it is declared, and keeps its rows.
+package struct TableMigration: Sendable, Equatable {
+    package struct Column: Sendable, Hashable {
+        /// As the table has it.
+        package var name: String
+        package var from: String
+        package var to: String
+
+        package init(name: String, from: String, to: String) {
+            self.name = name
+            self.from = from
+            self.to = to
+        }
+    }
+
+    /// As the store has it.
+    package var table: String
+    /// The columns whose types change.
+    package var columns: [Column]
+    /// The columns of the new key; empty where it stays.
+    package var key: [String]
+    /// The SQL, in its order.
+    package var statements: [String]
+
+    package init(table: String, columns: [Column], key: [String], statements: [String] = []) {
+        self.table = table
+        self.columns = columns
+        self.key = key
+        self.statements = statements
+    }
+
+    /// What changes, for people: `price: TEXT becomes REAL`, `key: (id, shop)`.
+    package var changes: [String] {
+        columns.map {
+            "\($0.name): \($0.from.isEmpty ? "no type" : $0.from) becomes \($0.to.isEmpty ? "no type" : $0.to)"
+        }
+            + (key.isEmpty ? [] : ["key: (\(key.joined(separator: ", ")))"])
+    }
+
+    /// What the messages about tables that are not as declared say of it.
+    package static let advice =
+        "`tributary migrate SOURCE` shows the SQL that changes the table and keeps its rows, and does it with --yes"
+
+    /// Creates the error for a value that the new type does not take.
+    ///
+    /// - Parameters:
+    ///   - row: the row for people.
+    ///   - value: the value as SQL writes it.
+    package func refusal(of value: String, in column: Column, _ row: String) -> StoreError {
+        StoreError(
+            .constraint,
+            "table '\(table)': \(value) in column '\(column.name)' is no \(column.to.isEmpty ? "number" : column.to), in the "
+                + "row \(row); nothing was changed: mend the value first, or declare another type")
+    }
+
+    /// Creates the error for rows that have one key.
+    package func collision(_ count: Int, _ row: String) -> StoreError {
+        StoreError(
+            .constraint,
+            "table '\(table)': \(count) rows have the key \(row), by which one is to be told from the others; nothing was "
+                + "changed: delete all but one, or declare another key")
+    }
+}
+
+extension [TableSchema] {
+    /// The definitions with one for each table: with the columns of all, and the first one's key.
+    package var mergedByTable: [TableSchema] {
+        reduce(into: []) { merged, definition in
+            guard let index = merged.firstIndex(where: { $0.name.lowercased() == definition.name.lowercased() }) else {
+                merged.append(definition)
+                return
+            }
+            let known = Set(merged[index].columns.map { $0.name.lowercased() })
+            merged[index].columns += definition.columns.filter { !known.contains($0.name.lowercased()) }
+            if merged[index].key.isEmpty { merged[index].key = definition.key }
+        }
+    }
+}

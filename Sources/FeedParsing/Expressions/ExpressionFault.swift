@@ -1,0 +1,50 @@
+import FeedDeclarations
+import Foundation
+
+/// The reason why an expression cannot be compiled.
+struct ExpressionFault: Error {
+    var message: String
+    var unknown: ExpressionProblem.UnknownName?
+
+    init(_ message: String) { self.message = message }
+
+    private init(_ message: String, _ name: String, known: [String]) {
+        self.message = message
+        unknown = .init(name: name, known: known)
+    }
+
+    /// Creates the fault for what SQLite says of an expression.
+    ///
+    /// - Parameter functions: returns the names of the functions that there are.
+    init(sqlite text: String, _ guardian: ExpressionGuardian, functions: () -> [String]) {
+        if let function = guardian.refusedFunction {
+            self.init(
+                "'\(function)' must not be used in an expression: the same record must always give the same row, and "
+                    + "nothing else")
+        } else if let name = guardian.refusedColumn ?? Self.rest(of: text, after: "no such column: ") {
+            self.init("'\(name)' is not a column of the record", name, known: guardian.known)
+        } else if let name = Self.rest(of: text, after: "no such function: ") {
+            self.init("SQLite has no function '\(name)'", name, known: functions())
+        } else if Self.prohibited.contains(where: text.hasPrefix) {
+            self.init(
+                "is no expression over the record's own columns: no subquery, aggregate, window function or parameter "
+                    + "is allowed")
+        } else {
+            self.init("is no SQL expression: " + text.replacing(" in generated columns", with: ""))
+        }
+    }
+
+    private static let prohibited = [
+        "subqueries prohibited", "misuse of aggregate", "misuse of window", "parameters prohibited",
+    ]
+
+    /// Returns the name at the end of a message, without the table before it and what newer versions add.
+    private static func rest(of text: String, after start: String) -> String? {
+        guard text.hasPrefix(start) else { return nil }
+        var name = String(text.dropFirst(start.count))
+        if let end = name.range(of: " - ") { name = String(name[..<end.lowerBound]) }
+        if name.hasPrefix("\""), name.hasSuffix("\""), name.count > 1 { name = String(name.dropFirst().dropLast()) }
+        let table = ExpressionDatabase.record + "."
+        return name.hasPrefix(table) ? String(name.dropFirst(table.count)) : name
+    }
+}

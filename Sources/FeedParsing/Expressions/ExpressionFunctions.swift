@@ -1,0 +1,111 @@
+import Crypto
+import GRDBSQLite
+
+/// The functions that expressions have beside SQLite's own, and those of SQLite's that know the time. They give the same
+/// result for the same arguments, and NULL where one of these is NULL.
+///
+/// Used by one connection, which it must outlive.
+final class ExpressionFunctions {
+    /// The reason, if any, why a call failed that would fail for every record.
+    var fault: String?
+    let patterns = PatternCache()
+    let times = TimeFunctions()
+
+    func register(in connection: OpaquePointer) {
+        add("lower", 1, in: connection) { context, count, values in
+            FunctionCall(context!, count, values).changeCase(from: "A", to: "a") { $0.lowercased() }
+        }
+        add("upper", 1, in: connection) { context, count, values in
+            FunctionCall(context!, count, values).changeCase(from: "a", to: "A") { $0.uppercased() }
+        }
+        add("casefold", 1, in: connection) { context, count, values in
+            FunctionCall(context!, count, values).changeCase(from: "A", to: "a") { $0.caseFolded }
+        }
+        add("split_part", 3, in: connection) { context, count, values in
+            FunctionCall(context!, count, values).splitPart()
+        }
+        add("sha256", 1, in: connection) { context, count, values in FunctionCall(context!, count, values).sha256() }
+        add("regexp", 2, in: connection) { context, count, values in FunctionCall(context!, count, values).regexp() }
+        add("regexp_replace", 3, in: connection) { context, count, values in
+            FunctionCall(context!, count, values).regexpReplace()
+        }
+        for name in TimeFunctions.names { add(name, -1, in: connection, TimeFunctions.body(of: name)) }
+    }
+
+    private func add(
+        _ name: String, _ arguments: Int32, in connection: OpaquePointer, _ body: TimeFunctions.Body
+    ) {
+        // SQLite refuses a function only for a wrong name or count.
+        sqlite3_create_function_v2(
+            connection, name, arguments, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+            Unmanaged.passUnretained(self).toOpaque(), body, nil, nil, nil)
+    }
+
+    /// Returns the names of a connection's functions that expressions may call.
+    static func names(of connection: OpaquePointer) -> [String] {
+        var statement: OpaquePointer?
+        sqlite3_prepare_v2(
+            connection, "SELECT DISTINCT name FROM pragma_function_list WHERE type = 's' ORDER BY name", -1, &statement,
+            nil)
+        defer { sqlite3_finalize(statement) }
+        var names: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            names.append(String(cString: sqlite3_column_text(statement, 0)))
+        }
+        return names.filter { !ExpressionGuardian.forbidden.contains($0) && $0.first?.isLetter ?? false }
+    }
+}
+
+extension FunctionCall {
+    /// Returns the text with its letters in another case.
+    ///
+    /// - Parameter start: the first of the 26 ASCII letters that are replaced, for a text that has no others.
+    fileprivate func changeCase(from start: Unicode.Scalar, to end: Unicode.Scalar, _ change: (String) -> String) {
+        guard let text = text(0) else { return answerNull() }
+        guard text.allSatisfy({ $0 < 0x80 }) else { return answer(change(String(decoding: text, as: UTF8.self))) }
+        let (start, end) = (UInt8(ascii: start), UInt8(ascii: end))
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(text.count, 1)) { changed in
+            for index in text.indices {
+                let letter = text[index] &- start
+                changed[index] = letter < 26 ? end + letter : text[index]
+            }
+            answer(UnsafeBufferPointer(rebasing: changed[..<text.count]))
+        }
+    }
+
+    /// `split_part(text, separator, n)` as PostgreSQL has it: the n-th part from the start, or from the end where n is
+    /// negative; an empty text where there is none.
+    fileprivate func splitPart() {
+        guard !hasNull, let text = self.text(0), let separator = self.text(1) else { return answerNull() }
+        guard isInteger(2), integer(2) != 0 else {
+            return fail("split_part counts the parts from 1, or from the end from -1; '\(string(2) ?? "")' is neither")
+        }
+        let wanted = integer(2)
+        var parts: [Range<Int>] = []
+        var start = 0
+        var next = 0
+        while !separator.isEmpty, next + separator.count <= text.count {
+            guard text[next] == separator[0], text[next..<next + separator.count].elementsEqual(separator) else {
+                next += 1
+                continue
+            }
+            parts.append(start..<next)
+            if parts.count == wanted { break }
+            next += separator.count
+            start = next
+        }
+        if parts.count != wanted { parts.append(start..<text.count) }
+        let index = wanted > 0 ? wanted - 1 : Int64(parts.count) + wanted
+        guard let position = Int(exactly: index), parts.indices.contains(position) else { return answer("") }
+        answer(UnsafeBufferPointer(rebasing: text[parts[position]]))
+    }
+
+    /// `sha256(text)`: 64 hexadecimal digits.
+    fileprivate func sha256() {
+        guard let text = text(0) else { return answerNull() }
+        let digits = Array("0123456789abcdef".utf8)
+        var hash = SHA256()
+        hash.update(bufferPointer: UnsafeRawBufferPointer(text))
+        answer(hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+}

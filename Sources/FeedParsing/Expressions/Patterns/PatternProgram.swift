@@ -1,0 +1,124 @@
+/// A regular expression as instructions for ``PatternSearch``.
+struct PatternProgram {
+    enum Instruction {
+        case scalar(UInt32)
+        case any(includesLineEnd: Bool)
+        case set(Int)
+        case assertion(PatternNode.Assertion)
+        /// Goes on at the first place, or else at the second.
+        case split(Int, Int)
+        case jump(Int)
+        /// Notes the position in the text.
+        case save(Int)
+        case match
+    }
+
+    /// The most instructions of a program, counting each repetition of a part.
+    private static let limit = 10_000
+
+    private(set) var instructions: [Instruction] = []
+    private(set) var sets: [ScalarSet] = []
+    let groups: Int
+    /// True for each byte with which a match may begin; nil where it may be empty.
+    private(set) var firstBytes: [Bool]?
+
+    init(_ pattern: String) throws(PatternError) {
+        var parser = PatternParser(pattern)
+        let node = try parser.parse()
+        groups = parser.groups
+        try append(.save(0))
+        try compile(node)
+        try append(.save(1))
+        try append(.match)
+        firstBytes = findFirstBytes()
+    }
+
+    private mutating func append(_ instruction: Instruction) throws(PatternError) {
+        guard instructions.count < Self.limit else {
+            throw PatternError("the pattern is too large; count less, or nest fewer counts")
+        }
+        instructions.append(instruction)
+    }
+
+    private mutating func compile(_ node: PatternNode) throws(PatternError) {
+        switch node {
+        case .empty: break
+        case .scalar(let value): try append(.scalar(value))
+        case .any(let includesLineEnd): try append(.any(includesLineEnd: includesLineEnd))
+        case .set(let set):
+            sets.append(set)
+            try append(.set(sets.count - 1))
+        case .assertion(let assertion): try append(.assertion(assertion))
+        case .sequence(let parts): for part in parts { try compile(part) }
+        case .choice(let options): try compile(options)
+        case .group(let inner, let number):
+            try append(.save(2 * number))
+            try compile(inner)
+            try append(.save(2 * number + 1))
+        case .repeat(let inner, let least, let most, let isLazy):
+            for _ in 0..<least { try compile(inner) }
+            guard let most else { return try compileLoop(inner, isLazy: isLazy) }
+            var splits: [Int] = []
+            for _ in least..<max(most, least) {
+                splits.append(instructions.count)
+                try append(.match)
+                try compile(inner)
+            }
+            for split in splits { instructions[split] = Self.split(split + 1, instructions.count, isLazy: isLazy) }
+        }
+    }
+
+    private static func split(_ inside: Int, _ outside: Int, isLazy: Bool) -> Instruction {
+        isLazy ? .split(outside, inside) : .split(inside, outside)
+    }
+
+    private mutating func compileLoop(_ inner: PatternNode, isLazy: Bool) throws(PatternError) {
+        let start = instructions.count
+        try append(.match)
+        try compile(inner)
+        try append(.jump(start))
+        instructions[start] = Self.split(start + 1, instructions.count, isLazy: isLazy)
+    }
+
+    private mutating func compile(_ options: [PatternNode]) throws(PatternError) {
+        var jumps: [Int] = []
+        for (index, option) in options.enumerated() {
+            guard index < options.count - 1 else {
+                try compile(option)
+                break
+            }
+            let split = instructions.count
+            try append(.match)
+            try compile(option)
+            jumps.append(instructions.count)
+            try append(.match)
+            instructions[split] = .split(split + 1, instructions.count)
+        }
+        for jump in jumps { instructions[jump] = .jump(instructions.count) }
+    }
+
+    private func findFirstBytes() -> [Bool]? {
+        var bytes = [Bool](repeating: false, count: 256)
+        var visited = Set<Int>()
+        var open = [0]
+        func allow(_ isIn: (UInt32) -> Bool) {
+            for value in 0..<UInt32(128) where isIn(value) { bytes[Int(value)] = true }
+            // Whatever begins beyond ASCII may be the one.
+            for byte in 128..<256 { bytes[byte] = true }
+        }
+        while let index = open.popLast() {
+            guard visited.insert(index).inserted else { continue }
+            switch instructions[index] {
+            case .match: return nil
+            case .scalar(let value) where value < 128: bytes[Int(value)] = true
+            case .scalar: allow { _ in false }
+            case .any: allow { _ in true }
+            case .set(let set): allow { sets[set].contains($0) }
+            case .assertion, .save: open.append(index + 1)
+            case .jump(let target): open.append(target)
+            case .split(let first, let second): open += [first, second]
+            }
+        }
+        return bytes
+    }
+}

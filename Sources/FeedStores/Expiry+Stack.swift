@@ -1,0 +1,68 @@
+package import FeedModel
+package import FeedStaging
+import Foundation
+
+extension Retention.Expiry {
+    /// Returns true where some of a part's staged rows may have expired.
+    package func concerns(_ part: StagedStack.Part) -> Bool {
+        part.counts.rows > 0 && !part.table.isLookUp && part.table.table.name.lowercased() == table.lowercased()
+            && part.table.scope == scope && part.table.supplies(column)
+    }
+
+    /// Returns true where a known row gets the date of the staged one.
+    package func isUpdated(by staged: StagingTable) -> Bool {
+        (staged.sync == .upsert || staged.sync == .mirror) && !staged.insertOnly.contains(column.lowercased())
+    }
+
+    /// Rows with a text below this one may have expired.
+    package var endText: String { isOfDays ? endDay : Retention.text(of: end) }
+
+    /// The day of the end: `2026-11-21`.
+    package var endDay: String { String(Retention.text(of: end).prefix(10)) }
+
+    /// Creates the error for a column that has no dates.
+    ///
+    /// - Parameter type: the column's type; nil where there is no such column.
+    package func problem(type: String?) -> StoreError {
+        let found = type.map { "is \($0.isEmpty ? "of no type" : $0), which holds no dates" } ?? "does not exist"
+        return StoreError(
+            .schema,
+            "the column '\(column)' of table '\(table)', which 'expire' names, \(found); name one with dates, as a "
+                + "mapping's types \"date\" and \"datetime\" store them")
+    }
+}
+
+extension Retention.Expiry {
+    /// What tells that a staged row goes with another one that has expired.
+    package enum Link: Equatable {
+        /// The staged column holds the other's number.
+        case record(String)
+        /// The column holds the other's key.
+        case value(String, key: String)
+        /// Both are rows of one table, and have its key.
+        case sameKey
+    }
+
+    /// Returns what leads from staged rows to those that they are mapped within, or that have the same key.
+    package func links(from inner: StagingTable, to outer: StagingTable) -> [Link] {
+        let records = inner.references.filter {
+            $0.isByRecord && $0.missing == .discard && $0.target.name == outer.table.name && outer.numbersRecords
+        }.map { Link.record($0.lookups[0].staged) }
+        let key = outer.table.primaryKey
+        let values = descendants.filter { descendant in
+            descendant.table.lowercased() == inner.table.name.lowercased()
+                && descendant.parent.lowercased() == outer.table.name.lowercased() && key.count == 1
+                && outer.supplies(key[0]) && inner.supplies(descendant.column)
+                && !inner.references.contains { $0.column.name.lowercased() == descendant.column.lowercased() }
+        }.map { Link.value($0.column, key: key[0]) }
+        let isTwin =
+            inner.name != outer.name && inner.table.name == outer.table.name && !inner.keyColumns.isEmpty
+            && inner.keyColumns == outer.keyColumns
+        return records + values + (isTwin ? [.sameKey] : [])
+    }
+}
+
+extension Retention {
+    /// The tables from which a commit deletes rows that have expired.
+    package var writtenTables: [String] { expiries.flatMap { [$0.table] + $0.descendants.map(\.table) } }
+}

@@ -1,0 +1,101 @@
+package import FeedModel
+
+/// What a store is to forget of a source, and what is known of its rows besides the journal.
+package struct Purge: Sendable {
+    package var source: String
+    /// The columns by which the source's rows are told apart, as it is declared, by table in lower case. Without any, the
+    /// store's keys are tried.
+    package var keys: [String: [String]]
+    /// The rows that the source mirrors alone: they are its own, whatever the journal still knows.
+    package var mirrored: [ScopedRows]
+    /// The run as which the purge is recorded. It forgets the states of all requests.
+    package var commit: Commit
+
+    package init(source: String, keys: [String: [String]] = [:], mirrored: [ScopedRows] = [], commit: Commit) {
+        self.source = source
+        self.keys = keys
+        self.mirrored = mirrored
+        self.commit = commit
+    }
+
+    /// Returns the scopes of a table that the source mirrors alone.
+    package func scopes(of table: String) -> [[String: String]] {
+        mirrored.filter { $0.table.lowercased() == table.lowercased() }.map(\.scope)
+    }
+}
+
+/// What a purge has deleted of a table, and what it has left.
+package struct PurgedTable: Sendable, Equatable {
+    package var name: String
+    package var deleted = 0
+    /// Rows that other sources have written, too.
+    package var shared = 0
+    /// Rows of which the journal does not tell who wrote them.
+    package var unknown = 0
+    /// True where no key of the table tells which rows the journal means.
+    package var lacksKey = false
+
+    package init(name: String) { self.name = name }
+}
+
+/// What a purge has done, or would do.
+package struct PurgeReport: Sendable {
+    package var tables: [PurgedTable] = []
+    package var run: RunReport
+
+    package init(run: RunReport) { self.run = run }
+
+    package mutating func add(_ table: PurgedTable) {
+        tables.append(table)
+        run.counts.deleted += table.deleted
+    }
+}
+
+/// Children that hold rows which are to be purged.
+package struct PurgeObstacle {
+    package var child: String
+    package var columns: [String]
+    package var parent: String
+    package var rows: Int
+
+    package init(child: String, columns: [String], parent: String, rows: Int) {
+        self.child = child
+        self.columns = columns
+        self.parent = parent
+        self.rows = rows
+    }
+
+    /// The error for which nothing is purged.
+    package func error(source: String) -> StoreError {
+        StoreError(
+            .constraint,
+            "\(rows) rows of table '\(child)', which are not only \(source)'s, refer by (\(columns.joined(separator: ", "))) "
+                + "to rows of table '\(parent)' that would be deleted; nothing was purged: delete these rows or let them "
+                + "refer elsewhere, or purge the source that wrote them first")
+    }
+}
+
+extension Purge {
+    /// Returns tables with children before their parents, as far as they do not refer to one another in a circle.
+    package static func inOrder(_ names: [String], parents: [String: Set<String>]) -> [String] {
+        var ordered: [String] = []
+        var seen: Set<String> = []
+        func visit(_ name: String) {
+            guard seen.insert(name).inserted else { return }
+            for parent in (parents[name] ?? []).sorted() where names.contains(parent) { visit(parent) }
+            ordered.append(name)
+        }
+        for name in names.sorted() { visit(name) }
+        return ordered.reversed()
+    }
+}
+
+/// A store that can forget a source.
+package protocol StorePurges: AnyObject, Sendable {
+    /// Deletes the rows that only one source has written, and all that is remembered of it, and journals it as a run: one
+    /// transaction. The caller has the source's claim.
+    ///
+    /// - Parameter isTrial: true where everything is taken back, and only the report is wanted.
+    /// - Throws: ``StoreError`` naming rows that refer to those to be deleted; the store is then unchanged.
+    func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport
+}

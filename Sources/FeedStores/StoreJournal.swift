@@ -1,0 +1,44 @@
+package import FeedModel
+
+/// The runs of a main store in the order in which they are told, and what they have changed.
+package protocol StoreJournal: AnyObject, Sendable {
+    /// Returns the first runs after a place.
+    func runs(after position: RunPosition, limit: Int) throws -> [JournalRun]
+
+    /// Returns a run; nil where it is forgotten.
+    func run(_ id: Int64) throws -> JournalRun?
+
+    /// True where runs after a place are recorded that cannot be read yet, as an older transaction is under way.
+    func isHeldUp(after position: RunPosition) throws -> Bool
+
+    /// Returns the first rows of a run's part of the journal, by their ids: up to a number, and fewer where their keys are
+    /// long. None is left where there is none.
+    func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange]
+
+    /// Returns the ids of the journal's first and last row; nil where it is empty.
+    func journalBounds() throws -> ClosedRange<Int64>?
+
+    /// Returns the run that wrote a row of the journal; nil where there is no such row any more.
+    func run(ofChange id: Int64) throws -> Int64?
+
+    /// Returns the sources whose last run was not good, with when that began.
+    func failingSources() throws -> [SourceState]
+
+    /// Returns how many runs there are after a place, up to a number.
+    func countRuns(after position: RunPosition, limit: Int) throws -> Int
+}
+
+extension StoreJournal {
+    /// The bytes of keys, about, after which no further row is read at once.
+    package static var mostBytesAtOnce: Int { 1 << 20 }
+
+    /// Returns the first runs after a place, and whether others between the two have been forgotten.
+    package func page(after position: RunPosition, limit: Int) throws -> (runs: [JournalRun], hasForgotten: Bool) {
+        let runs = try runs(after: position, limit: limit)
+        // A run whose id follows at once leaves no gap. On a server, ids are lost without anything being forgotten.
+        guard let first = runs.first, position.run > 0, first.position.run > position.run + 1 else {
+            return (runs, false)
+        }
+        return (runs, try run(position.run) == nil)
+    }
+}

@@ -1,0 +1,189 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// The statements that make a table as it is declared, with its rows.
+struct TableAlteration {
+    let migration: TableMigration
+    private let table: TableDetails
+    private let detaching: [String]
+    private let conversions: [(column: TableMigration.Column, source: String, statement: String)]
+    private let keys: [String]
+    private let attaching: [String]
+
+    /// - Returns: nil where the table is as declared, or does not exist.
+    init?(_ definition: TableSchema, _ connection: PostgresConnection) throws {
+        guard let table = try Catalog(connection).table(definition.name) else { return nil }
+        self.table = table
+        conversions = definition.columns.compactMap { column in
+            guard let type = ColumnType(column), let found = table.column(column.name),
+                table.hasOtherType(than: column)
+            else { return nil }
+            let source = Self.source(of: found, for: type)
+            return (
+                TableMigration.Column(name: found.name, from: found.type, to: type.sql), source,
+                Self.conversion(of: found.sql, of: table.sql, to: type.sql, source)
+            )
+        }
+        let isOtherKey =
+            !definition.key.isEmpty && table.info.collations(ofKey: definition.key) == nil
+            && definition.key.allSatisfy { table.column($0) != nil }
+        guard !conversions.isEmpty || isOtherKey else { return nil }
+        let key = isOtherKey ? definition.key.compactMap { table.column($0)?.name } : []
+        let changed = conversions.map(\.column)
+        let references = try Self.references(to: table, changed, connection)
+        detaching = references.map { "ALTER TABLE \($0.child) DROP CONSTRAINT \($0.name.postgresIdentifier)" }
+        attaching =
+            references.flatMap(\.conversions)
+            + references.map { "ALTER TABLE \($0.child) ADD CONSTRAINT \($0.name.postgresIdentifier) \($0.definition)" }
+        keys = try isOtherKey ? Self.keys(key, of: table, definition, connection) : []
+        migration = TableMigration(
+            table: table.name, columns: changed, key: key,
+            statements: ["BEGIN"] + detaching + conversions.map(\.statement) + keys + attaching + ["COMMIT"])
+    }
+
+    /// Changes the table.
+    ///
+    /// - Throws: ``StoreError`` naming a value or rows that are in the way, `PostgresError` for all else.
+    func run(_ connection: PostgresConnection) throws {
+        try connection.execute("LOCK TABLE \(table.sql) IN ACCESS EXCLUSIVE MODE")
+        let before = try count(connection)
+        for statement in detaching { try connection.execute(statement) }
+        for conversion in conversions {
+            do {
+                try connection.inSavepoint { _ = try connection.execute(conversion.statement) }
+            } catch let error as PostgresError where error.isAboutRows {
+                try findRefused(conversion.column, conversion.source, connection)
+                throw error
+            }
+        }
+        if !migration.key.isEmpty { try checkKey(connection) }
+        for statement in keys + attaching { try connection.execute(statement) }
+        guard try count(connection) == before else {
+            throw StoreError(.database, "table '\(table.name)': rows were lost; nothing was changed")
+        }
+    }
+
+    private func count(_ connection: PostgresConnection) throws -> Int {
+        try connection.execute("SELECT count(*) FROM \(table.sql)")[0].int(0) ?? 0
+    }
+
+    // MARK: - What is in the way
+
+    /// - Throws: ``StoreError`` naming the first row with a value that does not convert.
+    private func findRefused(
+        _ column: TableMigration.Column, _ source: String, _ connection: PostgresConnection
+    ) throws {
+        try connection.executeScript(
+            """
+            CREATE OR REPLACE FUNCTION pg_temp.tributary_converts(value text) RETURNS boolean LANGUAGE plpgsql AS $$
+            BEGIN PERFORM value::\(column.to); RETURN true;
+            EXCEPTION WHEN data_exception THEN RETURN false; END $$
+            """)
+        let name = column.name.postgresIdentifier
+        let shown =
+            table.primaryKey.isEmpty ? "ctid" : table.primaryKey.map(\.postgresIdentifier).joined(separator: ", ")
+        let found = try connection.execute(
+            """
+            SELECT quote_literal(\(name)), ROW(\(shown))::text FROM \(table.sql)
+            WHERE \(name) IS NOT NULL AND NOT pg_temp.tributary_converts(\(source)) LIMIT 1
+            """)
+        guard let row = found.first else { return }
+        throw migration.refusal(
+            of: row.string(0) ?? "", in: column,
+            "(\(table.primaryKey.isEmpty ? "ctid" : table.primaryKey.joined(separator: ", "))) = \(row.string(1) ?? "")"
+        )
+    }
+
+    private func checkKey(_ connection: PostgresConnection) throws {
+        let columns = migration.key.map(\.postgresIdentifier).joined(separator: ", ")
+        let isThere = migration.key.map { "\($0.postgresIdentifier) IS NOT NULL" }.joined(separator: " AND ")
+        let twins = try connection.execute(
+            """
+            SELECT count(*), ROW(\(columns))::text FROM \(table.sql) WHERE \(isThere)
+            GROUP BY \(columns) HAVING count(*) > 1 LIMIT 1
+            """)
+        if let row = twins.first {
+            throw migration.collision(
+                try row.int(0) ?? 0, "(\(migration.key.joined(separator: ", "))) = \(row.string(1) ?? "")")
+        }
+    }
+
+    // MARK: - Statements
+
+    private static func conversion(of column: String, of table: String, to type: String, _ source: String) -> String {
+        "ALTER TABLE \(table) ALTER COLUMN \(column) TYPE \(type) USING (\(source))::\(type)"
+    }
+
+    /// Returns the text from which a value of another type is read.
+    private static func source(of column: ColumnDetails, for type: ColumnType) -> String {
+        if column.category == "B", type != .boolean, type != .text { return "\(column.sql)::integer::text" }
+        if column.typeName == "bytea" { return "convert_from(\(column.sql), 'UTF8')" }
+        return "\(column.sql)::text"
+    }
+
+    private struct Reference {
+        var child: String
+        var name: String
+        var definition: String
+        /// The statements that give the child's columns the new types.
+        var conversions: [String]
+    }
+
+    /// Returns the foreign keys that refer to columns whose types change.
+    private static func references(
+        to table: TableDetails, _ changed: [TableMigration.Column], _ connection: PostgresConnection
+    ) throws -> [Reference] {
+        guard !changed.isEmpty else { return [] }
+        func names(_ relation: String, _ numbers: String) -> String {
+            """
+            ARRAY(SELECT a.attname::text FROM unnest(\(numbers)) WITH ORDINALITY u (number, n)
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = \(relation) AND a.attnum = u.number ORDER BY u.n)
+            """
+        }
+        return try connection.execute(
+            """
+            SELECT k.conrelid::regclass::text, k.conname, pg_get_constraintdef(k.oid),
+                \(names("k.conrelid", "k.conkey")), \(names("k.confrelid", "k.confkey"))
+            FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND k.confrelid = \(table.oid) AND k.conparentid = 0
+            ORDER BY k.oid
+            """
+        ).compactMap { row in
+            let child = row.string(0) ?? ""
+            let columns = (try row.stringArray(3) ?? []).compactMap(\.self)
+            let targets = (try row.stringArray(4) ?? []).compactMap(\.self)
+            let conversions = zip(columns, targets).compactMap { column, target in
+                changed.first { $0.name == target }.map { change in
+                    let name = column.postgresIdentifier
+                    return conversion(of: name, of: child, to: change.to, "\(name)::text")
+                }
+            }
+            guard !conversions.isEmpty else { return nil }
+            return Reference(
+                child: child, name: row.string(1) ?? "", definition: row.string(2) ?? "", conversions: conversions)
+        }
+    }
+
+    /// Returns the statements that replace the key.
+    private static func keys(
+        _ key: [String], of table: TableDetails, _ definition: TableSchema, _ connection: PostgresConnection
+    ) throws -> [String] {
+        let isKeyMapped = table.primaryKey.allSatisfy { own in
+            definition.columns.contains { $0.name.lowercased() == own.lowercased() }
+        }
+        // The key that the store generates stays.
+        let isPrimary = table.primaryKey.isEmpty || isKeyMapped
+        let constraints = try connection.execute(
+            """
+            SELECT conname FROM pg_catalog.pg_constraint
+            WHERE conrelid = \(table.oid) AND contype = '\(isPrimary ? "p" : "u")'
+            """
+        ).compactMap { $0.string(0) }
+        let isReplaced = isPrimary || definition.needsGeneratedKey && constraints.count == 1
+        let columns = key.map(\.postgresIdentifier).joined(separator: ", ")
+        return (isReplaced ? constraints : []).map {
+            "ALTER TABLE \(table.sql) DROP CONSTRAINT \($0.postgresIdentifier)"
+        } + ["ALTER TABLE \(table.sql) ADD \(isPrimary ? "PRIMARY KEY" : "UNIQUE") (\(columns))"]
+    }
+}

@@ -1,0 +1,61 @@
+package import FeedModel
+import FeedStaging
+import GRDB
+
+/// Existing tables that are made as their declarations want them, with their rows.
+extension SQLiteStore {
+    /// Returns what would make existing tables as declared; none for tables that are so.
+    package func migrations(to definitions: [TableSchema]) throws -> [TableMigration] {
+        try pool.read { db in
+            try definitions.mergedByTable.compactMap { try TableRebuild($0, db)?.migration }
+        }
+    }
+
+    /// Makes existing tables as declared, all of them or none.
+    ///
+    /// - Returns: what was done.
+    /// - Throws: ``StoreError`` naming a value that the new type does not take, or rows that the new key does not tell
+    ///   apart; the store is then unchanged.
+    package func migrate(to definitions: [TableSchema]) throws -> [TableMigration] {
+        let lock = try RunLock(schemaOf: path)
+        defer { lock?.unlock() }
+        var done: [TableMigration] = []
+        do {
+            try pool.writeWithoutTransaction { db in
+                // Foreign keys and triggers that name the table are to name the new one (lang_altertable.html, "Making Other
+                // Kinds Of Table Schema Changes").
+                try db.execute(sql: "PRAGMA foreign_keys = OFF; PRAGMA legacy_alter_table = ON")
+                let result = Result {
+                    try db.inTransaction(.immediate) {
+                        for definition in definitions.mergedByTable {
+                            guard let rebuild = try TableRebuild(definition, db) else { continue }
+                            try rebuild.run(db)
+                            done.append(rebuild.migration)
+                        }
+                        try Self.checkForeignKeys(db)
+                        return .commit
+                    }
+                }
+                try db.execute(sql: "PRAGMA legacy_alter_table = OFF; PRAGMA foreign_keys = ON")
+                try result.get()
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(
+                .schema, "the tables cannot be migrated, and nothing was changed: \(error.message ?? error.description)"
+            )
+        }
+        try renewTableInfos()
+        return done
+    }
+
+    private static func checkForeignKeys(_ db: Database) throws {
+        guard let violation = try Row.fetchOne(db, sql: "PRAGMA main.foreign_key_check") else { return }
+        let table: String = violation["table"]
+        let parent: String = violation["parent"]
+        let rowID: Int64? = violation["rowid"]
+        throw StoreError(
+            .constraint,
+            "table '\(table)': a row\(rowID.map { " (rowid \($0))" } ?? "") would refer to no row of table '\(parent)'; "
+                + "nothing was changed")
+    }
+}

@@ -1,0 +1,212 @@
+import FeedModel
+import FeedStaging
+import GRDB
+
+/// A table that is made anew as it is declared, and gets the rows, indexes and triggers of the old one.
+struct TableRebuild {
+    let migration: TableMigration
+    private let info: TableInfo
+    /// The mapping's words for the types of the columns that change.
+    private let words: [String: String]
+    /// The new statement, the copy and what follows it.
+    private let creation: String
+    private let copy: String
+    private let rest: [String]
+    private let new: String
+
+    /// - Returns: nil where the table is as declared, or does not exist.
+    init?(_ definition: TableSchema, _ db: Database) throws {
+        guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return nil }
+        let changed = definition.columns.filter { info.hasOtherType(than: $0) }
+        let columns = changed.compactMap { column in
+            info.column(column.name).map {
+                TableMigration.Column(name: $0.name, from: $0.declaredType, to: column.type ?? "")
+            }
+        }
+        let isOtherKey =
+            !definition.key.isEmpty && info.collations(ofKey: definition.key) == nil
+            && definition.key.allSatisfy { info.column($0) != nil }
+        guard !columns.isEmpty || isOtherKey else { return nil }
+        let key = isOtherKey ? definition.key.compactMap { info.column($0)?.name } : []
+        guard let sql = try Self.sql(of: info, "table", db).first, var table = TableSQL(sql) else {
+            throw StoreError(.schema, "the statement that created table '\(info.name)' cannot be read")
+        }
+        for column in columns where !table.setType(of: column.name, to: column.to) {
+            throw StoreError(
+                .schema, "the statement that created table '\(info.name)' does not name its column '\(column.name)'")
+        }
+        let list = key.map(\.sqlIdentifier).joined(separator: ", ")
+        var indexes: [String] = []
+        let isKeyMapped = info.primaryKey.allSatisfy { own in
+            definition.columns.contains { $0.name.lowercased() == own.lowercased() }
+        }
+        if isOtherKey, info.primaryKey.isEmpty || isKeyMapped {
+            table.setPrimaryKey(list)
+        } else if isOtherKey, !(definition.needsGeneratedKey && table.replaceUnique(list)) {
+            // The key that the store generates stays.
+            indexes = [
+                "CREATE UNIQUE INDEX \("\(info.name)_key".sqlIdentifier) ON \(info.name.sqlIdentifier) (\(list))"
+            ]
+        }
+        self.info = info
+        words = changed.reduce(into: [:]) { $0[$1.name.lowercased()] = $1.word }
+        new = "tributary_new_\(info.name)".sqlIdentifier
+        creation = table.sql(named: "main.\(new)")
+        let newKey = key.isEmpty ? info.primaryKey : key
+        let keyType = newKey.first.flatMap { name in
+            columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType
+        }
+        let isRowID = newKey.count == 1 && keyType?.uppercased() == "INTEGER"
+        // The journal names rows without a key by their row ids.
+        let rowID = isRowID ? [] : info.rowID.map { [$0] } ?? []
+        let names = info.columns.filter { !$0.isGenerated }.map(\.name)
+        let words = words
+        let values = names.map { name in
+            columns.contains { $0.name == name }
+                ? Self.converted(name, words[name.lowercased()], columns.first { $0.name == name }?.to)
+                : name.sqlIdentifier
+        }
+        copy = """
+            INSERT INTO main.\(new) (\((rowID + names.map(\.sqlIdentifier)).joined(separator: ", ")))
+            SELECT \((rowID + values).joined(separator: ", ")) FROM main.\(info.name.sqlIdentifier)
+            """
+        rest =
+            [
+                "DROP TABLE main.\(info.name.sqlIdentifier)",
+                "ALTER TABLE main.\(new) RENAME TO \(info.name.sqlIdentifier)",
+            ]
+            + (try Self.sql(of: info, "index", db)) + (try Self.sql(of: info, "trigger", db)) + indexes
+        migration = TableMigration(
+            table: info.name, columns: columns, key: key,
+            statements: [
+                "PRAGMA foreign_keys = OFF", "PRAGMA legacy_alter_table = ON", "BEGIN IMMEDIATE", creation, copy,
+            ]
+                + rest + ["PRAGMA foreign_key_check", "COMMIT"])
+    }
+
+    /// Makes the table anew.
+    ///
+    /// - Throws: ``StoreError`` naming a value or rows that are in the way.
+    func run(_ db: Database) throws {
+        try check(db)
+        let sequence =
+            try db.tableExists("sqlite_sequence", in: "main")
+            ? Int64.fetchOne(db, sql: "SELECT seq FROM main.sqlite_sequence WHERE name = ?", arguments: [info.name])
+            : nil
+        try db.execute(sql: creation)
+        try db.execute(sql: copy)
+        let counts = try [info.name.sqlIdentifier, new].map { name in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM main.\(name)") ?? 0
+        }
+        guard counts[0] == counts[1] else {
+            throw StoreError(
+                .database, "table '\(info.name)': \(counts[1]) of \(counts[0]) rows were copied; nothing was changed")
+        }
+        for statement in rest { try db.execute(sql: statement) }
+        if let sequence {
+            try db.execute(
+                sql: "UPDATE main.sqlite_sequence SET seq = ? WHERE name = ?", arguments: [sequence, info.name])
+        }
+    }
+
+    // MARK: - What is in the way
+
+    /// Converts the values in a table beside it.
+    private func check(_ db: Database) throws {
+        let key = migration.key.isEmpty ? info.primaryKey : migration.key
+        let changed = Set(migration.columns.map(\.name))
+        let names = migration.columns.map(\.name) + key.filter { !changed.contains($0) }
+        let definitions = names.enumerated().map { index, name in
+            let type = migration.columns.first { $0.name == name }?.to ?? info.column(name)?.declaredType ?? ""
+            return "c\(index) \(type)"
+        }
+        let located = info.locator.indices.map { "l\($0)" }
+        let values = names.map { name in
+            changed.contains(name)
+                ? Self.converted(
+                    name, words[name.lowercased()], migration.columns.first { $0.name == name }?.to)
+                : name.sqlIdentifier
+        }
+        try db.execute(
+            sql: """
+                CREATE TEMP TABLE tributary_converted (\((located + definitions).joined(separator: ", ")));
+                INSERT INTO temp.tributary_converted
+                SELECT \((info.locator + values).joined(separator: ", ")) FROM main.\(info.name.sqlIdentifier)
+                """)
+        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp.tributary_converted") }
+        let isRow = zip(info.locator, located).map { "m.\($0) IS c.\($1)" }.joined(separator: " AND ")
+        for (index, column) in migration.columns.enumerated() {
+            let isTaken = Self.isTaken("c.c\(index)", column.to, words[column.name.lowercased()])
+            let refused = try Row.fetchOne(
+                db,
+                sql: """
+                    SELECT quote(m.\(column.name.sqlIdentifier)), m.* FROM temp.tributary_converted c
+                    JOIN main.\(info.name.sqlIdentifier) m ON \(isRow)
+                    WHERE c.c\(index) IS NOT NULL AND NOT (\(isTaken)) LIMIT 1
+                    """)
+            guard let refused else { continue }
+            throw migration.refusal(of: refused[0], in: column, describe(refused.dropFirst()))
+        }
+        guard !key.isEmpty else { return }
+        let keys = key.compactMap { name in names.firstIndex(of: name).map { "c\($0)" } }
+        let shown = zip(key, keys).map { "\($1) AS \($0.sqlIdentifier)" }.joined(separator: ", ")
+        let twins = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT count(*), \(shown) FROM temp.tributary_converted
+                WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))
+                GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1
+                """)
+        if let twins {
+            throw migration.collision(twins[0], describe(twins.dropFirst()))
+        }
+    }
+
+    /// Returns an expression for a column's value in the form in which a mapping would store it.
+    private static func converted(_ column: String, _ word: String?, _ type: String?) -> String {
+        let value = column.sqlIdentifier
+        if word == "boolean" { return "CASE lower(\(value)) WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE \(value) END" }
+        guard type == "" else { return value }
+        // As far as a number keeps all digits.
+        return "CASE WHEN typeof(\(value)) = 'text' AND length(\(value)) < 16 AND \(isNumeric(value)) "
+            + "THEN CAST(\(value) AS NUMERIC) ELSE \(value) END"
+    }
+
+    private static func isNumeric(_ value: String) -> String {
+        "(\(value) GLOB '*[0-9]*' AND ltrim(\(value), '+-') NOT GLOB '*[^0-9.]*')"
+    }
+
+    /// Returns the condition that a converted value is of a type.
+    private static func isTaken(_ value: String, _ type: String, _ word: String?) -> String {
+        let day = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+        return switch (type, word) {
+        case (_, "boolean"): "\(value) IN (0, 1)"
+        case ("TEXT", "date"): "\(value) GLOB '\(day)'"
+        case ("TEXT", "datetime"): "\(value) GLOB '\(day)T*'"
+        case ("TEXT", _): "typeof(\(value)) = 'text'"
+        case ("INTEGER", _): "typeof(\(value)) = 'integer'"
+        case ("REAL", _): "typeof(\(value)) = 'real'"
+        case ("BLOB", _): "typeof(\(value)) = 'blob'"
+        default: "typeof(\(value)) IN ('integer', 'real') OR typeof(\(value)) = 'text' AND \(isNumeric(value))"
+        }
+    }
+
+    private static func sql(of table: TableInfo, _ type: String, _ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: """
+                SELECT sql FROM main.sqlite_schema
+                WHERE type = ? AND tbl_name = ? COLLATE NOCASE AND sql IS NOT NULL ORDER BY rowid
+                """, arguments: [type, table.name])
+    }
+}
+
+extension TableInfo {
+    /// Returns true where a column of the table does not keep the values that a declaration gives it.
+    func hasOtherType(than column: TableSchema.Column) -> Bool {
+        guard let type = column.type, column.isDeclared, let found = self.column(column.name), !found.isGenerated
+        else { return false }
+        return !(isStrict && found.declaredType.uppercased() == "ANY")
+            && !Affinity(declaredType: found.declaredType).holds(type, declaredType: found.declaredType)
+    }
+}

@@ -1,0 +1,86 @@
+import FeedModel
+import Foundation
+package import GRDB
+
+/// A copy of a store, as `backup` has written it, that is to become the store again.
+package struct StoreCopy: Sendable {
+    let path: String
+
+    /// Checks that a file is a whole copy of a store of Tributary's, and not of a later version.
+    ///
+    /// - Parameter registerMigrations: adds the program's own migrations after Tributary's.
+    /// - Throws: ``StoreError`` saying what it is instead.
+    package init(path: String, registerMigrations: (inout DatabaseMigrator) -> Void) throws {
+        self.path = path
+        var migrator = DatabaseMigrator()
+        OwnTables.register(in: &migrator)
+        registerMigrations(&migrator)
+        let failure = { (why: String) in StoreError(.unavailable, "\(path) cannot be restored: \(why)") }
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.read { [migrator] db in
+                guard try db.tableExists("tributary_run"), try db.tableExists("grdb_migrations") else {
+                    throw failure("it is a database of SQLite's, and has no tables of Tributary's")
+                }
+                guard try !migrator.hasBeenSuperseded(db) else {
+                    throw failure("a later version of this program has written it; use that one")
+                }
+                let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
+                guard problems == ["ok"] else {
+                    throw failure("it is damaged: \(problems.joined(separator: "; "))")
+                }
+            }
+        } catch let error as DatabaseError {
+            throw failure(
+                error.resultCode == .SQLITE_NOTADB
+                    ? "it is no database of SQLite's" : error.message ?? error.description)
+        }
+    }
+
+    /// Puts the copy in the place of a store that nobody has open. The former store keeps its files under another name, from
+    /// the moment on at which the copy has its name.
+    ///
+    /// - Parameters:
+    ///   - store: the store's path, where a store may be or not.
+    ///   - aside: the new path of the former store.
+    /// - Throws: ``StoreError``; the store is then what it was.
+    package func replace(store: String, aside: String) throws {
+        let failure = { (why: String) in StoreError(.unavailable, "\(store) cannot be replaced: \(why)") }
+        let new = store + ".restoring-\(ProcessInfo.processInfo.processIdentifier)"
+        defer { unlink(new) }
+        do {
+            unlink(new)
+            let source = try DatabaseQueue(path: path)
+            let target = try DatabaseQueue(path: new)
+            try source.backup(to: target)
+            try target.close()
+            try source.close()
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: new))
+            try file.synchronize()
+            try file.close()
+        } catch let error as DatabaseError {
+            throw failure(error.message ?? error.description)
+        } catch {
+            throw failure(error.localizedDescription)
+        }
+        // A log that is left beside it would be taken for the copy's. An empty one is.
+        for suffix in ["-wal", "-journal"] where FileManager.default.fileExists(atPath: store + suffix) {
+            guard rename(store + suffix, aside + suffix) == 0 else { throw failure(String(cString: strerror(errno))) }
+        }
+        unlink(store + "-shm")
+        // Until the copy has the store's name, the store has both.
+        if link(store, aside) != 0, errno != ENOENT { throw failure(String(cString: strerror(errno))) }
+        guard rename(new, store) == 0 else {
+            let reason = String(cString: strerror(errno))
+            unlink(aside)
+            throw failure(reason)
+        }
+        let folder = open(URL(fileURLWithPath: store).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import Foundation
+import TributaryEngine
+
+/// What is done with hooks.
+struct HookCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hook", abstract: "Try those who are told of what happens.", subcommands: [HookTestCommand.self])
+
+    @OptionGroup var options: GlobalOptions
+}
+
+struct HookTestCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Send one event to a hook, marked as a test, and show what becomes of it.")
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The hook.")
+    var name: String
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    private struct Result: Encodable {
+        var hook: String
+        var id: String
+        var delivered: Bool
+        var answer: String?
+        var error: String?
+        var seconds: Double
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard let hook = configuration.hooks.first(where: { $0.name == name }) else {
+            let names = configuration.hooks.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw Failure.usage(
+                "there is no hook '\(name)' in \(configuration.file)" + (names.isEmpty ? "" : "; there are \(names)"))
+        }
+        let source = configuration.enabledSources.first { hook.concerns($0.name) }?.name
+        let event = HookEvent(
+            id: "msg_test_\(UUID().uuidString.lowercased())", kind: .test, hook: hook.name, source: source, time: Date()
+        )
+        let began = ContinuousClock.now
+        let webhooks = WebhookClient()
+        let outcome: HookOutcome
+        do {
+            outcome = try await untilSignalled {
+                try await HookSender(webhooks: webhooks, clock: SystemClock()).send(event, to: hook)
+            }
+            try await webhooks.shutdown()
+        } catch {
+            try? await webhooks.shutdown()
+            throw error
+        }
+        let seconds = (ContinuousClock.now - began).seconds
+        var result = Result(hook: hook.name, id: event.id, delivered: false, seconds: seconds)
+        switch outcome {
+        case .delivered(let answer):
+            result.delivered = true
+            result.answer = answer
+        case .failed(let error, _), .gone(let error): result.error = configuration.redactor.redact(error)
+        }
+        if json {
+            Terminal.print(try JSONOutput.line(result))
+        } else if let answer = result.answer {
+            Terminal.print("\(hook.name): delivered (\(answer)) in \(Figures.seconds(seconds))")
+        } else {
+            Terminal.print("\(hook.name): not delivered: \(result.error ?? "")")
+        }
+        guard result.delivered else { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TributaryEngine
+import TributaryStores
+
+struct PurgeCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge", abstract: "Delete what only this source has written, and all that is remembered of it.",
+        discussion: """
+            Deletes the rows that the journal, or a mirror's scope, shows to be the source's alone, its validators, its due \
+            time and its kept bodies, and journals that as a run. Rows that other sources have written, too, stay. Shows \
+            what it would delete first, and asks; without a terminal it needs --yes.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The source, declared or not.")
+    var source: String
+
+    @Flag(name: .long, help: "Do not ask.")
+    var yes = false
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard let store = try configuration.openExistingStore(isWritten: true) else {
+            throw Failure.failed("there is no store yet, so that there is nothing to purge")
+        }
+        defer { try? store.close() }
+        let stored = try store.sourceStates()
+        guard configuration[source: source] != nil || stored[source] != nil else {
+            throw Failure.usage(
+                "there is no source '\(source)', neither in \(configuration.file) nor in the store; the store has: "
+                    + stored.keys.sorted().joined(separator: ", "))
+        }
+        guard let claim = try store.claim(source) else {
+            throw Failure.failed(
+                "\(source) is being run at this moment; wait for the end of the run, or stop the process that runs it")
+        }
+        defer { claim.unlock() }
+        let purge = try SourcePurge(source: source, configuration: configuration, store: store)
+            .purge(parsers: program.parsers)
+        if !yes {
+            guard try ask(store.purge(purge, isTrial: true), configuration) else {
+                throw Failure.failed("nothing was purged")
+            }
+        }
+        let report = try store.purge(purge, isTrial: false)
+        let left = configuration.removeBodies(of: source)
+        if json {
+            Terminal.print(try JSONOutput.line(PurgeOutput(source: source, report: report)))
+        } else {
+            for line in PurgeOutput.lines(report, isDone: true) { Terminal.print(line) }
+            Terminal.print("\(source) is purged" + hint(configuration))
+        }
+        guard left.isEmpty else {
+            throw Failure.failed("these files could not be removed: \(left.joined(separator: ", "))")
+        }
+    }
+
+    /// Shows what would be deleted, and asks whether that is meant.
+    ///
+    /// - Throws: ``Failure`` where there is nobody to answer.
+    private func ask(_ report: PurgeReport, _ configuration: TributaryConfiguration) throws -> Bool {
+        let lines = PurgeOutput.lines(report, isDone: false)
+        guard !json, Terminal().isInteractive, isatty(STDIN_FILENO) != 0 else {
+            throw Failure.usage(
+                (lines + ["nothing was purged; --yes does it without asking"]).joined(separator: "\n"))
+        }
+        for line in lines { Terminal.print(line) }
+        Terminal.print("Purge \(source)\(hint(configuration))? Type yes: ")
+        return readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes"
+    }
+
+    private func hint(_ configuration: TributaryConfiguration) -> String {
+        configuration[source: source]?.isEnabled == true
+            ? ", which is still declared, and will be fetched anew when it runs" : ""
+    }
+}

@@ -1,0 +1,57 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedModel
+import Foundation
+import Logging
+import TributaryEngine
+
+struct ReplayCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay", abstract: "Read the last kept bodies of a source once more, without the network.",
+        discussion: """
+            Parses the bodies that 'keep_bodies' has kept as the source is declared now, and commits what differs: a mended \
+            mapping changes what it changes, and nothing is fetched. When the source is due stays as it was, and its next \
+            request is as conditional as it would have been. With --all, the older bodies are read first, except of requests \
+            that delete what their feed has not: rows that have left the feed since are mended, too. Exit status: 0 done; 1 it was discarded; with --plan 2 where \
+            there is a difference.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The source.")
+    var source: String
+
+    @Flag(name: .long, help: "Show what would change, and commit nothing.")
+    var plan = false
+
+    @Flag(name: .long, help: "Read all kept bodies of requests that delete no rows, the oldest first.")
+    var all = false
+
+    @Option(name: .long, help: "With --plan, changes to show of a table and kind; 0 for all.")
+    var limit = 100
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        try SyncCommand.check([source], in: configuration)
+        guard let declaration = configuration[source: source] else { return }
+        let all = all
+        if plan {
+            let known = try StoreReader(configuration).requests(of: source)
+            return try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
+                .run(program) { (service, onChange) async throws in
+                    try await service.plan(declaration, replaying: known, all: all, onChange: onChange)
+                }
+        }
+        let service = try program.service(
+            configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
+        let report = try await untilSignalled { try await service.replay(declaration, all: all) }
+        Terminal.print(
+            json
+                ? try JSONOutput.line(report)
+                : SyncCommand.line(report, nameWidth: source.count, on: Terminal()))
+        guard report.outcome.isGood else { throw ExitCode(1) }
+    }
+}

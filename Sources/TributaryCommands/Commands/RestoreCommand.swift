@@ -1,0 +1,82 @@
+import ArgumentParser
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import SQLiteStore
+import TributaryEngine
+import TributaryStores
+
+struct RestoreCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put a copy that 'backup' has made in the place of the store.",
+        discussion: """
+            Checks first that the copy is whole, and a store of this version or an earlier one. No daemon and no run may use \
+            the store meanwhile. The present store is put aside under a name that is told, and can be restored itself.
+            """)
+
+    @OptionGroup var options: GlobalOptions
+
+    @Argument(help: "The copy.")
+    var file: String
+
+    @Flag(name: .long, help: "Print a JSON object.")
+    var json = false
+
+    private struct Result: Encodable {
+        var store: String
+        var file: String
+        /// Where the former store is; nil where there was none.
+        var aside: String?
+    }
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard case .file(let path) = configuration.store, let daemon = DaemonFolder(configuration) else {
+            throw Failure.usage("the store is on a server; its own tools put a copy back, as pg_restore and psql do")
+        }
+        let copy = URL(fileURLWithPath: file).standardizedFileURL.path
+        guard FileManager.default.fileExists(atPath: copy) else { throw Failure.usage("there is no file \(file)") }
+        let resolved = [copy, path].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
+        guard resolved[0] != resolved[1] else { throw Failure.usage("\(file) is the store itself") }
+        let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
+        let presence = try daemon.claim()
+        defer { presence.release() }
+        let aside = FileManager.default.fileExists(atPath: path) ? path + ".before-" + Self.time() : nil
+        try whileUnused(path, configuration) {
+            try checked.replace(store: resolved[1], aside: aside ?? path + ".aside")
+        }
+        if json { return Terminal.print(try JSONOutput.line(Result(store: path, file: file, aside: aside))) }
+        Terminal.print("\(path) is the copy \(file) now" + (aside.map { "; the former store is \($0)" } ?? ""))
+    }
+
+    /// Replaces the present store while no source is run, with all of its commits in its file.
+    ///
+    /// - Throws: ``Failure`` or `StoreError` where somebody uses it.
+    private func whileUnused(_ path: String, _ configuration: TributaryConfiguration, _ replace: () throws -> Void)
+        throws
+    {
+        guard FileManager.default.fileExists(atPath: path) else { return try replace() }
+        let store: SQLiteStore
+        do {
+            store = try SQLiteStore(readingAt: path)
+            _ = try store.sourceStates()
+        } catch {
+            // It may be damaged, which is why it is replaced. What is beside it goes along.
+            return try replace()
+        }
+        let claims = try StoreMove.claim(store, declared: Set(configuration.sources.map(\.name)))
+        defer { for claim in claims { claim.unlock() } }
+        try store.close()
+        try SQLiteStore.bringIntoFile(path)
+        if let log = ["-wal", "-journal"].first(where: { FileManager.default.fileExists(atPath: path + $0) }) {
+            throw Failure.failed("\(path)\(log) shows that another program has the store open; end it first")
+        }
+        try replace()
+    }
+
+    private static func time() -> String {
+        Date().formatted(
+            Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted, timeZone: .gmt))
+    }
+}

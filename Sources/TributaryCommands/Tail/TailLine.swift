@@ -1,0 +1,99 @@
+import FeedModel
+import Foundation
+
+/// A line of `tail`.
+struct TailLine: Encodable {
+    enum Content {
+        /// A row of the journal.
+        case change(JournalChange)
+        /// The end of a commit, after its rows.
+        case commit(last: Int64)
+        /// Rows that are not in the journal any more, before the first that is.
+        case forgotten(after: Int64, first: Int64)
+        /// Runs were forgotten while the lines before were written.
+        case runsForgotten(after: Int64)
+        /// Commits that cannot be told yet, as an older transaction is under way at the server.
+        case heldUp
+    }
+
+    var content: Content
+    var run: JournalRun?
+
+    private enum Key: String, CodingKey {
+        case line, id, run, source, table, key, operation, finished_at, inserted, updated, deleted, after, first,
+            message
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(kind, forKey: .line)
+        if let run {
+            try container.encode(run.position.run, forKey: .run)
+            try container.encode(run.report.source, forKey: .source)
+        }
+        switch content {
+        case .change(let change):
+            try change.encode(to: encoder)
+        case .commit(let last):
+            guard let run else { return }
+            try container.encode(run.finishedAt, forKey: .finished_at)
+            try container.encode(run.report.counts.inserted, forKey: .inserted)
+            try container.encode(run.report.counts.updated, forKey: .updated)
+            try container.encode(run.report.counts.deleted, forKey: .deleted)
+            try container.encode(last, forKey: .after)
+        case .forgotten(let after, let first):
+            try container.encode(after, forKey: .after)
+            try container.encode(first, forKey: .first)
+            try container.encode(message, forKey: .message)
+        case .runsForgotten, .heldUp:
+            try container.encode(message, forKey: .message)
+        }
+    }
+
+    private var kind: String {
+        switch content {
+        case .change: "change"
+        case .commit: "commit"
+        case .forgotten, .runsForgotten: "forgotten"
+        case .heldUp: "held_up"
+        }
+    }
+
+    private var message: String {
+        switch content {
+        case .change, .commit: ""
+        case .forgotten(let after, let first):
+            "the journal begins with row \(first): what came between \(after) and it is forgotten"
+        case .runsForgotten(let after):
+            "the commits that followed row \(after) were forgotten before they could be read"
+        case .heldUp:
+            "commits are not told yet, as an older transaction is under way at the server; ask again after row after it has "
+                + "ended"
+        }
+    }
+
+    /// The line for people.
+    var text: String {
+        switch content {
+        case .change(let change):
+            "\(change.id)  \(run?.report.source ?? "")  \(change.operation)  \(change.table)  \(change.key.shown)"
+        case .commit(let last):
+            if let run {
+                "-- \(run.report.source): run \(run.position.run), up to row \(last): \(Figures.changes(run.report)), "
+                    + run.finishedAt.formatted(.iso8601)
+            } else {
+                ""
+            }
+        case .forgotten, .runsForgotten, .heldUp: "-- \(message)"
+        }
+    }
+}
+
+extension StoredValue {
+    /// The value without quotes, and on one line.
+    fileprivate var shown: String {
+        guard case .text(let text) = self else { return description }
+        return text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
+            ? description : text
+    }
+}

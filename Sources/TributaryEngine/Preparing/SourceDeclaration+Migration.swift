@@ -1,0 +1,39 @@
+package import FeedDeclarations
+package import FeedModel
+package import FeedParsing
+package import FeedStores
+
+/// The tables of a source that is declared differently than they were made.
+extension SourceDeclaration {
+    /// Returns the schemas that the source's mappings give their tables.
+    ///
+    /// - Parameter file: the file of the declaration, for messages.
+    package func schemas(file: String) -> [TableSchema] { requests.flatMap { $0.schemas(file: file) } }
+
+    /// Makes the source's tables as declared, while none of the sources that write them runs.
+    ///
+    /// - Returns: what was done.
+    /// - Throws: ``StoreError`` where a source runs, or a table cannot be changed; then nothing was.
+    package func migrate(
+        _ store: any MainStore, in configuration: TributaryConfiguration, parsers: ParserRegistry
+    ) throws -> [TableMigration] {
+        let schemas = schemas(file: configuration.file)
+        let tables = Set(schemas.map { $0.name.lowercased() })
+        let writers = configuration.sources.filter { source in
+            source.name == name
+                || source.requests.contains { request in
+                    parsers.tables(of: request.content).contains { tables.contains($0.lowercased()) }
+                }
+        }
+        var claims: [any SourceClaim] = []
+        defer { for claim in claims { claim.unlock() } }
+        for writer in writers.sorted(by: { $0.name < $1.name }) {
+            guard let claim = try store.claim(writer.name) else {
+                throw StoreError(
+                    .conflict, "the source '\(writer.name)' runs at this moment; try again when its run has ended")
+            }
+            claims.append(claim)
+        }
+        return try store.migrate(to: schemas)
+    }
+}

@@ -1,0 +1,157 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+
+/// What a hook has to be told next, read from the store some runs at a time. Blocks its thread.
+struct HookQueue {
+    /// What is to be told, or passed over.
+    struct Item {
+        /// nil where nothing is told, and only something remembered.
+        var event: HookEvent?
+        /// What the store is told afterwards.
+        var progress: HookProgress
+        /// The run whose changed rows go with the event.
+        var changesOf: JournalRun?
+    }
+
+    /// The runs that are read at once.
+    private static let pageSize = 200
+
+    private let hook: HookDeclaration
+    private let store: any MainStore
+    /// The state on which what follows builds.
+    private var state: HookState
+    private var memories: [String: HookMemory]
+    /// Runs that were read and not dealt with, and the place up to which they were read.
+    private var runs: ArraySlice<JournalRun> = []
+    private(set) var readTo: RunPosition
+
+    init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState) throws {
+        self.hook = hook
+        self.store = store
+        self.state = state
+        readTo = state.position
+        memories = try store.hookMemories(hook.name)
+        if state.step > 0, let run = try store.run(state.position.run) { runs = [run] }
+    }
+
+    /// True where a state is the one on which the queue builds.
+    func stands(for other: HookState) -> Bool {
+        guard (state.position, state.step) == (other.position, other.step) else { return false }
+        // Stores keep milliseconds.
+        let (own, theirs) = (state.deliveredAt ?? .distantPast, other.deliveredAt ?? .distantPast)
+        return abs(own.timeIntervalSince(theirs)) < 0.002
+    }
+
+    /// Takes note of what the store was told.
+    mutating func advanced(_ progress: HookProgress) {
+        state.position = progress.position
+        state.step = progress.step
+        state.deliveredAt = progress.deliveredAt ?? state.deliveredAt
+        readTo = max(readTo, progress.position)
+        if let (source, known) = progress.memory { memories[source] = known == HookMemory() ? nil : known }
+    }
+
+    /// Returns what is next; nil where there is nothing until a time.
+    ///
+    /// - Parameter sources: those that are declared and switched on.
+    /// - Returns: also the time at which a source will have failed for long enough.
+    mutating func next(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
+        while true {
+            if let run = runs.first {
+                if let item = item(of: run) { return (item, nil) }
+                runs.removeFirst()
+                continue
+            }
+            let page = try store.page(after: readTo, limit: Self.pageSize)
+            guard let last = page.runs.last else { break }
+            if page.hasForgotten { return (forgotten(before: page.runs[0]), nil) }
+            readTo = last.position
+            runs = page.runs.filter { HookDecision.mayTell($0.report) && hook.concerns($0.report.source) }[...]
+        }
+        return try failing(of: sources, now: now)
+    }
+
+    private func item(of run: JournalRun) -> Item? {
+        let source = run.report.source
+        let first = run.position == state.position ? state.step : 1
+        let memory = memories[source] ?? HookMemory()
+        guard first > 0, let next = HookDecision.next(of: run, from: first, memory, hook) else { return nil }
+        let isLast = HookDecision.next(of: run, from: next.step.rawValue + 1, next.memory, hook) == nil
+        let progress = HookProgress(
+            position: run.position, step: isLast ? 0 : next.step.rawValue + 1,
+            memory: next.memory == memory ? nil : (source, next.memory))
+        guard next.isTold else { return Item(event: nil, progress: progress) }
+        let report = run.report
+        var event: HookEvent
+        switch next.step {
+        case .failing:
+            // As it would have been told by the clock.
+            event = failing(source, since: report.failingSince ?? report.startedAt)
+            event.run = run.position.run
+            event.error = report.error
+        case .held: event = self.event(.held, run)
+        case .recovered: event = self.event(.recovered, run)
+        case .changed: event = self.event(.changed, run)
+        }
+        event.report = report
+        return Item(event: event, progress: progress, changesOf: next.step == .changed ? run : nil)
+    }
+
+    private func event(_ kind: HookEventKind, _ run: JournalRun) -> HookEvent {
+        let report = run.report
+        let started = Int(report.startedAt.timeIntervalSince1970 * 1000)
+        var event = HookEvent(
+            id: HookDecision.id(
+                kind, hook: hook.name, source: report.source, occasion: "\(run.position.run) \(started)"),
+            kind: kind, hook: hook.name, source: report.source, run: run.position.run, time: run.finishedAt)
+        event.error = report.error
+        event.failingSince = kind == .changed ? nil : report.failingSince
+        return event
+    }
+
+    /// A source fails, and no run may ever tell of it: it may not be asked for a day, or never.
+    private func failing(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
+        guard hook.tracksFailures else { return (nil, nil) }
+        var soonest: Date?
+        for state in try store.failingSources() {
+            guard sources.contains(state.source), hook.concerns(state.source),
+                let due = HookDecision.failingDue(state, memories[state.source] ?? HookMemory(), hook)
+            else { continue }
+            guard due <= now else {
+                soonest = min(soonest ?? due, due)
+                continue
+            }
+            var known = memories[state.source] ?? HookMemory()
+            known.isFailing = true
+            let progress = HookProgress(
+                position: self.state.position, step: self.state.step, memory: (state.source, known))
+            guard hook.events.contains(.failing) else { return (Item(event: nil, progress: progress), nil) }
+            var event = failing(state.source, since: state.failingSince ?? now)
+            event.error = state.error
+            return (Item(event: event, progress: progress), nil)
+        }
+        return (nil, soonest)
+    }
+
+    private func failing(_ source: String, since: Date) -> HookEvent {
+        let began = Int(since.timeIntervalSince1970 * 1000)
+        var event = HookEvent(
+            id: HookDecision.id(.failing, hook: hook.name, source: source, occasion: "\(began)"), kind: .failing,
+            hook: hook.name, source: source, time: since + hook.after.seconds)
+        event.failingSince = since
+        return event
+    }
+
+    /// The runs after the hook's place are forgotten up to this one.
+    private func forgotten(before run: JournalRun) -> Item {
+        let place = RunPosition(transaction: run.position.transaction, run: run.position.run - 1)
+        var event = HookEvent(
+            id: HookDecision.id(.forgotten, hook: hook.name, source: nil, occasion: "\(state.position.run)"),
+            kind: .forgotten, hook: hook.name, source: nil, run: run.position.run, time: run.finishedAt)
+        event.error =
+            "the runs from \(state.position.run + 1) to \(place.run) were forgotten before this hook could be told of them"
+        return Item(event: event, progress: HookProgress(position: place))
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// One run of a program in a process group of its own: it gets an input, what it prints is read and all but the end of it
+/// dropped, and when its time is up the whole group is killed. It is run once, on a thread of its own.
+final class ProgramRun: Sendable {
+    enum Ending: Sendable, Equatable {
+        case exited(Int32)
+        case signalled(Int32)
+        case timedOut
+        case stopped
+    }
+
+    /// A program that could not be started.
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// The bytes of what it printed that are kept.
+    private static let mostKept = 2_000
+    /// The time between asking a group to end and killing it.
+    private static let grace = Duration.seconds(1)
+
+    private let command: [String]
+    private let input: Data
+    private let timeout: Duration
+    /// What wakes the thread: the program has ended, or is to be stopped.
+    private let wake: ProcessPipe
+    private let isStopped = Atomic(false)
+    private let hasEnded = Atomic(false)
+
+    init(_ command: [String], input: Data, timeout: Duration) throws {
+        self.command = command
+        self.input = input
+        self.timeout = timeout
+        wake = try ProcessPipe()
+    }
+
+    /// Makes the run end soon.
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        wake.ring()
+    }
+
+    /// Runs the program to its end.
+    ///
+    /// - Returns: how it ended, and the end of what it printed.
+    func run() throws -> (ending: Ending, output: String) {
+        // Writing to a program that does not read would end this process.
+        var brokenPipe = sigset_t()
+        sigemptyset(&brokenPipe)
+        sigaddset(&brokenPipe, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &brokenPipe, nil)
+        let standardInput = try ProcessPipe()
+        let output = try ProcessPipe()
+        let child = try start(standardInput, output)
+        let waiter = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [self] in
+            // Not reaped yet: until then, the number of its group is nobody else's.
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            hasEnded.store(true, ordering: .releasing)
+            wake.ring()
+            waiter.signal()
+        }
+        standardInput.closeReading()
+        output.closeWriting()
+        let (read, why) = exchange(standardInput, output)
+        if why != nil { end(child) }
+        waiter.wait()
+        let kept = read + output.readAvailable()
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        let text = String(decoding: kept.suffix(Self.mostKept), as: UTF8.self)
+        let ending: Ending = status & 0x7F == 0 ? .exited((status >> 8) & 0xFF) : .signalled(status & 0x7F)
+        return (why ?? ending, text.trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Writes the input and reads the output until the program has ended, its time is up, or it is to be stopped. Neither
+    /// waits for the other; a program that does not want its input does without.
+    private func exchange(_ standardInput: ProcessPipe, _ output: ProcessPipe) -> (kept: Data, why: Ending?) {
+        let deadline = ContinuousClock.now + timeout
+        var rest = input[...]
+        var kept = Data()
+        if rest.isEmpty { standardInput.closeWriting() }
+        while true {
+            if hasEnded.load(ordering: .acquiring) { return (kept, nil) }
+            if isStopped.load(ordering: .acquiring) { return (kept, .stopped) }
+            let left = ContinuousClock.now.duration(to: deadline)
+            if left <= .zero { return (kept, .timedOut) }
+            var descriptors = [
+                pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: output.readEnd, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: standardInput.writeEnd, events: Int16(POLLOUT), revents: 0),
+            ]
+            _ = poll(&descriptors, 3, Int32(min(left / .milliseconds(1) + 1, 1e9)))
+            if descriptors[0].revents != 0 { wake.clear() }
+            if descriptors[1].revents != 0 {
+                let read = output.readAvailable()
+                kept = (kept + read).suffix(Self.mostKept)
+                if output.isAtEnd { output.closeReading() }
+            }
+            if descriptors[2].revents != 0 {
+                let count = standardInput.write(rest)
+                rest = rest.dropFirst(count ?? 0)
+                if count == nil || rest.isEmpty { standardInput.closeWriting() }
+            }
+        }
+    }
+
+    /// Asks the group to end, and kills it.
+    private func end(_ child: pid_t) {
+        kill(-child, SIGTERM)
+        let deadline = ContinuousClock.now + Self.grace
+        while !hasEnded.load(ordering: .acquiring), ContinuousClock.now < deadline {
+            var descriptor = pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)
+            let left = ContinuousClock.now.duration(to: deadline)
+            _ = poll(&descriptor, 1, Int32(max(0, left / .milliseconds(1)) + 1))
+            if descriptor.revents != 0 { wake.clear() }
+        }
+        // Also where it has ended: others of its group may go on.
+        kill(-child, SIGKILL)
+    }
+
+    // MARK: - Starting
+
+    /// Variables by which systemd speaks to the daemon alone.
+    private static let ownVariables = ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS"]
+
+    private func start(_ standardInput: ProcessPipe, _ output: ProcessPipe) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, standardInput.readEnd, 0)
+        posix_spawn_file_actions_adddup2(&actions, output.writeEnd, 1)
+        posix_spawn_file_actions_adddup2(&actions, output.writeEnd, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The daemon ignores some signals and blocks others, which is not for the program to inherit.
+        var all = sigset_t()
+        sigfillset(&all)
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(
+            &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        let environment = ProcessInfo.processInfo.environment.filter { !Self.ownVariables.contains($0.key) }
+        let arguments = command.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var child: pid_t = 0
+        let code = ProcessPipe.whileNoneIsMade {
+            posix_spawnp(&child, command[0], &actions, &attributes, arguments, variables)
+        }
+        guard code == 0 else {
+            throw Problem(description: "\(command[0]) cannot be started: \(String(cString: strerror(code)))")
+        }
+        return child
+    }
+}

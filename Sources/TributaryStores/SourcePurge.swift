@@ -1,0 +1,66 @@
+package import FeedDeclarations
+import FeedModel
+package import FeedParsing
+package import FeedStores
+import Foundation
+import TributaryEngine
+
+/// What a store is to forget of a source, as far as the declaration and the states of requests tell.
+package struct SourcePurge {
+    let source: String
+    let configuration: TributaryConfiguration
+    let store: any MainStore
+
+    package init(source: String, configuration: TributaryConfiguration, store: any MainStore) {
+        self.source = source
+        self.configuration = configuration
+        self.store = store
+    }
+
+    /// - Throws: `StoreError`
+    package func purge(parsers: ParserRegistry) throws -> Purge {
+        let now = Date()
+        var report = RunReport(source: source, outcome: .committed, startedAt: now)
+        report.kind = .purge
+        var states: [(source: String, state: RequestState)] = []
+        try store.read { reader in states = try reader.requests().map { ($0.source, $0.state) } }
+        let commit = Commit(
+            report: report, requests: [], state: SourceState(source: source),
+            forgottenKeys: states.filter { $0.source == source }.map(\.state.key),
+            forgetBefore: now - configuration.history.seconds)
+        var purge = Purge(source: source, commit: commit)
+        for (owner, state) in states where owner == source {
+            let declared = configuration[source: source]?.requests.first { $0.key == state.key }
+            for table in state.tables {
+                if let key = declared?.key(of: table, parsers: parsers) { purge.keys[table.lowercased()] = key }
+                // Of a request that is not declared, only this is known: it mirrors what it writes.
+                let mirrors = declared.map { $0.mirrors(table) } ?? (state.sync == .mirror && state.tables.count == 1)
+                let isAlone = try !states.contains { try $0.source != source && shares($0.state, table, state.scope) }
+                if mirrors, isAlone { purge.mirrored.append(ScopedRows(table: table, scope: state.scope)) }
+            }
+        }
+        return purge
+    }
+
+    /// Returns true where a request has written a table, perhaps within this scope.
+    private func shares(_ state: RequestState, _ table: String, _ scope: [String: String]) throws -> Bool {
+        guard state.tables.contains(where: { $0.lowercased() == table.lowercased() }) else { return false }
+        if scope.isEmpty || state.scope.isEmpty { return true }
+        return try store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
+            .mayShareRows(scope, state.scope)
+    }
+}
+
+extension RequestDeclaration {
+    /// Returns the columns by which the declaration tells a table's rows apart; nil where it says nothing.
+    fileprivate func key(of table: String, parsers: ParserRegistry) -> [String]? {
+        let key =
+            switch content {
+            case .mapping(let mapping): mapping.tables.first { $0.table.lowercased() == table.lowercased() }?.key
+            case .parser(let name):
+                parsers[name]?.keys.first { $0.key.lowercased() == table.lowercased() }?.value
+            case .captures, .mirrored: [String]?.none
+            }
+        return key?.isEmpty == true ? nil : key
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+
+/// Hooks as those see them who operate the daemon.
+@Suite(.onEachStore) struct HookCommandTests {
+    private static let post = "[hooks.chat]\non = [\"changed\"]\npost = \"URL/hook\"\n"
+
+    @Test func statusShowsHowFarAHookHasCome() async throws {
+        try await TellingFixture.with(hooks: Self.post) { (fixture) async throws in
+            fixture.server.route("/hook") { _ in StubServer.response(500, "") }
+            _ = try await fixture.program.run("sync")
+            let before = try await fixture.program.run("status")
+            #expect(before.standardOutput.contains("a daemon that runs with it"))
+            let daemon = try fixture.program.start(["run"])
+            defer { daemon.signal(SIGKILL) }
+            try await fixture.wait("the hook") { try !fixture.store.rows("SELECT 1 FROM tributary_hook").isEmpty }
+            // By another process.
+            _ = try await fixture.program.run("sync", "--force")
+            try await fixture.wait("the attempt") {
+                try fixture.store.rows("SELECT error FROM tributary_hook").first?.contains("500") == true
+            }
+            let waiting = try await fixture.program.run("status")
+            #expect(waiting.standardOutput.contains("chat") && waiting.standardOutput.contains("answered 500"))
+            #expect(waiting.standardOutput.contains("its receiver: tried"))
+            fixture.server.route("/hook") { _ in StubServer.response(204, "") }
+            try await fixture.wait("the delivery") {
+                try fixture.store.rows("SELECT attempts, run FROM tributary_hook") == ["0|2"]
+            }
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end() == 0)
+            let json = try await fixture.program.run("status", "--json").standardOutput
+            let elements = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]] ?? []
+            #expect(elements.count == 2 && elements[0]["held"] as? Bool == false)
+            #expect(elements[1]["hook"] as? String == "chat" && elements[1]["state"] as? String == "waiting")
+            #expect(elements[1]["behind"] as? Int == 0 && elements[1]["delivered_at"] is String)
+        }
+    }
+
+    @Test func aHookIsTried() async throws {
+        try await TellingFixture.with(hooks: Self.post) { (fixture) async throws in
+            let good = try await fixture.program.run("hook", "test", "chat")
+            #expect(good.status == 0 && good.standardOutput.hasPrefix("chat: delivered (204) in "))
+            let body = try #require(fixture.server.requests("/hook").first?.body)
+            #expect(body.contains("\"type\":\"test\"") && body.contains("\"test\":true"))
+            fixture.server.route("/hook") { _ in StubServer.response(404, "") }
+            let bad = try await fixture.program.run("hook", "test", "chat", "--json")
+            #expect(bad.status == 1 && bad.standardOutput.contains("answered 404"))
+            let unknown = try await fixture.program.run("hook", "test", "char")
+            #expect(unknown.status == 64 && unknown.standardError.contains("there are 'chat'"))
+        }
+    }
+
+    @Test func checkTellsOfProgramsThatCannotBeStarted() async throws {
+        let hooks = """
+            [hooks.absent]
+            on = ["held"]
+            run = ["/nowhere/notify"]
+            [hooks.plain]
+            on = ["held"]
+            run = ["./plain", "argument"]
+            [hooks.unknown]
+            on = ["held"]
+            run = ["no-such-program-anywhere"]
+            [hooks.good]
+            on = ["held"]
+            run = ["true"]
+            """
+        try await TellingFixture.with(hooks: hooks) { (fixture) async throws in
+            try fixture.folder.write("", to: "plain")
+            let check = try await fixture.program.run("check")
+            #expect(check.status == 78)
+            for expected in [
+                "hooks.absent.run: the program '/nowhere/notify' does not exist",
+                "hooks.plain.run: the program './plain' is not executable",
+                "hooks.unknown.run: the program 'no-such-program-anywhere' is in no folder of PATH",
+            ] {
+                #expect(check.standardError.contains(expected), "\(check.standardError)")
+            }
+            #expect(!check.standardError.contains("hooks.good"))
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import GRDBSQLite
+import Testing
+
+@testable import FeedParsing
+
+/// The functions that expressions have, and what SQLite's own must not do.
+@Suite struct ExpressionFunctionTests {
+    /// Returns the value of an expression without columns, as text; "!" and the message where it fails.
+    private func value(_ sql: String) -> String {
+        let database = ExpressionDatabase()
+        do throws(ExpressionFault) {
+            let statement = try database.prepare("SELECT \(sql)")
+            defer { sqlite3_finalize(statement) }
+            guard sqlite3_step(statement) == SQLITE_ROW else { return "!" + database.message }
+            return sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "NULL"
+        } catch {
+            return "!" + error.message
+        }
+    }
+
+    @Test func lettersOfAllLanguagesHaveTwoCases() {
+        #expect(value("lower('ÄÖÜ É ΣΑΣ ИЖ')") == "äöü é σασ иж")
+        #expect(value("upper('straße éµ')") == "STRASSE ÉΜ")
+        #expect(value("lower('ABC-z[1]')") == "abc-z[1]")
+        #expect(value("upper('abc-Z{1}')") == "ABC-Z{1}")
+        #expect(value("casefold('Straße') = casefold('STRASSE')") == "1")
+        #expect(value("casefold('ΌΔΟΣ') = casefold('όδος')") == "1")
+        #expect(value("lower(12)") == "12")
+        #expect(value("lower('')") == "")
+    }
+
+    @Test func partsAreCountedFromBothEnds() {
+        #expect(value("split_part('Ada,King,Lovelace', ',', 1)") == "Ada")
+        #expect(value("split_part('Ada,King,Lovelace', ',', 3)") == "Lovelace")
+        #expect(value("split_part('Ada,King,Lovelace', ',', 4)") == "")
+        #expect(value("split_part('Ada,King,Lovelace', ',', -1)") == "Lovelace")
+        #expect(value("split_part('Ada,King,Lovelace', ',', -4)") == "")
+        #expect(value("split_part('a::b::', '::', 3)") == "")
+        #expect(value("split_part('aaaa', 'aa', 2)") == "")
+        #expect(value("split_part('Grüße – von – mir', ' – ', 2)") == "von")
+        #expect(value("split_part('abc', '', 1)") == "abc")
+        #expect(value("split_part('', ',', 1)") == "")
+        #expect(value("split_part('a', ',', 0)").contains("counts the parts from 1"))
+        #expect(value("split_part('a', ',', 'x')").contains("'x' is neither"))
+    }
+
+    @Test func patternsAreFoundAndReplaced() {
+        #expect(value("regexp_replace('a  b   c', '\\s+', ' ')") == "a b c")
+        #expect(value("regexp_replace('2026-11-22', '(\\d+)-(\\d+)-(\\d+)', '$3.$2.$1')") == "22.11.2026")
+        #expect(value("regexp_replace('abc', 'x*', '-')") == "-a-b-c-")
+        #expect(value("regexp_replace('äöü', '', '.')") == ".ä.ö.ü.")
+        #expect(value("regexp_replace('1,50 €', '[^0-9,]', '')") == "1,50")
+        #expect(value("regexp_replace('<b>x</b>', '<.*?>', '')") == "x")
+        #expect(value("regexp_replace('<b>x</b>', '<.*>', '')") == "")
+        #expect(value("regexp_replace('cat, CAT', '(?i)cat', 'dog')") == "dog, dog")
+        #expect(value("regexp_replace('foobar', 'o{2}|ba', '<$0>')") == "f<oo><ba>r")
+        #expect(value("regexp_replace('price', '^(pr)(x)?ice$', '[$1$2]')") == "[pr]")
+        #expect(value("regexp_replace('a.b', '\\.', '$$')") == "a$b")
+        #expect(value("regexp_replace('Ünder öber', '\\b(\\w)', '<\\1>')") == "<Ü>nder <ö>ber")
+        #expect(value("'item-42' REGEXP '^[a-z]+-\\d+$'") == "1")
+        #expect(value("'item-x' REGEXP '^[a-z]+-\\d+$'") == "0")
+        #expect(value("'x' REGEXP '(?i)[^a-w]'") == "1")
+        #expect(value("'a' || char(10) || 'b' REGEXP 'a.b'") == "0")
+        #expect(value("('a' || char(10) || 'b') REGEXP '(?s)a.b'") == "1")
+        #expect(value("('a' || char(10) || 'b') REGEXP '(?m)^b$'") == "1")
+        #expect(value("regexp_replace('aaa', 'a{2,}?', 'x')") == "xa")
+        #expect(value("regexp_replace('ab', 'x(?i)A|B', '-')") == "a-")
+    }
+
+    @Test func wrongPatternsSayWhatIsWrong() {
+        for (pattern, expected) in [
+            ("(", "'(' without ')'"), (")", "')' without '('"), ("[a", "'[' without ']'"), ("*", "nothing to repeat"),
+            ("(a)\\1", "refers to a group"), ("(?=a)", "is not known here"), ("a{3,2}", "from the smaller"),
+            ("a{x}", "is no count"), ("\\q", "'\\q' is not known"), ("((a{1000}){1000}){9}", "too large"),
+        ] {
+            let found = value("regexp_replace('a', '\(pattern)', '')")
+            #expect(found.hasPrefix("!") && found.contains(expected), "\(pattern): \(found)")
+        }
+        #expect(value("regexp_replace('a', 'a', '$1')").contains("names group 1, and the pattern has 0"))
+        #expect(value("'a' REGEXP NULL") == "NULL")
+    }
+
+    /// Engines that go back take ages for these: their time doubles with each further character.
+    @Test func noTextMakesAPatternRunForEver() {
+        for pattern in ["(a+)+$", "(a|aa)+$", "(a|a)*b", "(.*)*c", "(a*)*(a*)*x", "^(([a-z])+.)+[A-Z]([a-z])+$"] {
+            let clock = ContinuousClock()
+            let time = clock.measure {
+                #expect(value("(printf('%.2000c', 'a') || '!') REGEXP '\(pattern)'") == "0", "\(pattern)")
+            }
+            #expect(time < .seconds(2), "\(pattern)")
+        }
+        let long = value("regexp_replace(printf('%.4000000c', 'a'), 'a{40}', '')")
+        #expect(long.contains("too long for a pattern"), "\(long.prefix(100))")
+    }
+
+    /// Each match leads to the end of the text and back: the square of its length.
+    @Test func aSearchThatTakesTooLongIsGivenUp() throws {
+        let program = try PatternProgram("a.*b|a")
+        let error = #expect(throws: PatternError.self) {
+            try Array(repeating: UInt8(ascii: "a"), count: 1000).withUnsafeBufferPointer { text throws(PatternError) in
+                _ = try PatternReplacement(text, groups: 0).replace(in: text, program, stepLimit: 100_000)
+            }
+        }
+        #expect(error?.message == "the search takes more than 100000 steps in a text of 1000 bytes")
+    }
+
+    @Test func digestsAreHexadecimal() {
+        #expect(
+            value("sha256('abc')") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(value("sha256('')").hasPrefix("e3b0c442"))
+    }
+
+    @Test func nothingInNothingOut() {
+        for call in [
+            "lower(NULL)", "upper(NULL)", "casefold(NULL)", "split_part(NULL, ',', 1)", "split_part('a', NULL, 1)",
+            "split_part('a', ',', NULL)", "regexp_replace(NULL, 'a', '')", "regexp_replace('a', NULL, '')",
+            "regexp_replace('a', 'a', NULL)", "sha256(NULL)", "date(NULL)", "NULL REGEXP 'a'",
+        ] {
+            #expect(value(call) == "NULL", "\(call)")
+        }
+    }
+
+    @Test func timesAreThoseOfTheFeed() {
+        #expect(value("date('2026-11-22', '+10 days')") == "2026-12-02")
+        #expect(value("strftime('%Y', '2026-11-22')") == "2026")
+        #expect(value("datetime(0, 'unixepoch')") == "1970-01-01 00:00:00")
+        #expect(value("julianday('2000-01-01')") == "2451544.5")
+        for call in [
+            "date('now')", "date()", "datetime('NOW')", "strftime('%s')", "strftime('%s', 'now')", "julianday('now')",
+        ] {
+            #expect(value(call).contains("the present"), "\(call)")
+        }
+        #expect(value("datetime('2026-11-22', 'localtime')").contains("time zone"))
+    }
+}

@@ -1,0 +1,115 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import Testing
+
+@testable import TributaryEngine
+
+/// What is told of a run, and the declaration of hooks.
+@Suite struct HookDecisionTests {
+    private static let start = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func hook(_ events: Set<HookEventKind>, after: Duration = .seconds(3600)) -> HookDeclaration {
+        HookDeclaration(
+            name: "h", events: events, sources: [], after: after, rows: 100, timeout: .seconds(5),
+            receiver: .program([InterpolatedText("true")]))
+    }
+
+    /// What is told of runs, one after the other.
+    private func told(_ runs: [RunReport], _ hook: HookDeclaration) -> [String] {
+        var memory = HookMemory()
+        var told: [String] = []
+        for (index, report) in runs.enumerated() {
+            let run = JournalRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
+            var step = 1
+            while let next = HookDecision.next(of: run, from: step, memory, hook) {
+                if next.isTold { told.append("\(index) \(next.step)") }
+                memory = next.memory
+                step = next.step.rawValue + 1
+            }
+        }
+        return told
+    }
+
+    private func report(
+        _ outcome: RunOutcome, after minutes: Double, failingFor: Double? = nil, inserted: Int = 0, held: Bool = false
+    ) -> RunReport {
+        var report = RunReport(source: "s", outcome: outcome, startedAt: Self.start + minutes * 60)
+        report.counts.inserted = inserted
+        report.failingSince = failingFor.map { report.startedAt - $0 * 60 }
+        report.isHeld = held
+        return report
+    }
+
+    @Test func aFailureIsToldOnceItIsOldEnough() {
+        let runs = [
+            report(.discarded, after: 0, failingFor: 0), report(.discarded, after: 30, failingFor: 30),
+            report(.discarded, after: 61, failingFor: 61), report(.discarded, after: 90, failingFor: 90),
+            report(.cancelled, after: 100, failingFor: 100),
+            report(.committed, after: 120, failingFor: 120, inserted: 1),
+            report(.unchanged, after: 130),
+        ]
+        #expect(told(runs, hook([.failing, .recovered, .changed])) == ["2 failing", "5 recovered", "5 changed"])
+        #expect(told(runs, hook([.recovered])) == ["5 recovered"])
+        #expect(told(runs, hook([.failing, .recovered], after: .seconds(86_400))).isEmpty)
+        // Due between two runs, the second of which is good.
+        let short = [report(.discarded, after: 0, failingFor: 0), report(.unchanged, after: 63, failingFor: 63)]
+        #expect(told(short, hook([.failing, .recovered])) == ["1 failing", "1 recovered"])
+    }
+
+    @Test func whatIsHeldIsToldOnceUntilARunIsGood() {
+        let runs = [
+            report(.discarded, after: 0, failingFor: 0, held: true),
+            report(.discarded, after: 9, failingFor: 9, held: true),
+            report(.committed, after: 12, failingFor: 12, inserted: 2),
+            report(.discarded, after: 20, failingFor: 0, held: true),
+        ]
+        #expect(told(runs, hook([.held])) == ["0 held", "3 held"])
+        #expect(told(runs, hook([.changed])) == ["2 changed"])
+    }
+
+    @Test func waitsGrowToAnHour() {
+        let waits = (1...4).map { HookDecision.wait(attempts: $0, jitter: 0.5) }
+        #expect(waits == [2, 4, 8, 16])
+        #expect(HookDecision.wait(attempts: 1_000, jitter: 0) == 2880)
+        #expect(HookDecision.wait(attempts: 1_000, jitter: 1).rounded() == 4320)
+    }
+
+    @Test func starsAndQuestionMarksStandForOthers() {
+        for (name, pattern, expected) in [
+            ("shop-1", "shop*", true), ("shop", "shop*", true), ("my-shop", "shop*", false),
+            ("a-shop-b", "*shop*", true),
+            ("abc", "a?c", true), ("ac", "a?c", false), ("aXbXc", "a*X*c", true), ("s", "", false),
+            ("aaab", "*ab", true),
+        ] {
+            #expect(HookDeclaration.matches(name, pattern) == expected, "\(name) \(pattern)")
+        }
+    }
+
+    @Test func mistakesAreReported() async throws {
+        let source = HookFixture.mapping()
+        for (hook, expected) in [
+            ("post = \"https://a.example/\"", "'on' is missing; name what the hook is told of: changed, failing"),
+            ("on = [\"change\"]\nrun = [\"true\"]", "hooks.h.on[0]: 'change' is none of"),
+            ("on = [\"change\"]\nrun = [\"true\"]", "did you mean 'changed'?"),
+            ("on = [\"test\"]\nrun = [\"true\"]", "'test' is none of"),
+            ("on = []\nrun = [\"true\"]", "never be told of anything"),
+            ("on = [\"held\"]", "the hook has no receiver"),
+            ("on = [\"held\"]\nrun = []", "the program is missing"),
+            ("on = [\"held\"]\nrun = \"true\"", "expected an array of strings"),
+            ("on = [\"held\"]\nrun = [\"true\"]\npost = \"https://a.example/\"", "not both"),
+            ("on = [\"held\"]\nrun = [\"true\"]\nsecret = \"\(HookFixture.secret)\"", "a program needs no secret"),
+            ("on = [\"held\"]\npost = \"ftp://a.example/\"", "cannot be asked"),
+            ("on = [\"held\"]\npost = \"https://a.example/${row:id}\"", "no request goes before a hook"),
+            ("on = [\"held\"]\npost = \"https://a.example/\"\nsecret = \"whsec_short\"", "a secret is \"whsec_\""),
+            ("on = [\"held\"]\nrun = [\"true\"]\nsources = [\"t*\"]", "no source is called 't*'"),
+            ("on = [\"held\"]\nrun = [\"true\"]\nrow = 1", "did you mean 'rows'?"),
+            ("on = [\"held\"]\nrun = [\"true\"]\nrows = 100000", "at most 10000"),
+            ("on = [\"held\"]\nrun = [\"true\"]\ntimeout = \"11m\"", "from \"1ms\" to \"10m\""),
+            ("on = [\"held\"]\nrun = [\"${NOT_SET_ANYWHERE}\"]", "'NOT_SET_ANYWHERE' is not set"),
+        ] {
+            try await EngineFixture.expectMistake(source + "[hooks.h]\n" + hook + "\n", expected)
+        }
+        try await EngineFixture.expectMistake(source + "[hook.h]\non = []\n", "did you mean 'hooks'?")
+    }
+}

@@ -1,0 +1,138 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TributaryEngine
+
+/// Programs that are told, well and badly behaved.
+@Suite struct HookProgramTests {
+    private static var event: HookEvent {
+        HookEvent(
+            id: "msg_1", kind: .changed, hook: "h", source: "s", run: 7,
+            time: Date(timeIntervalSince1970: 1_800_000_000))
+    }
+
+    /// Tells a shell script. The shell reads it: a file that another process has open for writing, as one that is being
+    /// started by another test may, cannot be run itself.
+    private func tell(
+        _ script: String, rows: Int = 0, timeout: Duration = .seconds(20),
+        _ body: (HookOutcome, TemporaryFolder) throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let path = try folder.write("#!/bin/sh\ncd '\(folder.path)'\n\(script)\n", to: "notify")
+            var event = Self.event
+            event.changes = (0..<rows).map {
+                JournalChange(id: Int64($0), table: "thing", key: .text("key \($0)"), operation: "insert")
+            }
+            let webhooks = WebhookClient()
+            let hook = HookDeclaration(
+                name: "h", events: [.changed], sources: [], after: .zero, rows: 100, timeout: timeout,
+                receiver: .program(["/bin/sh", path, "an argument"].map { InterpolatedText($0) }))
+            let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock()).send(event, to: hook)
+            try await webhooks.shutdown()
+            try body(outcome, folder)
+        }
+    }
+
+    @Test func aProgramGetsTheEventAndItsArguments() async throws {
+        try await tell("cat > event; echo \"$1\" > argument") { outcome, folder in
+            #expect(outcome == .delivered("exit status 0"))
+            let event = try JSONDecoder().decode(
+                HookFixture.Event.self, from: Data(contentsOf: URL(fileURLWithPath: folder.file("event"))))
+            #expect(event.id == "msg_1" && event.run == 7)
+            #expect(try String(contentsOfFile: folder.file("argument"), encoding: .utf8) == "an argument\n")
+        }
+    }
+
+    @Test func aProgramThatFailsSaysWhy() async throws {
+        try await tell("echo 'no such room' >&2; exit 3") { outcome, _ in
+            #expect(outcome == .failed("/bin/sh ended with status 3: no such room"))
+        }
+    }
+
+    @Test func aProgramThatIgnoresItsInputIsNoCrash() async throws {
+        try await tell("exec 0<&-; exit 0", rows: 20_000) { outcome, _ in
+            #expect(outcome == .delivered("exit status 0"))
+        }
+    }
+
+    @Test func aProgramThatReadsSlowlyGetsEverything() async throws {
+        try await tell("sleep 0.1; wc -c > size", rows: 20_000) { outcome, folder in
+            #expect(outcome == .delivered("exit status 0"))
+            let size = try String(contentsOfFile: folder.file("size"), encoding: .utf8)
+            #expect((Int(size.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) > 1_000_000)
+        }
+    }
+
+    @Test func ofWhatAProgramPrintsTheEndIsKept() async throws {
+        try await tell("yes 'a long line' | head -c 3000000; echo the end; exit 1") { outcome, _ in
+            guard case .failed(let error, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.hasSuffix("the end") && error.utf8.count < 2_500, "\(error.suffix(300))")
+        }
+    }
+
+    @Test func aProgramThatHangsIsKilledWithItsChildren() async throws {
+        try await tell(
+            "trap '' TERM; (trap '' TERM; echo $$ > leader; exec sleep 1000) & echo $! > child; wait",
+            timeout: .milliseconds(300)
+        ) { outcome, folder in
+            guard case .failed(let error, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.contains("did not end within 0.3 seconds, and was killed"))
+            let child = try String(contentsOfFile: folder.file("child"), encoding: .utf8)
+            let pid = try #require(Int32(child.trimmingCharacters(in: .whitespacesAndNewlines)))
+            let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
+            // Gone, or not yet taken note of by whoever inherits it.
+            let isGone = state == nil || state?.contains(") Z") == true
+            #expect(isGone, "\(state ?? "")")
+        }
+    }
+
+    @Test func aProgramThatLeavesAChildBehindIsNotWaitedFor() async throws {
+        let began = ContinuousClock.now
+        try await tell("sleep 30 & exit 0") { outcome, _ in
+            #expect(outcome == .delivered("exit status 0"))
+            #expect(ContinuousClock.now - began < .seconds(15))
+        }
+    }
+
+    @Test func aProgramThatIsNotThereIsAnError() async throws {
+        let webhooks = WebhookClient()
+        let hook = HookDeclaration(
+            name: "h", events: [.changed], sources: [], after: .zero, rows: 100, timeout: .seconds(5),
+            receiver: .program([InterpolatedText("/nowhere/program")]))
+        let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock()).send(Self.event, to: hook)
+        try await webhooks.shutdown()
+        #expect(outcome == .failed("/nowhere/program cannot be started: No such file or directory"))
+    }
+
+    @Test func aCancelledRunKillsTheProgram() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let path = try folder.write("#!/bin/sh\necho $$ > '\(folder.path)/pid'\nexec sleep 1000\n", to: "notify")
+            let hook = HookDeclaration(
+                name: "h", events: [.changed], sources: [], after: .zero, rows: 100, timeout: .seconds(500),
+                receiver: .program([InterpolatedText("/bin/sh"), InterpolatedText(path)]))
+            let webhooks = WebhookClient()
+            let sending = Task {
+                try await HookSender(webhooks: webhooks, clock: SystemClock()).send(Self.event, to: hook)
+            }
+            while !FileManager.default.fileExists(atPath: folder.file("pid")) { await Task.yield() }
+            sending.cancel()
+            do {
+                let outcome = try await sending.value
+                Issue.record("\(outcome)")
+            } catch {
+                #expect(error is CancellationError)
+            }
+            try await webhooks.shutdown()
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+import TributaryStores
+
+@testable import TributaryEngine
+
+/// The end of a source: its rows go, and everybody else's stay.
+@Suite(.onEachStore) struct PurgeTests {
+    private static func source(_ name: String, _ options: String = "", path: String = "/a") -> String {
+        """
+        [[sources.\(name).requests]]
+        url = "URL\(path)"
+        \(options)
+        tables = [{ table = "thing", element = "item", key = ["id"], columns = { id = "@id", name = "name" } }]
+
+        """
+    }
+
+    private func purge(
+        _ fixture: EngineFixture, _ sources: String, _ name: String = "s", isTrial: Bool = false
+    ) throws -> PurgeReport {
+        let configuration = try fixture.configuration(sources)
+        let store = try #require(try configuration.openExistingStore(isWritten: true))
+        defer { try? store.close() }
+        let claim = try #require(try store.claim(name))
+        defer { claim.unlock() }
+        let purge = try SourcePurge(source: name, configuration: configuration, store: store)
+            .purge(parsers: EngineFixture.registry)
+        return try store.purge(purge, isTrial: isTrial)
+    }
+
+    @Test func onlyWhatTheSourceAloneHasWrittenGoes() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "2", "3"]), etag: "\"1\"")
+            fixture.server.document("/b", EngineFixture.items(["3", "4"], name: "other"), etag: "\"1\"")
+            let both = Self.source("s") + Self.source("t", path: "/b")
+            try await fixture.sync(Self.source("s"))
+            try await fixture.sync(both, ["t"])
+            let before = try fixture.dump()
+            // The source need not be declared any more.
+            let others = Self.source("t", path: "/b")
+            let trial = try purge(fixture, others, isTrial: true)
+            #expect(trial.run.counts.deleted == 2)
+            #expect(try fixture.dump() == before)
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_source WHERE source = 's'") == ["1"])
+            let report = try purge(fixture, others)
+            let table = try #require(report.tables.first)
+            #expect(table.name == "thing" && table.deleted == 2 && table.shared == 1 && table.unknown == 0)
+            #expect(try fixture.rows("SELECT id FROM thing ORDER BY id") == ["3", "4"])
+            for own in ["tributary_source", "tributary_request"] {
+                #expect(try fixture.rows("SELECT count(*) FROM \(own) WHERE source = 's'") == ["0"])
+            }
+            #expect(
+                try fixture.rows("SELECT source, outcome, deleted FROM tributary_run WHERE kind = 'purge'")
+                    == ["s|committed|2"])
+            let journal = "SELECT c.key FROM tributary_change c JOIN tributary_run r ON r.id = c.run"
+            #expect(
+                try fixture.rows(journal + " WHERE r.kind = 'purge' AND c.operation = 'delete' ORDER BY c.key") == [
+                    "1", "2",
+                ])
+            // Whoever writes the table sends everything again, once.
+            #expect(try await fixture.sync(others).first?.outcome == .committed)
+            #expect(try await fixture.sync(others).first?.outcome == .unchanged)
+            // Declared again, it begins anew.
+            #expect(try await fixture.sync(both, ["s"]).first?.counts.inserted == 2)
+        }
+    }
+
+    @Test func aMirrorsScopeTellsWhatTheJournalHasForgotten() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]))
+            fixture.server.document("/b", EngineFixture.items(["3"]))
+            let scoped = Self.source("s", "sync = \"mirror\"\nscope = { shop = \"a\" }")
+            let other = Self.source("t", "sync = \"mirror\"\nscope = { shop = \"b\" }", path: "/b")
+            let third = Self.source("u", "", path: "/a").replacing("thing", with: "plain")
+            try await fixture.sync(scoped + other + third)
+            try fixture.store.execute("DELETE FROM tributary_change")
+            let report = try purge(fixture, other + third)
+            #expect(report.run.counts.deleted == 2)
+            #expect(try fixture.rows("SELECT id FROM thing") == ["3"])
+            // What is not mirrored is left, and told.
+            let left = try purge(fixture, other, "u")
+            #expect(
+                left.tables == [
+                    {
+                        var table = PurgedTable(name: "plain"); table.unknown = 2; return table
+                    }()
+                ])
+        }
+    }
+
+    @Test func rowsThatOthersReferToAreNamed() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(
+                schema: """
+                    CREATE TABLE IF NOT EXISTS parent (id TEXT PRIMARY KEY);
+                    CREATE TABLE IF NOT EXISTS child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent(id) ON DELETE CASCADE);
+                    CREATE TABLE IF NOT EXISTS guest (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent(id) ON DELETE CASCADE);
+                    """)
+            let sources = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "parent"
+                element = "p"
+                key = ["id"]
+                columns = { id = "@id" }
+                [[sources.s.requests.tables]]
+                table = "child"
+                element = "c"
+                key = ["id"]
+                columns = { id = "@id", parent = "../@id" }
+
+                """
+            fixture.server.document("/a", "<r><p id='1'><c id='1'/><c id='2'/></p><p id='2'/></r>")
+            try await fixture.sync(sources)
+            try fixture.store.execute("INSERT INTO guest VALUES ('g', '1')")
+            let before = try fixture.dump()
+            var problem = ""
+            do { _ = try purge(fixture, sources) } catch { problem = "\(error)" }
+            #expect(
+                problem.contains(
+                    "1 rows of table 'guest', which are not only s's, refer by (parent) to rows of table 'parent'"),
+                "\(problem)")
+            #expect(try fixture.dump() == before)
+            try fixture.store.execute("DELETE FROM guest")
+            let report = try purge(fixture, sources)
+            #expect(report.run.counts.deleted == 4 && report.tables.allSatisfy { $0.deleted == 2 })
+            #expect(try fixture.dump().isEmpty)
+        }
+    }
+
+    @Test func keysOfSeveralColumnsAndMadeOnesAreKnown() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "orders"
+                element = "o"
+                key = ["shop", "nr"]
+                columns = { shop = "@shop", nr = { path = "@nr", type = "integer" } }
+                [[sources.s.requests.tables]]
+                table = "line"
+                element = "l"
+                key = ["parent", "pos"]
+                columns = { parent = { parent = "orders" }, pos = { ordinal = true }, text = "." }
+
+                """
+            fixture.server.document(
+                "/a", "<r><o shop='a' nr='1'><l>x</l><l>y</l></o><o shop='b' nr='1'><l>z</l></o></r>")
+            try await fixture.sync(sources)
+            try fixture.store.execute("INSERT INTO orders (shop, nr) VALUES ('mine', 7)")
+            do {
+                let report = try purge(fixture, sources, isTrial: true)
+                #expect(report.run.counts.deleted == 5 && report.tables.map(\.unknown).reduce(0, +) == 1)
+            }
+            let undeclared = try purge(fixture, Self.source("other"))
+            #expect(undeclared.run.counts.deleted == 5)
+            #expect(try fixture.rows("SELECT shop FROM orders") == ["mine"])
+        }
+    }
+}
