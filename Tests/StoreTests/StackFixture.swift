@@ -109,11 +109,14 @@ private struct CommittedStore {
         let before = try tables.dump()
         let run = try lastRun()
         _ = try commit(requests, mirrors, usesScratch: false, keepsHistory: true)
+        let committed = try lastRun()
         let after = try tables.dump()
         try undo(to: run)
-        #expect(try tables.dump() == before)
-        try undo(to: run + 1)
-        #expect(try tables.dump() == after)
+        let undone = try tables.dump()
+        #expect(undone == before)
+        try undo(to: committed)
+        let redone = try tables.dump()
+        #expect(redone == after)
     }
 
     private func lastRun() throws -> Int64 {

@@ -53,6 +53,8 @@ extension Merge {
     }
 
     func keep(_ rows: ChangedRows) throws {
+        // A table none of whose rows change needs no history.
+        guard keepsHistory, try count(rows.name) > 0 else { return }
         try keep(rows.table, from: "\(rows.name) g JOIN \(rows.table.sql) m ON \(rows.isRow("m", "g"))")
     }
 
