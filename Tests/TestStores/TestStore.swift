@@ -33,7 +33,10 @@ package struct TestStore: Sendable {
     /// The rows of a query, each with its values in order. A value is told by the same text for every store.
     package func rows(_ sql: String) throws -> [String] {
         if let schema { return try schema.rows(sql) }
-        return try DatabaseQueue(path: path).read { db in
+        var configuration = Configuration()
+        // A program may be creating the store at this moment.
+        configuration.busyMode = .timeout(20)
+        return try DatabaseQueue(path: path, configuration: configuration).read { db in
             try Row.fetchAll(db, sql: sql).map { row in
                 row.map { $0.1.isNull ? "NULL" : "\($0.1.storage.value ?? "")" }.joined(separator: "|")
             }

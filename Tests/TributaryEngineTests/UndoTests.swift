@@ -199,6 +199,67 @@ import TributaryStores
         }
     }
 
+    @Test func whatCannotBeUndoneChangesNothing() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            for name in ["1", "2"] {
+                fixture.server.document("/a", Self.items(["a": name]))
+                try await fixture.sync(mapping)
+            }
+            let before = try rows(fixture)
+            for target in [2, 99] {
+                let error = await message { try await undo(fixture, mapping, to: .run(Int64(target))) }
+                #expect(error.contains("no run of source 's' after run \(target) has changed rows"), "\(error)")
+            }
+            try fixture.store.execute("ALTER TABLE thing RENAME TO other")
+            let gone = await message { try await undo(fixture, mapping) }
+            #expect(gone.contains("the table 'thing', which the source 's' has written, is no longer there"), "\(gone)")
+            try fixture.store.execute("ALTER TABLE other RENAME TO thing")
+            #expect(try rows(fixture) == before)
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_source WHERE undone IS NOT NULL") == ["0"])
+        }
+    }
+
+    /// A history ends where a column's type changes: its values would not fit any more. The next one begins there.
+    @Test func aTypeThatChanges() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            func mapping(_ type: String) -> String {
+                Self.mapping(columns: "id = \"@id\", name = { path = \"name\", type = \"\(type)\" }")
+            }
+            for name in ["1", "2"] {
+                fixture.server.document("/a", Self.items(["a": name]))
+                try await fixture.sync(mapping("integer"))
+            }
+            try fixture.store.execute("DROP TABLE thing")
+            for name in ["007", "008"] {
+                fixture.server.document("/a", Self.items(["a": name]))
+                #expect(try await fixture.sync(mapping("text")).first?.error == nil)
+            }
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_former1_thing") == ["2"])
+            try await undo(fixture, mapping("text"))
+            #expect(try fixture.rows("SELECT name FROM thing") == ["007"])
+            let error = await message { try await undo(fixture, mapping("text"), to: .run(1)) }
+            #expect(error.contains("run 2 of source 's' kept no history of all that it replaced"), "\(error)")
+        }
+    }
+
+    @Test func aTriggerThatChangesWhatIsBroughtBack() async throws {
+        guard StoreKind.current == .sqlite else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mapping()
+            for name in ["1", "2"] {
+                fixture.server.document("/a", Self.items(["a": name]))
+                try await fixture.sync(mapping)
+            }
+            try fixture.store.execute(
+                "CREATE TRIGGER t AFTER UPDATE ON thing BEGIN UPDATE thing SET name = name || 'x' WHERE id = new.id; END"
+            )
+            let error = await message { try await undo(fixture, mapping) }
+            #expect(error.contains("a row of table 'thing' would not be what it was before"), "\(error)")
+            #expect(try fixture.rows("SELECT name FROM thing") == ["2"])
+        }
+    }
+
     @Test func gainedColumns() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func document(_ size: String) -> String {
@@ -283,7 +344,11 @@ import TributaryStores
                 guard Int.random(in: 0..<4, using: &random) == 0, let target = states.keys.randomElement(using: &random)
                 else { continue }
                 let others = try fixture.rows("SELECT * FROM thing WHERE shop = 'b'").sorted()
-                try await undo(fixture, own + other, to: .run(target))
+                let error = await message { try await undo(fixture, own + other, to: .run(target)) }
+                guard error == "no error" else {
+                    #expect(error.contains("nothing to undo"), "\(error)")
+                    continue
+                }
                 #expect(try ownRows() == states[target], "run \(target)")
                 #expect(try fixture.rows("SELECT * FROM thing WHERE shop = 'b'").sorted() == others)
                 states[try number()] = try ownRows()

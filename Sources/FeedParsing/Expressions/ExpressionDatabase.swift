@@ -60,11 +60,27 @@ final class ExpressionDatabase {
         return statement
     }
 
+    /// Checks the formats of `printf` and `format`, whose time grows with the widths that they give: each is a constant, with
+    /// widths of four digits at most.
+    private static func checkFormats(of expression: String) throws(ExpressionFault) {
+        let calls = expression.replacing(/'(?:[^']|'')*'/, with: "''")
+            .matches(of: /\b(?:printf|format)\b["\]`]?\s*(?:\(|\/\*|--)/.ignoresCase())
+        guard !calls.isEmpty else { return }
+        let formats = expression.matches(of: /\b(?:printf|format)\s*\(\s*('(?:[^']|'')*')/.ignoresCase()).map(\.1)
+        let isWide = formats.contains { $0.contains(/%[^A-Za-z%]*(?:\*|[0-9]{5})/) }
+        guard formats.count >= calls.count, !isWide else {
+            throw ExpressionFault(
+                "calls printf or format with a format that is no constant, or has a width of '*' or of more than four digits"
+            )
+        }
+    }
+
     /// Checks that a text is one expression over a record's columns, which always gives the same value for the same
     /// record.
     ///
     /// - Returns: the columns that it reads, in lower case.
     func columns(readBy expression: String, among columns: [String]) throws(ExpressionFault) -> Set<String> {
+        try Self.checkFormats(of: expression)
         let names = columns.map(\.sqlIdentifier).joined(separator: ", ")
         if !hasRecord {
             let statement = try prepare("CREATE TABLE \(Self.record) (\(names))")

@@ -19,6 +19,9 @@ package enum HistoryTable {
 
     package static func name(of table: String) -> String { prefix + table }
 
+    /// The name of a history that ended when a column of the table got another type.
+    package static func formerName(of table: String, _ number: Int) -> String { "tributary_former\(number)_\(table)" }
+
     /// The columns that are not the table's own.
     package static let ownColumns = [id, run, operation, row, after, width]
 }

@@ -20,6 +20,12 @@ package struct Undo: Sendable {
     ///   - runs: the source's runs after ``run`` that have committed rows.
     ///   - first: the first run, of any source, that is remembered.
     package func check(_ runs: [CommittedRun], first: Int64) throws {
+        guard runs.contains(where: \.changedRows) else {
+            throw StoreError(
+                .history,
+                "no run of source '\(source)' after run \(run) has changed rows, so there is nothing to undo; `tributary "
+                    + "history \(source)` lists its runs")
+        }
         guard run >= first - 1 else {
             throw StoreError(
                 .history,
@@ -29,7 +35,7 @@ package struct Undo: Sendable {
         guard let bare = runs.last(where: { $0.changedRows && !$0.hasHistory }) else { return }
         throw StoreError(
             .history,
-            "run \(bare.number) of source '\(source)' kept no history, so what it replaced is gone; the source can be "
+            "run \(bare.number) of source '\(source)' kept no history of all that it replaced; the source can be "
                 + "brought back to run \(bare.number) or a later one; keep_history = true keeps it from now on")
     }
 
@@ -51,6 +57,29 @@ package struct Undo: Sendable {
             .history,
             "\(Self.rows(count, of: table)) that the undone runs of source '\(source)' had not written would change along, "
                 + "by a foreign key or a trigger: \(Self.list(keys, of: count)); nothing is undone")
+    }
+
+    /// The error for a table that no longer takes the rows as they were.
+    package func retyped(_ table: String, _ columns: [String]) -> StoreError {
+        StoreError(
+            .history,
+            "the type of \(columns.map { "'\($0)'" }.joined(separator: ", ")) in table '\(table)' has changed since, so its "
+                + "former rows do not fit; nothing is undone")
+    }
+
+    /// The error for a table that is gone.
+    package func missing(_ table: String) -> StoreError {
+        StoreError(
+            .history,
+            "the table '\(table)', which the source '\(source)' has written, is no longer there; nothing is undone")
+    }
+
+    /// The error for rows that are not what they were, although everything has been done for it.
+    package func notRestored(_ table: String, keys: [String], count: Int) -> StoreError {
+        StoreError(
+            .history,
+            "\(Self.rows(count, of: table)) would not be what it was before, as a trigger of the table or another column's "
+                + "type changes them: \(Self.list(keys, of: count)); nothing is undone")
     }
 
     /// The error for a table whose rows cannot be told apart.

@@ -8,6 +8,8 @@ struct HistoryShape {
     var table: TableDetails
     /// The history's columns for those of the table, in the order in which it has got them. The table may have lost some.
     var columns: [String]
+    /// The columns that now hold values of another type in the table.
+    var retyped: [String] = []
 
     /// The columns that tell a row from all others at any time.
     var identity: [String] { table.locator.map(\.sql) }
@@ -62,32 +64,58 @@ extension HistoryShape {
     init?(_ connection: PostgresConnection, of table: TableDetails) throws {
         let rows = try connection.execute(
             """
-            SELECT attname FROM pg_catalog.pg_attribute
+            SELECT attname, format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute
             WHERE attrelid = to_regclass($1) AND attnum > $2::integer AND NOT attisdropped ORDER BY attnum
             """, [.text(Self.sql(of: table)), .integer(Int64(HistoryTable.ownColumns.count))])
         guard !rows.isEmpty else { return nil }
         self.table = table
         columns = rows.compactMap { $0.string(0) }
+        retyped = rows.compactMap { row in
+            let column = row.string(0).flatMap(table.column)
+            return column.map { !$0.isComputed && $0.baseType != row.string(1) } == true ? column?.name : nil
+        }
     }
 
     /// Returns the histories of all tables that are still there, by name.
     static func all(_ connection: PostgresConnection, _ tables: MergeTables) throws -> [HistoryShape] {
-        let names = try connection.execute(
-            """
-            SELECT substr(relname, $1::integer + 1) FROM pg_catalog.pg_class
-            WHERE relkind = 'r' AND starts_with(relname, $2) AND pg_table_is_visible(oid) ORDER BY relname
-            """, [.integer(Int64(HistoryTable.prefix.count)), .text(HistoryTable.prefix)]
-        ).compactMap { $0.string(0) }
+        let names = try self.tables(connection)
         try tables.load(names)
         return try names.compactMap { name in
             try tables.table(name).flatMap { try HistoryShape(connection, of: $0) }
         }
     }
 
+    /// Returns the names of all tables that have a history, even if they are gone.
+    static func tables(_ connection: PostgresConnection) throws -> [String] {
+        try connection.execute(
+            """
+            SELECT substr(relname, $1::integer + 1) FROM pg_catalog.pg_class
+            WHERE relkind = 'r' AND starts_with(relname, $2) AND pg_table_is_visible(oid) ORDER BY relname
+            """, [.integer(Int64(HistoryTable.prefix.count)), .text(HistoryTable.prefix)]
+        ).compactMap { $0.string(0) }
+    }
+
+    /// Puts a history away whose values would not fit into the table any more. Nobody goes back over it.
+    private func putAside(_ connection: PostgresConnection) throws {
+        try connection.execute(
+            "UPDATE tributary_run SET history = false WHERE id IN (SELECT \(HistoryTable.run) FROM \(sql))")
+        var number = 1
+        func name() -> String { HistoryTable.formerName(of: table.name, number).postgresIdentifier }
+        while try !connection.execute(
+            "SELECT to_regclass($1)", [.text("\(table.schema.postgresIdentifier).\(name())")])[0]
+            .isNull(0)
+        {
+            number += 1
+        }
+        try connection.execute("ALTER TABLE \(sql) RENAME TO \(name())")
+    }
+
     /// Creates the history of a table, or adds the columns that the table has gained.
     static func prepare(_ connection: PostgresConnection, for table: TableDetails) throws -> HistoryShape {
         let columns = table.columns.filter { !$0.isComputed }
-        if let shape = try HistoryShape(connection, of: table) {
+        if let shape = try HistoryShape(connection, of: table), !shape.retyped.isEmpty {
+            try shape.putAside(connection)
+        } else if let shape = try HistoryShape(connection, of: table) {
             let new = columns.filter { !shape.columns.contains($0.name) }
             for column in new {
                 // Rows that were replaced before read as those of the table itself do.

@@ -104,6 +104,7 @@ extension Merge {
 
     /// Enters the kept rows that are not what they were.
     func writeHistory() throws {
+        if !progress.kept.isEmpty { try connection.fixTexts() }
         for (_, kept) in progress.kept.sorted(by: { $0.key < $1.key }) where kept.statements > 0 {
             try writeHistory(kept)
         }

@@ -11,6 +11,7 @@ extension PostgresStore {
                 // All of it is read as it is at one moment.
                 try connection.inTransaction {
                     try connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    try connection.fixTexts()
                     let tables = MergeTables(connection, tableDetails)
                     let shapes = try HistoryShape.all(connection, tables).filter { shape in
                         query.table.map { $0.lowercased() == shape.table.name.lowercased() } ?? true

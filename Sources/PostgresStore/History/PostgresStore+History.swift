@@ -73,6 +73,13 @@ extension StackTransaction {
 }
 
 extension PostgresConnection {
+    /// Makes the texts of values, over which digests are, the same whatever the settings of the server, the database and
+    /// the role are. For the transaction.
+    func fixTexts() throws {
+        try executeScript(
+            "SET LOCAL intervalstyle = postgres; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
+    }
+
     func commits(of source: String, after run: Int64) throws -> [CommittedRun] {
         try execute(
             """

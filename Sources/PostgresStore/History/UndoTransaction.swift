@@ -38,12 +38,14 @@ struct UndoTransaction {
     func execute(
         run: Int64, onChange: ((PlannedChange) throws -> Void)? = nil, lock: (Merge) throws -> Void
     ) throws -> Outcome {
+        try connection.fixTexts()
         let first = try connection.execute("SELECT min(id) FROM tributary_run")[0].int64(0) ?? 0
         try undo.check(try connection.commits(of: undo.source, after: undo.run), first: first)
         let known = MergeTables(connection, store.tableDetails)
         let shapes = try HistoryShape.all(connection, known).filter { shape in
             try connection.execute("SELECT EXISTS (SELECT 1 FROM \(shape.sql) h WHERE \(isUndone))")[0].bool(0) == true
         }
+        try checkMissing(shapes)
         // Nobody else writes to the tables from now on.
         try lock(
             Merge(
@@ -54,8 +56,40 @@ struct UndoTransaction {
         var merge = try merge(tables, run: run, onChange: onChange)
         merge.removals = try tables.compactMap(removal)
         let counts = try merge.execute()
+        for table in tables { try checkRestored(table) }
         try checkOthers(tables, run: run, merge.tables)
         return Outcome(counts: counts, tables: Set(tables.map(\.shape.table.name)))
+    }
+
+    /// Checks that every table is there whose rows the undone runs have changed, and that it takes them as they were.
+    private func checkMissing(_ shapes: [HistoryShape]) throws {
+        if let retyped = shapes.first(where: { !$0.retyped.isEmpty }) {
+            throw undo.retyped(retyped.table.name, retyped.retyped)
+        }
+        let known = Set(shapes.map(\.table.name))
+        for name in try HistoryShape.tables(connection) where !known.contains(name) {
+            let entries = HistoryTable.name(of: name).postgresIdentifier
+            let row = try connection.execute(
+                """
+                SELECT to_regclass($1) IS NULL AND EXISTS (SELECT 1 FROM \(entries) h WHERE \(isUndone))
+                """, [.text(name.postgresIdentifier)])[0]
+            if try row.bool(0) == true { throw undo.missing(name) }
+        }
+    }
+
+    /// Checks that the rows are what they were: a trigger may have changed them again.
+    private func checkRestored(_ table: Table) throws {
+        let shape = table.shape
+        for width in try widths(of: table) {
+            try refuse(
+                shape,
+                """
+                FROM \(table.entries) u JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
+                LEFT JOIN \(shape.table.sql) m ON \(shape.isRow("m", "h"))
+                WHERE h.\(HistoryTable.width) = \(width) AND \(shape.digest(ofEntry: "h", width: width))
+                    IS DISTINCT FROM \(shape.digest(ofStored: "m", width: width))
+                """, undo.notRestored)
+        }
     }
 
     private func table(_ shape: HistoryShape, _ index: Int) throws -> Table {

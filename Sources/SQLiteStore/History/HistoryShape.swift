@@ -1,3 +1,4 @@
+import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
@@ -7,6 +8,8 @@ struct HistoryShape {
     var table: TableInfo
     /// The history's columns for those of the table, in the order in which it has got them. The table may have lost some.
     var columns: [String]
+    /// The columns that now hold values of another type in the table.
+    var retyped: [String] = []
 
     /// The columns that tell a row from all others at any time; none where only its row id does.
     var identity: [String] { table.lastingKey }
@@ -55,14 +58,22 @@ extension HistoryShape {
             db, sql: "PRAGMA main.table_xinfo(\(HistoryTable.name(of: table.name).sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
         self.table = table
-        columns = rows.map { $0["name"] }.suffix(from: HistoryTable.ownColumns.count).map { $0 }
+        let own = rows.dropFirst(HistoryTable.ownColumns.count)
+        columns = own.map { $0["name"] }
+        retyped = own.compactMap { row in
+            let name: String = row["name"]
+            let kept = Affinity(declaredType: row["type"], isStrict: table.isStrict).sqlType
+            return table.column(name).map { !$0.isGenerated && $0.stagedType != kept } == true ? name : nil
+        }
     }
 
     /// Creates the history of a table, or adds the columns that the table has gained.
     static func prepare(_ db: Database, for table: TableInfo) throws -> HistoryShape {
         let name = HistoryTable.name(of: table.name)
         let columns = table.columns.filter { !$0.isGenerated }
-        if let shape = try HistoryShape(db, of: table) {
+        if let shape = try HistoryShape(db, of: table), !shape.retyped.isEmpty {
+            try shape.putAside(db)
+        } else if let shape = try HistoryShape(db, of: table) {
             let known = Set(shape.columns.map { $0.lowercased() })
             let new = columns.filter { !known.contains($0.name.lowercased()) }
             guard !new.isEmpty else { return shape }
@@ -71,7 +82,7 @@ extension HistoryShape {
                 let value = try String.fetchOne(
                     db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
                     arguments: [table.name, column.name])
-                let constant = value.map { " DEFAULT \($0)" } ?? ""
+                let constant = value.flatMap { $0.wholeMatch(of: Self.literal) == nil ? nil : " DEFAULT \($0)" } ?? ""
                 try db.execute(
                     sql: """
                         ALTER TABLE main.\(name.sqlIdentifier)
@@ -95,15 +106,39 @@ extension HistoryShape {
                     \(HistoryTable.after) INTEGER, \(HistoryTable.width) INTEGER NOT NULL,
                     \(definitions.joined(separator: ", "))
                 )\(table.isStrict ? " STRICT" : "");
-                CREATE INDEX main.\((name + "_run").sqlIdentifier) ON \(name.sqlIdentifier) (\(HistoryTable.run));
+                CREATE INDEX main.\(Self.runIndex(of: table)) ON \(name.sqlIdentifier) (\(HistoryTable.run));
                 """)
         let shape = HistoryShape(table: table, columns: columns.map(\.name))
         try db.execute(
             sql: """
-                CREATE INDEX main.\((name + "_key").sqlIdentifier)
+                CREATE INDEX main.\(Self.keyIndex(of: table))
                 ON \(name.sqlIdentifier) (\(shape.groupColumns.joined(separator: ", ")))
                 """)
         return shape
+    }
+}
+
+extension HistoryShape {
+    // Names that no table's history has.
+    fileprivate static func runIndex(of table: TableInfo) -> String { "tributary_run_of_\(table.name)".sqlIdentifier }
+    fileprivate static func keyIndex(of table: TableInfo) -> String { "tributary_key_of_\(table.name)".sqlIdentifier }
+
+    /// Defaults that are the same for every row. `ALTER TABLE … ADD COLUMN` takes no others.
+    fileprivate static var literal: Regex<Substring> {
+        /'(?:[^']|'')*'|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|NULL|TRUE|FALSE|[xX]'[0-9a-fA-F]*'/
+    }
+
+    /// Puts a history away whose values would not fit into the table any more. Nobody goes back over it.
+    fileprivate func putAside(_ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE main.tributary_run SET history = 0 WHERE id IN (SELECT \(HistoryTable.run) FROM \(sql))")
+        var number = 1
+        while try db.tableExists(HistoryTable.formerName(of: table.name, number), in: "main") { number += 1 }
+        try db.execute(
+            sql: """
+                DROP INDEX main.\(Self.runIndex(of: table)); DROP INDEX main.\(Self.keyIndex(of: table));
+                ALTER TABLE \(sql) RENAME TO \(HistoryTable.formerName(of: table.name, number).sqlIdentifier)
+                """)
     }
 }
 

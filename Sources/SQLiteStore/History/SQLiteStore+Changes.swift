@@ -31,16 +31,20 @@ extension SQLiteStore {
 extension HistoryShape {
     /// Returns the histories of all tables that are still there, by name.
     static func all(_ db: Database) throws -> [HistoryShape] {
+        try tables(db).compactMap { name in
+            try TableInfo(db, table: name, schema: "main").flatMap { try HistoryShape(db, of: $0) }
+        }
+    }
+
+    /// Returns the names of all tables that have a history, even if they are gone.
+    static func tables(_ db: Database) throws -> [String] {
         let length = HistoryTable.prefix.count
-        let names = try String.fetchAll(
+        return try String.fetchAll(
             db,
             sql: """
                 SELECT substr(name, \(length + 1)) FROM main.sqlite_schema
                 WHERE type = 'table' AND substr(name, 1, \(length)) = '\(HistoryTable.prefix)' ORDER BY name
                 """)
-        return try names.compactMap { name in
-            try TableInfo(db, table: name, schema: "main").flatMap { try HistoryShape(db, of: $0) }
-        }
     }
 
     /// Reports what a run has changed. A row as the run left it is what the row's next entry keeps, or the row as it is.

@@ -49,6 +49,7 @@ struct UndoTransaction {
         merge.removals = removals
         merge.partsWithPlaces = restored
         let counts = try merge.execute()
+        for table in tables { try checkRestored(table) }
         try checkOthers(tables, run: run)
         try db.checkForeignKeys()
         return Outcome(counts: counts, tables: Set(tables.map(\.shape.table.name)))
@@ -56,7 +57,8 @@ struct UndoTransaction {
 
     /// Finds the tables of which the undone runs have changed rows.
     private func findTables() throws -> [Table] {
-        try HistoryShape.all(db).enumerated().compactMap { index, shape -> Table? in
+        try checkMissing()
+        return try HistoryShape.all(db).enumerated().compactMap { index, shape -> Table? in
             let entries = "\(schema).undo_\(index)"
             try db.execute(sql: "CREATE TABLE \(entries) (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)")
             try db.execute(
@@ -66,7 +68,38 @@ struct UndoTransaction {
                         SELECT id FROM main.tributary_run WHERE source = ? AND id > ?)
                     GROUP BY \(shape.groupColumns.map { "h." + $0 }.joined(separator: ", "))
                     """, arguments: [undo.run, undo.source, undo.run])
-            return db.changesCount > 0 ? Table(shape: shape, entries: entries) : nil
+            guard db.changesCount > 0 else { return nil }
+            guard shape.retyped.isEmpty else { throw undo.retyped(shape.table.name, shape.retyped) }
+            return Table(shape: shape, entries: entries)
+        }
+    }
+
+    /// Checks that every table is there whose rows the undone runs have changed.
+    private func checkMissing() throws {
+        for name in try HistoryShape.tables(db) where try !db.tableExists(name, in: "main") {
+            let entries = "main.\(HistoryTable.name(of: name).sqlIdentifier)"
+            let isConcerned = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM \(entries) WHERE \(HistoryTable.run) IN (
+                        SELECT id FROM main.tributary_run WHERE source = ? AND id > ?))
+                    """, arguments: [undo.source, undo.run])
+            if isConcerned == true { throw undo.missing(name) }
+        }
+    }
+
+    /// Checks that the rows are what they were: a trigger may have changed them again.
+    private func checkRestored(_ table: Table) throws {
+        let shape = table.shape
+        let isRow = try shape.mergeKey().map(\.sqlIdentifier).map { "m.\($0) = h.\($0)" }.joinedConditions("AND")
+        for width in try widths(of: table) {
+            let wrong = """
+                FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
+                LEFT JOIN \(shape.storedSQL) m ON \(isRow)
+                WHERE h.\(HistoryTable.width) = \(width) AND h.\(HistoryTable.operation) <> 'insert'
+                    AND \(shape.digest(ofEntry: "h", width: width)) IS NOT \(shape.digest(ofStored: "m", width: width))
+                """
+            try refuse(table, wrong, shape.key("h"), [], undo.notRestored)
         }
     }
 

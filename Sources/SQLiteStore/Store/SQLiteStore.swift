@@ -101,6 +101,8 @@ package final class SQLiteStore: MainStore {
         requestIndex = RequestIndex(tableInfos)
         var configuration = Configuration()
         configuration.readonly = true
+        // Another process may be creating the store at this moment.
+        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
         configuration.prepareDatabase { try $0.addRowDigest() }
         do {
             pool = try DatabasePool(path: path, configuration: configuration)

@@ -77,7 +77,7 @@ final class ProgramRun: Sendable {
         let kept = read + output.readAvailable()
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let text = String(decoding: kept.suffix(Self.mostKept), as: UTF8.self)
+        let text = String(decoding: Self.wholeLines(kept), as: UTF8.self)
         let ending: Ending = status & 0x7F == 0 ? .exited((status >> 8) & 0xFF) : .signalled(status & 0x7F)
         return (why ?? ending, text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
@@ -103,7 +103,7 @@ final class ProgramRun: Sendable {
             if descriptors[0].revents != 0 { wake.clear() }
             if descriptors[1].revents != 0 {
                 let read = output.readAvailable()
-                kept = (kept + read).suffix(Self.mostKept)
+                kept = (kept + read).suffix(Self.mostKept + 1)
                 if output.isAtEnd { output.closeReading() }
             }
             if descriptors[2].revents != 0 {
@@ -112,6 +112,14 @@ final class ProgramRun: Sendable {
                 if count == nil || rest.isEmpty { standardInput.closeWriting() }
             }
         }
+    }
+
+    /// Returns the end of an output, from the start of a line: a secret whose first letters were cut off would not be found
+    /// and removed.
+    private static func wholeLines(_ output: Data) -> Data {
+        guard output.count > mostKept else { return output }
+        let end = output.suffix(mostKept)
+        return end.firstIndex(of: UInt8(ascii: "\n")).map { end[$0...] } ?? end.suffix(mostKept / 2)
     }
 
     /// Asks the group to end, and kills it.
