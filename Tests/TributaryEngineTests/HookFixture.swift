@@ -3,6 +3,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Synchronization
+import TestStores
 import TestSupport
 import Testing
 
@@ -55,6 +56,9 @@ struct HookFixture {
         """
     }
 
+    /// Hooks at a server wait for its oldest transaction, which may be another test's.
+    private static let patience = Duration.seconds(120)
+
     let fixture: EngineFixture
     let service: SyncService
 
@@ -65,6 +69,7 @@ struct HookFixture {
         _ fixture: EngineFixture, _ configuration: String, clock: any RunClock = SystemClock(),
         _ body: (HookFixture) async throws -> Void
     ) async throws {
+        try await waitUntilSettled(fixture)
         let service = try fixture.service(configuration, clock: clock)
         let running = Task { try await service.run() }
         let result: Result<Void, any Error>
@@ -81,6 +86,20 @@ struct HookFixture {
         try result.get()
     }
 
+    /// Waits until all recorded runs are before every transaction that is open at the server, also of other tests: until then
+    /// they are not yet in an order, and a new hook begins before them.
+    private static func waitUntilSettled(_ fixture: EngineFixture) async throws {
+        guard StoreKind.current == .postgres,
+            try fixture.rows("SELECT to_regclass('tributary_run') IS NULL") == ["0"]
+        else { return }
+        let open = "SELECT count(*) FROM tributary_run WHERE transaction >= pg_snapshot_xmin(pg_current_snapshot())"
+        let deadline = ContinuousClock.now + patience
+        while try fixture.rows(open) != ["0"] {
+            guard .now < deadline else { throw Late(description: "a transaction stays open at the server") }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// The events that a receiver has taken, or refused.
     func events(_ path: String = "/hook") throws -> [Event] {
         try server.requests(path).map { try JSONDecoder().decode(Event.self, from: Data($0.body.utf8)) }
@@ -94,12 +113,12 @@ struct HookFixture {
 
     /// Waits until a condition holds, which a failing test must not do for ever.
     func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + Self.patience
         while try await !condition() {
             guard .now < deadline else {
                 let hooks = (try? fixture.rows("SELECT * FROM tributary_hook")) ?? []
                 let runs = (try? fixture.rows("SELECT id, source, outcome, error FROM tributary_run")) ?? []
-                throw Late(description: "\(what): not within 30 s; hooks \(hooks), runs \(runs)")
+                throw Late(description: "\(what): not within \(Self.patience); hooks \(hooks), runs \(runs)")
             }
             try await Task.sleep(for: .milliseconds(5))
         }
