@@ -41,15 +41,6 @@ package struct ConfigurationReader {
         hasEncryptionKey = encryptionKey != nil
     }
 
-    private func encryptionKey(_ store: DeclarationReader) -> EncryptionKey? {
-        guard let text = store.string("encryption_key") else { return nil }
-        let key = EncryptionKey(hexadecimal: text)
-        if key == nil {
-            store.report("encryption_key", "the key is not 32 bytes in hex; `openssl rand -hex 32` makes one")
-        }
-        return key
-    }
-
     func read() throws -> TributaryConfiguration {
         // An empty file is most likely half written. It would switch off every source.
         guard !document.isEmpty else {
@@ -106,32 +97,8 @@ package struct ConfigurationReader {
         DeclarationReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
     }
 
-    private func absolute(_ path: String) -> String {
+    func absolute(_ path: String) -> String {
         URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: folder, isDirectory: true)).standardizedFileURL.path
-    }
-
-    private func location(_ store: DeclarationReader) -> StoreLocation {
-        let path = store.string("path")
-        if let url = store.string("url") {
-            if path != nil { store.report("url", "the store is a file ('path') or on a server ('url'), and not both") }
-            if !url.hasPrefix("postgres://"), !url.hasPrefix("postgresql://"), !url.contains("=") {
-                // It may contain a password, and is not shown.
-                store.report(
-                    "url",
-                    "this is no connection string of PostgreSQL; write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
-                        + "user=…")
-            }
-            return .server(url)
-        }
-        // The address may contain a password, and is not shown.
-        if let path, let scheme = path.range(of: "://"),
-            path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber })
-        {
-            store.report(
-                "path",
-                "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
-        }
-        return .file(absolute(path ?? "tributary.sqlite"))
     }
 
     private func source(

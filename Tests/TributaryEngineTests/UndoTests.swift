@@ -166,6 +166,10 @@ import TributaryStores
             // Not even where the declaration has changed, or everything is to be fetched.
             let other = Self.mapping("timeout = \"7s\"", columns: "id = \"@id\", name = \"name\", more = \"@more\"")
             #expect(try await fixture.sync(other).first?.outcome == .unchanged)
+            #expect(try await fixture.sync(mapping, mode: .full).first?.outcome == .unchanged)
+            // Nor where the same document is served anew.
+            fixture.server.document("/a", Self.items(["a": "2"]), etag: "\"another\"")
+            #expect(try await fixture.sync(mapping).first?.outcome == .unchanged)
             #expect(try fixture.rows("SELECT name FROM thing") == ["1"])
             let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
             #expect(note.contains("brought back to run 1") && note.contains("tributary release s"), "\(note)")

@@ -82,6 +82,12 @@ extension StackRun {
         return nil
     }
 
+    /// Returns true where a body is known again by its digest: where there are no validators, and where its rows may be
+    /// brought back, as validators may change without the body.
+    func isKnownByDigest(_ request: RequestDeclaration, _ validators: Validators) -> Bool {
+        !request.isUnconditional && (validators.isEmpty || source.keepsHistory)
+    }
+
     func take(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, known: String?
     ) async throws -> ParsedBody {
@@ -119,7 +125,7 @@ extension StackRun {
         if !request.capturedPaths.isEmpty {
             parser = TeeBodyParser(parser, StreamBodyParser(captures, response))
         }
-        let digests = digest == nil && exchange.response.validators.isEmpty && !request.isUnconditional
+        let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
         // A small body may be larger in its file, which is held to the limit, too.
         let limit = kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(

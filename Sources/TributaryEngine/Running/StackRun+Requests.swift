@@ -155,7 +155,7 @@ extension StackRun {
         let body = try await takePages(exchange, of: request, index, known: isConditional ? stored?.digest : nil)
         var state = newState(index, fingerprint, body)
         state.validators = exchange.response.validators
-        state.digest = state.validators.isEmpty && !declared.isUnconditional ? body.digest : nil
+        state.digest = isKnownByDigest(declared, state.validators) ? body.digest : nil
         state.movedTo = known[request.key]?.movedTo
         state.movedTimes = known[request.key]?.movedTimes ?? 0
         state.note(movedTo: exchange.movedTo, former: former)

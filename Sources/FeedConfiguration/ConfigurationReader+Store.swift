@@ -1,0 +1,39 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+
+/// `[store]`: where the store is, and the key of encrypted columns.
+extension ConfigurationReader {
+    func encryptionKey(_ store: DeclarationReader) -> EncryptionKey? {
+        guard let text = store.string("encryption_key") else { return nil }
+        let key = EncryptionKey(hexadecimal: text)
+        if key == nil {
+            store.report("encryption_key", "the key is not 32 bytes in hex; `openssl rand -hex 32` makes one")
+        }
+        return key
+    }
+
+    func location(_ store: DeclarationReader) -> StoreLocation {
+        let path = store.string("path")
+        if let url = store.string("url") {
+            if path != nil { store.report("url", "the store is a file ('path') or on a server ('url'), and not both") }
+            if !url.hasPrefix("postgres://"), !url.hasPrefix("postgresql://"), !url.contains("=") {
+                // It may contain a password, and is not shown.
+                store.report(
+                    "url",
+                    "this is no connection string of PostgreSQL; write postgresql://USER@HOST/DATABASE, or host=… dbname=… "
+                        + "user=…")
+            }
+            return .server(url)
+        }
+        // The address may contain a password, and is not shown.
+        if let path, let scheme = path.range(of: "://"),
+            path[..<scheme.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber })
+        {
+            store.report(
+                "path",
+                "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
+        }
+        return .file(absolute(path ?? "tributary.sqlite"))
+    }
+}
