@@ -18,6 +18,8 @@ let swiftSettings: [SwiftSetting] =
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 
@@ -72,6 +74,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0", traits: ["FullFoundation"]),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
     ],
     targets: [
         .systemLibrary(
@@ -154,10 +159,14 @@ let package = Package(
                 "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging",
                 "FeedStores",
                 "FeedFetching",
-                "FeedParsing", "FeedInferring", grdb, logging, serviceLifecycle, crypto,
+                "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, crypto,
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
+            swiftSettings: swiftSettings),
+        // What swift-metrics is told, as Prometheus reads it.
+        .target(
+            name: "PrometheusMetrics", dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
             swiftSettings: swiftSettings),
         // The stores that there are, and the engine on one of them.
         .target(
@@ -167,12 +176,22 @@ let package = Package(
                 "TributaryEngine", grdb, logging,
             ],
             swiftSettings: swiftSettings),
+        // What a daemon shows over HTTP: the page, metrics, health.
+        .target(
+            name: "TributaryWeb",
+            dependencies: [
+                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
+                "PrometheusMetrics", hummingbird, logging, serviceLifecycle, crypto,
+                .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
         .target(
             name: "TributaryCommands",
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores", "TributaryStores",
                 "FeedParsing", "FeedInferring",
-                "FeedExporting", "TributaryEngine", "CSQLite", grdb, logging, serviceLifecycle,
+                "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -227,6 +246,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(name: "XMLStreamTests", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TributaryWebTests",
+            dependencies: ["TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores"] + umbrella,
+            swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SQLiteStoreTests",
