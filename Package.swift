@@ -181,8 +181,9 @@ let package = Package(
             name: "TributaryWeb",
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
-                "PrometheusMetrics", hummingbird, logging, serviceLifecycle, crypto,
+                "PrometheusMetrics", hummingbird, .product(name: "HummingbirdCore", package: "hummingbird"), logging, serviceLifecycle, crypto,
                 .product(name: "Mustache", package: "swift-mustache"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),

@@ -57,6 +57,7 @@ package struct ConfigurationReader {
         let sources = root.table("sources")
         let hooks = root.table("hooks")
         let encryptionKey = self.encryptionKey(store)
+        let web = daemon.web()
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
         let configuration = TributaryConfiguration(
@@ -78,7 +79,7 @@ package struct ConfigurationReader {
                         HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
                     }
                 }
-            } ?? [], encryptionKey: encryptionKey, redactor: Redactor())
+            } ?? [], web: web, encryptionKey: encryptionKey, redactor: Redactor())
         store.finish()
         daemon.finish()
         root.finish()
@@ -88,7 +89,8 @@ package struct ConfigurationReader {
         let requests = configuration.sources.flatMap(\.requests)
         let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
         finished.redactor = Redactor(
-            secrets: interpolation.secrets.union(proxyPasswords).union(configuration.hooks.compactMap(\.secret)),
+            secrets: interpolation.secrets.union(proxyPasswords).union(configuration.hooks.compactMap(\.secret))
+                .union(web?.token.map { [$0.value] } ?? []),
             authentications: Set(requests.compactMap(\.authentication)))
         return finished
     }

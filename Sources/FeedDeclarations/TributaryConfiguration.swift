@@ -24,6 +24,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     private var sourcesByName: [String: SourceDeclaration]
     /// Those who are told of what happens, in the order of their names.
     public var hooks: [HookDeclaration]
+    /// Where the daemon shows what it does; nil where it does not.
+    package var web: WebDeclaration?
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
@@ -53,7 +55,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
         concurrency: Int, perHost: Int,
-        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], encryptionKey: EncryptionKey?, redactor: Redactor
+        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil,
+        encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
         self.file = file
         self.store = store
@@ -65,6 +68,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.perHost = perHost
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
         self.hooks = hooks.sorted { $0.name < $1.name }
+        self.web = web
         self.encryptionKey = encryptionKey
         self.redactor = redactor
         bodyFolder = ""

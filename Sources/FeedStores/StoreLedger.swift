@@ -14,6 +14,18 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the last runs of one source or of all, the latest first.
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport]
 
+    /// Returns a run with the reports of its requests; nil where it is forgotten.
+    func recordedRun(_ number: Int64) throws -> RunReport?
+
+    /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
+    /// a run are left out.
+    ///
+    /// - Parameter seconds: the length of a span.
+    func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures]
+
+    /// Returns the time at which the first run of a source began that is still known.
+    func firstRun(of source: String) throws -> Date?
+
     /// Notes that a run of a source starts now. A process that starts before the run has ended does not start another
     /// at once, and knows that the process before it died during the run.
     ///

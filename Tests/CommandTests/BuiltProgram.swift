@@ -9,6 +9,12 @@ struct BuiltProgram: Sendable {
     /// Bytes of data that the process may have (RLIMIT_DATA); nil for any number.
     var dataLimit: Int?
 
+    /// A program of the machine's.
+    init(path: String, environment: [String: String]) {
+        self.path = path
+        self.environment = environment
+    }
+
     struct Output: Sendable {
         var status: Int32
         var standardOutput: String

@@ -174,6 +174,47 @@ extension PostgresStore {
         }
     }
 
+    package func recordedRun(_ number: Int64) throws -> RunReport? {
+        try ask { connection in
+            try connection.execute(
+                "SELECT \(RunReport.postgresColumns) FROM tributary_run WHERE id = $1", [.integer(number)]
+            ).first.map { try RunReport($0) }
+        }
+    }
+
+    package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
+        try ask { connection in
+            try connection.execute(
+                """
+                SELECT floor((extract(epoch FROM started_at)::float8 - $2::float8) / $3::float8)::bigint, \(RunFigures.columns)
+                FROM tributary_run WHERE source = $1 AND started_at >= to_timestamp($2::float8) GROUP BY 1 ORDER BY 1
+                """,
+                [.text(source), .double(start.timeIntervalSince1970), .double(seconds)]
+            ).map { row in
+                var figures = RunFigures(span: max(try row.int(0) ?? 0, 0))
+                figures.committed = try row.int(1) ?? 0
+                figures.unchanged = try row.int(2) ?? 0
+                figures.discarded = try row.int(3) ?? 0
+                figures.cancelled = try row.int(4) ?? 0
+                figures.inserted = try row.int(5) ?? 0
+                figures.updated = try row.int(6) ?? 0
+                figures.deleted = try row.int(7) ?? 0
+                figures.bytes = try row.int(8) ?? 0
+                figures.seconds = try row.double(9) ?? 0
+                return figures
+            }
+        }
+    }
+
+    package func firstRun(of source: String) throws -> Date? {
+        try ask { connection in
+            try connection.execute(
+                "SELECT \(PostgresDate.sql("started_at")) FROM tributary_run WHERE source = $1 ORDER BY id LIMIT 1",
+                [.text(source)]
+            ).first?.date(0)
+        }
+    }
+
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
     package func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
         let info = try tableInfo(table)

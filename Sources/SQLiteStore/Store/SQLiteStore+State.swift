@@ -188,6 +188,52 @@ extension SQLiteStore {
     }
 }
 
+extension SQLiteStore {
+    package func recordedRun(_ number: Int64) throws -> RunReport? {
+        try pool.read { db in
+            try Row.fetchOne(db, sql: "SELECT * FROM tributary_run WHERE id = ?", arguments: [number]).map(
+                RunReport.init)
+        }
+    }
+
+    package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
+        try pool.read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT CAST((strftime('%s', started_at) - :start) / :seconds AS INTEGER), \(RunFigures.columns)
+                    FROM tributary_run WHERE source = :source AND started_at >= :text GROUP BY 1 ORDER BY 1
+                    """,
+                arguments: [
+                    "start": start.timeIntervalSince1970, "seconds": seconds, "source": source,
+                    "text": StoreDate.text(start),
+                ]
+            ).map { row in
+                var figures = RunFigures(span: max(row[0], 0))
+                figures.committed = row[1]
+                figures.unchanged = row[2]
+                figures.discarded = row[3]
+                figures.cancelled = row[4]
+                figures.inserted = row[5]
+                figures.updated = row[6]
+                figures.deleted = row[7]
+                figures.bytes = row[8]
+                figures.seconds = row[9]
+                return figures
+            }
+        }
+    }
+
+    package func firstRun(of source: String) throws -> Date? {
+        try pool.read { db in
+            StoreDate.date(
+                try String.fetchOne(
+                    db, sql: "SELECT started_at FROM tributary_run WHERE source = ? ORDER BY id LIMIT 1",
+                    arguments: [source]))
+        }
+    }
+}
+
 extension Database {
     fileprivate func sourceState(_ source: String) throws -> SourceState {
         let statement = try cachedStatement(

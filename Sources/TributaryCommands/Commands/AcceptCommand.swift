@@ -27,13 +27,10 @@ struct AcceptCommand: ProgramCommand {
         var daemons: [String]?
     }
 
-    /// The time for which what is accepted waits for its run.
-    private static let seconds = 86_400.0
-
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let end = Date() + Self.seconds
+        let end = Acceptance.end(from: Date())
         try StoreReader(configuration).accept(sources, until: end)
         let asked = try RefreshRequest(configuration: configuration).sendIfPossible(sources)
         if json {

@@ -23,20 +23,6 @@ struct HistoryCommand: ProgramCommand {
     @Flag(name: .long, help: "Print a JSON array.")
     var json = false
 
-    private struct Entry: Encodable {
-        var report: RunReport
-
-        enum Key: String, CodingKey { case run, started_at, restored }
-
-        func encode(to encoder: any Encoder) throws {
-            try report.encode(to: encoder)
-            var container = encoder.container(keyedBy: Key.self)
-            try container.encode(report.number, forKey: .run)
-            try container.encode(report.startedAt, forKey: .started_at)
-            try container.encode(report.restoredRun, forKey: .restored)
-        }
-    }
-
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above 0") }
     }
@@ -54,7 +40,7 @@ struct HistoryCommand: ProgramCommand {
             throw Failure.usage(
                 "there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
         }
-        if json { return Terminal.print(try JSONOutput.line(runs.map(Entry.init))) }
+        if json { return Terminal.print(try JSONOutput.line(runs.map(RunRecord.init))) }
         let terminal = Terminal()
         let now = Date()
         var table = TextTable([

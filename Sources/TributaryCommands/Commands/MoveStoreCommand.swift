@@ -3,6 +3,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import TributaryEngine
 import TributaryStores
 
 struct MoveStoreCommand: ProgramCommand {

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TributaryEngine
+import TributaryWeb
 import UnixSignals
 
 struct RunCommand: ProgramCommand {
@@ -49,6 +50,7 @@ struct RunCommand: ProgramCommand {
         let outcomes = OutcomeService(service: service, systemd: systemd, logger: logger)
         let watchdog = WatchdogService(service: service, systemd: systemd)
         let store = StoreService(service: service, logger: logger)
+        let web: [any Service] = configuration.web.map { [WebService($0, service: service, logger: logger)] } ?? []
 
         logger.info(
             "Running",
@@ -57,8 +59,8 @@ struct RunCommand: ProgramCommand {
                 "sources": "\(configuration.enabledSources.count)",
             ])
         var group = ServiceGroupConfiguration(
-            services: [outcomes, service, watchdog, signals, store], gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger)
+            services: [outcomes, service, watchdog, signals, store] + web,
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(4)
         try await ServiceGroup(configuration: group).run()
         systemd.notify("STOPPING=1")

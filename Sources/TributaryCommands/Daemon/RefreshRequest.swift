@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedStores
 import Foundation
+import TributaryEngine
 import TributaryStores
 
 /// A request to the daemons of a configuration's store to refresh sources now: to the one on a file through its folder, to

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import TributaryEngine
 
 /// The changes of runs as lines, while they are read.
 struct ChangeOutput {
@@ -14,27 +15,9 @@ struct ChangeOutput {
         self.terminal = terminal
     }
 
-    private struct Line: Encodable {
-        var run: Int64
-        var source: String
-        var started_at: Date
-        var table: String
-        var operation: String
-        var key: [String: JSONValue]
-        var old: [String: JSONValue]?
-        var new: [String: JSONValue]?
-        /// True where something else has changed the row since, so that what the run made of it is not known.
-        var changed_since: Bool
-    }
-
     mutating func add(_ change: RowChange) throws {
         if json {
-            return Terminal.print(
-                try JSONOutput.line(
-                    Line(
-                        run: change.run, source: change.source, started_at: change.startedAt, table: change.table,
-                        operation: change.operation, key: Self.object(change.key), old: change.old.map(Self.object),
-                        new: change.new.map(Self.object), changed_since: !change.isKnown)))
+            return Terminal.print(try JSONOutput.line(ChangeRecord(change)))
         }
         if run != change.run {
             Terminal.print("run \(change.run) of \(change.source), \(change.startedAt.formatted(.iso8601))")
@@ -70,8 +53,4 @@ struct ChangeOutput {
     }
 
     private static let unknown = " (changed by something else since)"
-
-    private static func object(_ values: RowChange.Values) -> [String: JSONValue] {
-        Dictionary(values.map { ($0.column, JSONValue($0.value)) }) { first, _ in first }
-    }
 }

@@ -66,21 +66,3 @@ struct PlanOutput: Encodable {
         return Update(key: object(key), changes: Dictionary(changes) { first, _ in first })
     }
 }
-
-/// A stored value in JSON; a blob is in base 64.
-struct JSONValue: Encodable {
-    private let value: StoredValue
-
-    init(_ value: StoredValue) { self.value = value }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        switch value {
-        case .null: try container.encodeNil()
-        case .integer(let number): try container.encode(number)
-        case .real(let number): try container.encode(number)
-        case .text(let text): try container.encode(text)
-        case .blob(let data): try container.encode(data.base64EncodedString())
-        }
-    }
-}

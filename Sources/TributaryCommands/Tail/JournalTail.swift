@@ -2,6 +2,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Synchronization
+import TributaryEngine
 
 /// Writes the journal as lines: the rows of each commit in the order of their ids, then the commit's end. Commits come in
 /// the order of ``RunPosition``, in which nothing is ever passed over. Rows are read some thousand at a time, each time by

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import TributaryEngine
 
 /// A line of `tail`.
 struct TailLine: Encodable {

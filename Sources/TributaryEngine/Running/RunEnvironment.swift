@@ -26,6 +26,8 @@ struct RunEnvironment: Sendable {
     var bodies: BodyFolder { BodyFolder(path: configuration.bodyFolder) }
     var logger: Logger
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
+    /// What runs at this moment.
+    var board = RunBoard()
     /// The attempts that this process has begun.
     var attempts = RunAttempts()
     /// The sources that this daemon may run; nil where no other daemon shares them.

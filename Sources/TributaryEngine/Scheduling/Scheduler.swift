@@ -82,9 +82,12 @@ final class Scheduler: Sendable {
             func startRuns() {
                 for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
-                    group.addTask { [continuation, onReport, clock = self.environment.clock] in
+                    environment.board.began(start.source.name, at: environment.clock.now())
+                    group.addTask {
+                        [continuation, onReport, clock = self.environment.clock, board = environment.board] in
                         let report = await run.run()
                         let ended = clock.now()
+                        board.ended(report.source)
                         // The loop learns of the end first. An event that the receiver of the report sends then comes
                         // after it.
                         continuation.yield(.finished(report, at: ended))

@@ -4,7 +4,7 @@ import FeedFetching
 public import FeedModel
 package import FeedParsing
 package import FeedStores
-import Foundation
+package import Foundation
 package import Logging
 public import ServiceLifecycle
 import Synchronization
@@ -34,6 +34,13 @@ public final class SyncService: Service {
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
     private let hooks: Hooks
+    private let current: Mutex<TributaryConfiguration>
+
+    /// The configuration in force.
+    package var configuration: TributaryConfiguration { current.withLock(\.self) }
+
+    /// What runs at this moment.
+    package var board: RunBoard { environment.board }
 
     /// Prepares the store for the sources; blocks while it does.
     ///
@@ -48,6 +55,7 @@ public final class SyncService: Service {
         clock: any RunClock, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         self.store = store
+        current = Mutex(configuration)
         try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
         try store.removeAbandonedScratch()
         try store.cutWaits(to: clock.now())
@@ -55,11 +63,16 @@ public final class SyncService: Service {
         let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
         self.outcomes = outcomes
         outcomeContinuation = continuation
+        let board = RunBoard()
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
             http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
-            clock: clock, logger: logger, onProgress: onProgress)
+            clock: clock, logger: logger,
+            onProgress: { progress in
+                board.note(progress)
+                onProgress(progress)
+            }, board: board)
         var daemonEnvironment = environment
         let sharedStore = store as? any SharedStore
         let ownership = sharedStore.map { _ in Ownership() }
@@ -188,12 +201,43 @@ public final class SyncService: Service {
     /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
+    /// Lets the next commit of a source within a day delete and change any number of rows, and refreshes it. Blocks its
+    /// thread.
+    ///
+    /// - Returns: the time after which the permission is forgotten.
+    /// - Throws: `StoreError`.
+    @discardableResult
+    package func accept(_ source: String) throws -> Date {
+        let end = Acceptance.end(from: environment.clock.now())
+        try store.accept([source], until: end)
+        try refreshEverywhere(source)
+        return end
+    }
+
+    /// Lets a source run again that is held back, and refreshes it. Blocks its thread.
+    ///
+    /// - Returns: false where it was not held.
+    /// - Throws: `StoreError`.
+    package func release(_ source: String) throws -> Bool {
+        let isReleased = try !store.release([source]).isEmpty
+        if isReleased { try refreshEverywhere(source) }
+        return isReleased
+    }
+
+    /// Refreshes a source now, whichever daemon it belongs to. Blocks its thread.
+    ///
+    /// - Throws: `StoreError`.
+    package func refreshEverywhere(_ source: String) throws {
+        if let shared = store as? any SharedStore { try shared.requestRefresh([source]) } else { refresh([source]) }
+    }
+
     /// Returns as soon as the running service's scheduler has answered: a sign of life.
     public func heartbeat() async { await scheduler.heartbeat() }
 
     /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
     /// start. Sources declared as before are not disturbed.
     public func reload(_ configuration: TributaryConfiguration) {
+        current.withLock { $0 = configuration }
         scheduler.reload(configuration)
         let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
         DispatchQueue.global().async { bodies.removeAll(but: keeping) }

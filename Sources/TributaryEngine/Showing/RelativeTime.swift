@@ -1,15 +1,15 @@
-import Foundation
+package import Foundation
 
 /// Times in a form for people: `3 min ago`, `in 2 h`.
-enum RelativeTime {
-    static func text(_ date: Date, now: Date) -> String {
+package enum RelativeTime {
+    package static func text(_ date: Date, now: Date) -> String {
         let seconds = date.timeIntervalSince(now)
         if abs(seconds) < 1 { return "now" }
         let duration = duration(abs(seconds))
         return seconds < 0 ? "\(duration) ago" : "in \(duration)"
     }
 
-    static func duration(_ seconds: Double) -> String {
+    package static func duration(_ seconds: Double) -> String {
         switch seconds {
         case ..<60: "\(Int(seconds)) s"
         case ..<3600: "\(Int(seconds / 60)) min"

@@ -1,33 +1,33 @@
 import FeedModel
-import FeedStores
-import Foundation
+package import FeedStores
+package import Foundation
 
 /// The daemons that live on a store which several share, and what is whose.
-struct SharedDaemons {
-    let records: [DaemonRecord]
+package struct SharedDaemons: Sendable {
+    package let records: [DaemonRecord]
     private let shares: DaemonShares
     private let runners: [String: String]
 
-    init(of store: any SharedStore) throws {
+    package init(of store: any SharedStore) throws {
         records = try store.daemons()
         shares = DaemonShares(records)
         runners = try store.runners()
     }
 
     /// Returns the name of the daemon to which a source belongs; nil where no daemon declares it.
-    func owner(of source: String) -> String? { shares.owner(of: source).flatMap(name) }
+    package func owner(of source: String) -> String? { shares.owner(of: source).flatMap(name) }
 
     /// Returns the name of the process that runs a source at this moment; nil where none does.
-    func runner(of source: String) -> String? { runners[source].map { name($0) ?? "no daemon" } }
+    package func runner(of source: String) -> String? { runners[source].map { name($0) ?? "no daemon" } }
 
     /// The daemon of a source, and whether the source is being run, for people.
-    func text(for source: String) -> String {
+    package func text(for source: String) -> String {
         guard let runner = runner(of: source) else { return owner(of: source) ?? "-" }
         return runner + ", running"
     }
 
     /// The daemons with their shares, for people.
-    func summary(now: Date) -> String {
+    package func summary(now: Date) -> String {
         records.map { record in
             let count = shares.sources(of: record.id).count
             let since = RelativeTime.duration(max(0, now.timeIntervalSince(record.startedAt)))

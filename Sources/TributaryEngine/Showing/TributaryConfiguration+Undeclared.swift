@@ -1,15 +1,15 @@
-import FeedDeclarations
-import FeedModel
+package import FeedDeclarations
+package import FeedModel
 
 /// Sources that are in the store alone.
 extension TributaryConfiguration {
     /// Returns the names of those stored sources that are not declared.
-    func undeclaredSources(among states: [String: SourceState]) -> [String] {
+    package func undeclaredSources(among states: [String: SourceState]) -> [String] {
         states.keys.filter { self[source: $0] == nil }.sorted()
     }
 
     /// What is said of such a source.
-    static func undeclared(_ source: String) -> String {
+    package static func undeclared(_ source: String) -> String {
         "source '\(source)' is in the store and no longer declared; `tributary purge \(source)` deletes what it has written"
     }
 }

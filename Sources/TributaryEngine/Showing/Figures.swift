@@ -1,10 +1,10 @@
-import FeedModel
+package import FeedModel
 import FeedStores
-import Foundation
+package import Foundation
 
 /// Numbers and outcomes in a form for people.
-enum Figures {
-    static func bytes(_ count: Int) -> String {
+package enum Figures {
+    package static func bytes(_ count: Int) -> String {
         switch Double(count) {
         case ..<1_000: "\(count) B"
         case ..<1_000_000: String(format: "%.1f kB", Double(count) / 1e3)
@@ -13,21 +13,12 @@ enum Figures {
         }
     }
 
-    static func seconds(_ seconds: Double) -> String {
+    package static func seconds(_ seconds: Double) -> String {
         seconds < 1 ? String(format: "%.0f ms", seconds * 1000) : String(format: "%.1f s", seconds)
     }
 
-    static func color(_ outcome: RunOutcome) -> Terminal.Color {
-        switch outcome {
-        case .committed: .green
-        case .unchanged, .fresh: .gray
-        case .discarded: .red
-        case .cancelled: .yellow
-        }
-    }
-
     /// Returns `31 inserted, 2 updated, 1 deleted, 4 unchanged`, without figures that are 0.
-    static func changes(_ report: RunReport) -> String {
+    package static func changes(_ report: RunReport) -> String {
         let figures = [
             (report.counts.inserted, "inserted"), (report.counts.updated, "updated"),
             (report.counts.deleted, "deleted"),
@@ -42,7 +33,7 @@ enum Figures {
     }
 
     /// Returns one line on a run, to follow its source's name.
-    static func summary(_ report: RunReport, now: Date) -> String {
+    package static func summary(_ report: RunReport, now: Date) -> String {
         switch report.outcome {
         case .committed:
             let kind = report.kind.map { "\($0.rawValue): " } ?? ""

@@ -1,8 +1,8 @@
 import Foundation
 
 /// JSON for programs: sorted keys as written, no escaped slashes, dates as ISO 8601.
-enum JSONOutput {
-    static func line(_ value: some Encodable) throws -> String {
+package enum JSONOutput {
+    package static func line(_ value: some Encodable) throws -> String {
         String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 

@@ -1,0 +1,28 @@
+/// What the runs of a source did in one of several spans of time of the same length.
+package struct RunFigures: Sendable, Equatable {
+    /// The span's position, counted from 0.
+    package var span: Int
+    package var committed = 0
+    package var unchanged = 0
+    package var discarded = 0
+    package var cancelled = 0
+    package var inserted = 0
+    package var updated = 0
+    package var deleted = 0
+    package var bytes = 0
+    /// The duration of the longest run.
+    package var seconds = 0.0
+
+    package init(span: Int) { self.span = span }
+
+    package var runs: Int { committed + unchanged + discarded + cancelled }
+    package var changedRows: Int { inserted + updated + deleted }
+
+    /// The columns of the query of both stores, behind the span's.
+    package static let columns = """
+        count(CASE WHEN outcome = 'committed' THEN 1 END), count(CASE WHEN outcome = 'unchanged' THEN 1 END),
+        count(CASE WHEN outcome = 'discarded' THEN 1 END), count(CASE WHEN outcome = 'cancelled' THEN 1 END),
+        CAST(sum(inserted) AS BIGINT), CAST(sum(updated) AS BIGINT), CAST(sum(deleted) AS BIGINT),
+        CAST(sum(bytes) AS BIGINT), max(seconds)
+        """
+}

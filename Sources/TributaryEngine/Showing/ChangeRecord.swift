@@ -1,0 +1,32 @@
+package import FeedStores
+import Foundation
+
+/// A changed row in JSON: a line of `changes --json`.
+package struct ChangeRecord: Encodable {
+    private var run: Int64
+    private var source: String
+    private var started_at: Date
+    private var table: String
+    private var operation: String
+    private var key: [String: JSONValue]
+    private var old: [String: JSONValue]?
+    private var new: [String: JSONValue]?
+    /// True where something else has changed the row since, so that what the run made of it is not known.
+    private var changed_since: Bool
+
+    package init(_ change: RowChange) {
+        run = change.run
+        source = change.source
+        started_at = change.startedAt
+        table = change.table
+        operation = change.operation
+        key = Self.object(change.key)
+        old = change.old.map(Self.object)
+        new = change.new.map(Self.object)
+        changed_since = !change.isKnown
+    }
+
+    private static func object(_ values: RowChange.Values) -> [String: JSONValue] {
+        Dictionary(values.map { ($0.column, JSONValue($0.value)) }) { first, _ in first }
+    }
+}

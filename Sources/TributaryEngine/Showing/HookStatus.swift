@@ -1,0 +1,49 @@
+package import FeedDeclarations
+package import FeedModel
+package import FeedStores
+import Foundation
+
+/// How a hook stands: how far it has come, and what it waits for.
+package struct HookStatus: Sendable, Encodable {
+    /// The runs that are counted at most.
+    package static let mostCounted = 10_000
+
+    package let hook: HookDeclaration
+    /// nil until a daemon has run with the hook.
+    package let state: HookState?
+    /// The runs after its place, of which it may have to be told.
+    package let behind: Int
+
+    private enum Key: String, CodingKey {
+        case hook, on, sources, state, run, behind, delivered_at, attempts, next_attempt, error
+    }
+
+    package init(_ hook: HookDeclaration, _ state: HookState?, in store: (any MainStore)?) throws {
+        self.hook = hook
+        self.state = state
+        behind = try state.flatMap { try store?.countRuns(after: $0.position, limit: Self.mostCounted) } ?? 0
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(hook.name, forKey: .hook)
+        try container.encode(hook.events.map(\.rawValue).sorted(), forKey: .on)
+        try container.encode(hook.sources, forKey: .sources)
+        try container.encode(word, forKey: .state)
+        try container.encode(state?.position.run, forKey: .run)
+        try container.encode(behind, forKey: .behind)
+        try container.encode(state?.deliveredAt, forKey: .delivered_at)
+        try container.encode(state?.attempts ?? 0, forKey: .attempts)
+        try container.encode(state?.nextAttempt, forKey: .next_attempt)
+        try container.encode(state?.error, forKey: .error)
+    }
+
+    package var isGone: Bool { state?.gone == hook.fingerprint }
+
+    package var word: String {
+        guard let state else { return "new" }
+        if isGone { return "gone" }
+        if state.attempts > 0 { return "retrying" }
+        return state.step > 0 ? "delivering" : "waiting"
+    }
+}

@@ -1,0 +1,54 @@
+package import FeedDeclarations
+import FeedModel
+package import FeedStores
+
+/// How the sources and hooks of a configuration stand in its store.
+package struct StoreStatus: Sendable {
+    package let sources: [SourceStatus]
+    /// The sources that are in the store alone.
+    package let undeclared: [SourceStatus]
+    package let hooks: [HookStatus]
+    /// The daemons, where several may share the store.
+    package let daemons: SharedDaemons?
+
+    /// Reads how all sources and hooks stand; blocks its thread.
+    ///
+    /// - Parameters:
+    ///   - names: only these sources, and no hooks; all where there are none.
+    ///   - store: nil where there is none yet.
+    /// - Throws: `StoreError`.
+    package init(_ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?) throws
+    {
+        let stored = try store?.sourceStates() ?? [:]
+        let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
+        self.daemons = daemons
+        sources = configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map {
+            SourceStatus($0, stored[$0.name] ?? SourceState(source: $0.name), among: daemons)
+        }
+        guard names.isEmpty else {
+            undeclared = []
+            hooks = []
+            return
+        }
+        undeclared = configuration.undeclaredSources(among: stored).compactMap { stored[$0] }.map {
+            SourceStatus(nil, $0, among: daemons)
+        }
+        let states = try configuration.hooks.isEmpty ? [:] : store?.hookStates() ?? [:]
+        hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }
+    }
+
+    /// An element of the array of `status --json`: declared sources come first, then others, then hooks.
+    package enum Element: Encodable {
+        case source(SourceStatus)
+        case hook(HookStatus)
+
+        package func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .source(let status): try status.encode(to: encoder)
+            case .hook(let status): try status.encode(to: encoder)
+            }
+        }
+    }
+
+    package var elements: [Element] { (sources + undeclared).map(Element.source) + hooks.map(Element.hook) }
+}

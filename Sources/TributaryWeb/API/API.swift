@@ -1,0 +1,115 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import HTTPTypes
+import Hummingbird
+import TributaryEngine
+
+/// What the commands print with `--json`, and what they do, under their names.
+struct API: Sendable {
+    let service: SyncService
+    let store: StoreQueue
+
+    /// The most runs, or changed rows, in one answer.
+    private static let mostElements = 10_000
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/api/status") { request, _ in try await answer { try await status(Query(request)) } }
+        router.get("/api/history") { request, _ in try await answer { try await history(Query(request)) } }
+        router.get("/api/changes") { request, _ in try await answer { try await changes(Query(request)) } }
+        router.post("/api/refresh") { request, _ in try await answer { try await refresh(Query(request)) } }
+        router.post("/api/accept") { request, _ in try await answer { try await accept(Query(request)) } }
+        router.post("/api/release") { request, _ in try await answer { try await release(Query(request)) } }
+    }
+
+    private func answer(_ body: () async throws -> Response) async throws -> Response {
+        do {
+            return try await body()
+        } catch let problem as Query.Problem {
+            return .json(try JSONOutput.line(["error": problem.message]), problem.status)
+        } catch let error as StoreError {
+            return .json(try JSONOutput.line(["error": error.message]), .serviceUnavailable)
+        }
+    }
+
+    private func status(_ query: Query) async throws -> Response {
+        let names = try declared(query)
+        let configuration = service.configuration
+        return .json(
+            try await store.run { store in
+                try JSONOutput.line(StoreStatus(configuration, only: names, in: store).elements)
+            })
+    }
+
+    private func history(_ query: Query) async throws -> Response {
+        let (source, failed) = (query["source"], query["failed"] == "true")
+        let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
+        return .json(
+            try await store.run { store in
+                try JSONOutput.line(store.runs(of: source, failed: failed, limit: limit).map(RunRecord.init))
+            })
+    }
+
+    private func changes(_ query: Query) async throws -> Response {
+        var asked = ChangeQuery(
+            source: query["source"], run: try query.number("run").map(Int64.init), table: query["table"])
+        asked.since = try query["since"].map { text in
+            guard let date = try? Date(text, strategy: .iso8601) else {
+                throw Query.Problem("'since' is not a time; write 2026-11-17T14:30:00Z")
+            }
+            return date
+        }
+        let limit = try query.number("limit", upTo: Self.mostElements) ?? 1_000
+        return .lines(
+            try await store.run { [asked] store in
+                var asked = asked
+                if asked.run == nil, asked.since == nil { asked.run = try store.lastRunWithHistory(of: asked.source) }
+                guard asked.run != nil || asked.since != nil else { return "" }
+                return try store.firstChanges(asked, limit: limit).map { try JSONOutput.line(ChangeRecord($0)) + "\n" }
+                    .joined()
+            })
+    }
+
+    private func refresh(_ query: Query) async throws -> Response {
+        let names = try declared(query)
+        if names.isEmpty, !(service.store is any SharedStore) { service.refresh() }
+        let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
+        try await store.run { [service] _ in
+            for name in names { try service.refreshEverywhere(name) }
+            if names.isEmpty, let shared = service.store as? any SharedStore { try shared.requestRefresh([]) }
+        }
+        return .json(try JSONOutput.line(["sources": asked]))
+    }
+
+    private struct Accepted: Encodable {
+        var accepted: [String]
+        var until: Date
+    }
+
+    private func accept(_ query: Query) async throws -> Response {
+        let names = try named(query)
+        let end = try await store.run { [service] _ in try names.map { try service.accept($0) }.last }
+        return .json(try JSONOutput.line(Accepted(accepted: names, until: end ?? Date())))
+    }
+
+    private func release(_ query: Query) async throws -> Response {
+        let names = try named(query)
+        let released = try await store.run { [service] _ in try names.filter { try service.release($0) } }
+        return .json(try JSONOutput.line(["released": released]))
+    }
+
+    private func declared(_ query: Query) throws -> [String] {
+        let names = query.all("source")
+        if let unknown = names.first(where: { service.configuration[source: $0] == nil }) {
+            throw Query.Problem("there is no source '\(unknown)'", .notFound)
+        }
+        return names
+    }
+
+    private func named(_ query: Query) throws -> [String] {
+        let names = try declared(query)
+        guard !names.isEmpty else { throw Query.Problem("name the source as ?source=NAME") }
+        return names
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// The part of an address behind the question mark: names and values, some names perhaps more than once.
+struct Query: Sendable {
+    /// A mistake of the one who asks.
+    struct Problem: Error {
+        let message: String
+        let status: HTTPResponse.Status
+
+        init(_ message: String, _ status: HTTPResponse.Status = .badRequest) {
+            self.message = message
+            self.status = status
+        }
+    }
+
+    private let items: [(name: String, value: String)]
+
+    init(_ request: Request) { self.init(request.uri.query ?? "") }
+
+    /// - Parameter text: in the form of HTML's forms, application/x-www-form-urlencoded.
+    init(_ text: String) {
+        items = text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (Self.decoded(parts[0]), parts.count > 1 ? Self.decoded(parts[1]) : "")
+        }
+    }
+
+    /// The first value of a name; nil where it is missing or empty.
+    subscript(name: String) -> String? {
+        items.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    func all(_ name: String) -> [String] { items.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
+
+    /// - Throws: ``Problem`` where the value is no number from 1.
+    func number(_ name: String, upTo most: Int = .max) throws -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let number = Int(text), number > 0, number <= most else {
+            throw Problem("'\(name)' must be a number" + (most == .max ? " above 0" : " from 1 to \(most)"))
+        }
+        return number
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        let spaced = text.replacing("+", with: " ")
+        return spaced.removingPercentEncoding ?? String(spaced)
+    }
+}

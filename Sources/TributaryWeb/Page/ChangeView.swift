@@ -1,0 +1,58 @@
+import FeedModel
+import FeedStores
+
+/// A changed row, as the templates show it.
+struct ChangeView {
+    struct Column {
+        var name: String
+        var old: String?
+        var new: String?
+        var isChanged: Bool
+    }
+
+    /// The most characters of a value that are shown.
+    private static let longest = 2_000
+
+    var id: String
+    var table: String
+    var key: String
+    var operation: String
+    /// Empty where only the journal tells of the row.
+    var columns: [Column]
+    var hasColumns: Bool
+    var isUnknown: Bool
+
+    init(_ change: RowChange, id: String) {
+        self.id = id
+        table = change.table
+        key = change.key.map { "\($0.column) = \(Self.text($0.value))" }.joined(separator: ", ")
+        operation = change.operation
+        let names = (change.new ?? change.old ?? []).map(\.column)
+        let old = Dictionary(change.old ?? []) { first, _ in first }
+        let new = Dictionary(change.new ?? []) { first, _ in first }
+        columns = names.map { name in
+            Column(
+                name: name, old: old[name].map(Self.text), new: new[name].map(Self.text),
+                isChanged: old[name] != new[name])
+        }
+        // What differs comes first.
+        columns = columns.filter(\.isChanged) + columns.filter { !$0.isChanged }
+        hasColumns = !columns.isEmpty
+        isUnknown = !change.isKnown
+    }
+
+    init(_ change: JournalChange, id: String) {
+        self.id = id
+        table = change.table
+        key = Self.text(change.key)
+        operation = change.operation
+        columns = []
+        hasColumns = false
+        isUnknown = false
+    }
+
+    private static func text(_ value: StoredValue) -> String {
+        guard case .text(let text) = value else { return value.description }
+        return text.count > longest ? text.prefix(longest) + " …" : text
+    }
+}

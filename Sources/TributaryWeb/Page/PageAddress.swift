@@ -1,0 +1,30 @@
+import FeedDeclarations
+import Foundation
+
+/// Which page is asked for.
+enum PageAddress: Sendable {
+    case sources(SourceQuery)
+    case source(String, SourcePage.Options)
+    case run(String, Int64, from: Int)
+
+    /// - Parameter address: path and query of a page.
+    /// - Returns: nil where there is no such page.
+    init?(_ address: String) {
+        let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = Query(parts.count > 1 ? String(parts[1]) : "")
+        let names = parts[0].split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        switch names.count {
+        case 0: self = .sources(SourceQuery(query))
+        case 2 where names[0] == "sources": self = .source(names[1], SourcePage.Options(query))
+        case 4 where names[0] == "sources" && names[2] == "runs":
+            guard let run = Int64(names[3]) else { return nil }
+            self = .run(names[1], run, from: max(0, query["from"].flatMap { Int($0) } ?? 0))
+        default: return nil
+        }
+    }
+
+    /// Returns the path of a source's page, or of one below it.
+    static func path(_ source: String, _ rest: String = "") -> String {
+        "/sources/" + source.percentEncoded + rest
+    }
+}

@@ -1,0 +1,183 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import TributaryEngine
+
+/// The pages for people, the buttons on them, and what keeps them up to date.
+struct Pages: Sendable {
+    let service: SyncService
+    let store: StoreQueue
+    let logger: Logger
+    private let templates: Templates
+    private let assets: Assets
+    private let status: StatusCache
+    private let live: LiveLimit
+
+    /// - Throws: where a template is wrong.
+    init(service: SyncService, store: StoreQueue, logger: Logger) throws {
+        self.service = service
+        self.store = store
+        self.logger = logger
+        templates = try Templates()
+        assets = Assets()
+        status = StatusCache(service: service, store: store)
+        live = LiveLimit()
+    }
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/") { request, _ in try await show(request) }
+        router.get("/sources/**") { request, _ in try await show(request) }
+        router.post("/sources/**") { request, _ in try await act(request) }
+        router.get("/live") { request, _ in try await follow(request) }
+        router.get("/assets/{name}") { request, context in
+            assets.response(to: context.parameters.get("name") ?? "") ?? missing("There is no such file.")
+        }
+        router.get("**") { _, _ in missing("There is no such page.") }
+    }
+
+    /// Returns a page; nil where there is none.
+    func page(_ address: PageAddress) async throws -> Page? {
+        let configuration = service.configuration
+        switch address {
+        case .sources(let query):
+            return SourceList(
+                query: query, status: try await status.current(), running: Set(service.board.entries.keys),
+                templates: templates
+            ).page()
+        case .source(let name, let options):
+            let running = service.board[source: name]
+            return try await store.run { [templates] store in
+                try SourcePage(
+                    name, options, in: store, configuration, running: running, templates: templates, now: Date())?
+                    .page()
+            }
+        case .run(let source, let number, let first):
+            return try await store.run { [templates] store in
+                try RunPage(source, number, from: first, in: store, templates: templates)?.page()
+            }
+        }
+    }
+
+    private func show(_ request: Request) async throws -> Response {
+        let text = request.uri.string
+        guard let address = PageAddress(text) else { return missing("There is no such page.") }
+        do {
+            guard let page = try await page(address) else { return missing("There is no such source, or no such run.") }
+            return .html(.ok, templates.render("layout", layout(page, address, text, Query(request)["told"])))
+        } catch let error as StoreError {
+            logger.error("The page cannot be shown", metadata: ["error": "\(error)"])
+            return failed(error)
+        }
+    }
+
+    // MARK: - Buttons
+
+    private func act(_ request: Request) async throws -> Response {
+        let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard parts.count == 3, let name = parts.dropFirst().first, service.configuration[source: name] != nil else {
+            return missing("There is no such source.")
+        }
+        let told: String
+        do {
+            switch parts[2] {
+            case "refresh":
+                try await store.run { [service] _ in try service.refreshEverywhere(name) }
+                told = "refresh"
+            case "accept":
+                _ = try await store.run { [service] _ in try service.accept(name) }
+                told = "accept"
+            case "release":
+                let isReleased = try await store.run { [service] _ in try service.release(name) }
+                told = isReleased ? "release" : "not-held"
+            default: return missing("There is no such page.")
+            }
+        } catch let error as StoreError {
+            return failed(error)
+        }
+        logger.notice("\(name): \(parts[2]) was asked for on the page")
+        return .seeOther(PageAddress.path(name, "?told=\(told)"))
+    }
+
+    private static func words(_ told: String?) -> String? {
+        switch told {
+        case "refresh": "It is refreshed as soon as there is a place."
+        case "accept": "Its next commit within a day may delete and change any number of rows. It is refreshed now."
+        case "release": "It is released, and refreshed now."
+        case "not-held": "It is not held."
+        default: nil
+        }
+    }
+
+    // MARK: - Layout
+
+    private struct Place {
+        var name: String
+        var address: String
+        var isHere: Bool
+    }
+
+    private struct Layout {
+        var title: String
+        var version: String
+        var live: String
+        var place: [Place] = []
+        var told: String?
+        var content: String
+        var release = TributaryVersion.current
+        var store: String
+    }
+
+    private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ told: String?) -> Layout {
+        var layout = Layout(
+            title: page.title, version: assets.version, live: "/live?page=" + text.percentEncoded,
+            told: Self.words(told),
+            content: page.fragments.map(\.html).joined(), store: service.store.name)
+        switch address {
+        case .sources: break
+        case .source(let name, _):
+            layout.place = [Place(name: name, address: PageAddress.path(name), isHere: true)]
+        case .run(let name, let run, _):
+            layout.place = [
+                Place(name: name, address: PageAddress.path(name), isHere: false),
+                Place(name: "Run \(run)", address: PageAddress.path(name, "/runs/\(run)"), isHere: true),
+            ]
+        }
+        return layout
+    }
+
+    private struct MissingView { var message: String }
+
+    private func missing(_ message: String, _ status: HTTPResponse.Status = .notFound) -> Response {
+        let content = templates.render("missing", MissingView(message: message))
+        let layout = Layout(
+            title: status == .notFound ? "Not found" : "Not now", version: assets.version, live: "", content: content,
+            store: service.store.name)
+        return .html(status, templates.render("layout", layout))
+    }
+
+    private func failed(_ error: StoreError) -> Response {
+        missing(service.configuration.redactor.redact(error.message), .serviceUnavailable)
+    }
+
+    // MARK: - Live
+
+    private func follow(_ request: Request) async throws -> Response {
+        guard let text = Query(request)["page"], let address = PageAddress(text) else {
+            return .text(.notFound, "There is no such page.\n")
+        }
+        guard let place = live.place() else {
+            return .text(.serviceUnavailable, "Too many pages are open.\n", [.retryAfter: "60"])
+        }
+        let stream = LiveStream(pages: self, address: address, place: place)
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream"],
+            body: ResponseBody { writer in
+                try await stream.write(to: &writer)
+                try await writer.finish(nil)
+            })
+    }
+}

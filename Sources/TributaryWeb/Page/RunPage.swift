@@ -1,0 +1,118 @@
+import FeedModel
+import FeedStores
+import Foundation
+import TributaryEngine
+
+/// The page of one run: its figures, its requests, and the rows that it has changed, from what to what.
+struct RunPage {
+    static let rowsPerPage = 100
+    /// The most rows that are passed over. All of them are printed by `changes`.
+    static let mostPassed = 10_000
+
+    let run: RunReport
+    let from: Int
+    let changes: [ChangeView]
+    let hasHistory: Bool
+    let hasMore: Bool
+    let templates: Templates
+
+    /// Reads what the page shows; blocks its thread.
+    ///
+    /// - Parameter first: the number of rows to pass over.
+    /// - Returns: nil where the source has no such run.
+    /// - Throws: `StoreError`.
+    init?(_ source: String, _ number: Int64, from first: Int, in store: any MainStore, templates: Templates) throws {
+        guard let run = try store.recordedRun(number), run.source == source else { return nil }
+        self.run = run
+        self.templates = templates
+        from = min(first, Self.mostPassed)
+        let hasHistory =
+            try store.commits(of: source, after: number - 1).first { $0.number == number }?.hasHistory ?? false
+        self.hasHistory = hasHistory
+        let limit = from + Self.rowsPerPage + 1
+        let found: [ChangeView]
+        if hasHistory {
+            found = try store.firstChanges(ChangeQuery(source: source, run: number), limit: limit).dropFirst(from)
+                .enumerated().map { ChangeView($1, id: "change-\($0)") }
+        } else if let journal = try store.run(number) {
+            found = try Self.journaled(journal, in: store, limit: limit).dropFirst(from).enumerated().map {
+                ChangeView($1, id: "change-\($0)")
+            }
+        } else {
+            found = []
+        }
+        hasMore = found.count > Self.rowsPerPage
+        changes = Array(found.prefix(Self.rowsPerPage))
+    }
+
+    private static func journaled(_ run: JournalRun, in store: any MainStore, limit: Int) throws -> [JournalChange] {
+        var found: [JournalChange] = []
+        var last: Int64 = 0
+        while found.count < limit {
+            let next = try store.changes(of: run, after: last, limit: limit - found.count)
+            guard let end = next.last?.id else { break }
+            found += next
+            last = end
+        }
+        return found
+    }
+
+    func page() -> Page {
+        Page(
+            title: "Run \(run.number ?? 0) of \(run.source)",
+            fragments: [
+                Fragment("run", templates.render("run", SummaryView(self))),
+                Fragment("changes", templates.render("changes", ChangesView(self))),
+            ])
+    }
+}
+
+extension RunPage {
+    fileprivate struct SummaryView {
+        struct Request {
+            var key: String
+            var status: String
+            var outcome: String
+            var bytes: String
+            var seconds: String
+        }
+
+        var run: RunRowView
+        var requests: [Request]
+
+        init(_ page: RunPage) {
+            run = RunRowView(page.run)
+            requests = page.run.requests.map {
+                Request(
+                    key: $0.key, status: $0.status.map(String.init) ?? "–", outcome: $0.outcome.rawValue,
+                    bytes: Figures.bytes($0.bytes), seconds: Figures.seconds($0.seconds))
+            }
+        }
+    }
+
+    fileprivate struct ChangesView {
+        var changes: [ChangeView]
+        var isEmpty: Bool
+        var lacksHistory: Bool
+        var first: Int
+        var last: Int
+        var previous: String?
+        var next: String?
+        var command: String?
+
+        init(_ page: RunPage) {
+            changes = page.changes
+            isEmpty = page.changes.isEmpty
+            lacksHistory = !page.hasHistory && !page.changes.isEmpty
+            first = page.from + 1
+            last = page.from + page.changes.count
+            let path = PageAddress.path(page.run.source, "/runs/\(page.run.number ?? 0)")
+            previous = page.from > 0 ? path + "?from=\(max(0, page.from - RunPage.rowsPerPage))" : nil
+            let following = page.from + RunPage.rowsPerPage
+            next = page.hasMore && following <= RunPage.mostPassed ? path + "?from=\(following)" : nil
+            command =
+                page.hasHistory && page.hasMore && following > RunPage.mostPassed
+                ? "tributary changes --run \(page.run.number ?? 0)" : nil
+        }
+    }
+}

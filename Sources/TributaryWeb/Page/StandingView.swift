@@ -1,0 +1,41 @@
+import FeedModel
+import Foundation
+import TributaryEngine
+
+/// How a source stands, as the templates show it.
+struct StandingView {
+    /// The name of a class of `page.css`.
+    var kind: String
+    var word: String
+    var since: TimeView?
+    var failures: Int?
+    var isRunning: Bool
+
+    init(_ source: SourceStatus, isRunning: Bool) {
+        let condition = source.condition
+        kind = condition.rawValue.replacing(" ", with: "-")
+        word = condition.rawValue
+        since = source.state.failingSince.map(TimeView.init)
+        failures = source.state.failures > 1 ? source.state.failures : nil
+        self.isRunning = isRunning
+    }
+}
+
+extension SourceStatus {
+    /// The last good run, as far as it is known: of a source that fails, the last that changed anything.
+    var lastSuccess: Date? { state.outcome?.isGood == true ? state.lastRun : state.lastCommit }
+
+    /// The time at which it is due, or a word in its place.
+    var due: (TimeView?, String?) {
+        switch condition {
+        case .off, .undeclared, .gone: (nil, "never")
+        case .held: (nil, "after release")
+        default:
+            switch state.nextDue {
+            case nil: (nil, "now")
+            case .distantFuture?: (nil, "never")
+            case let due?: (TimeView(due), nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import Mustache
+
+/// The page's templates, which are in the program itself. Everything that comes from elsewhere is escaped by them.
+struct Templates: Sendable {
+    private let library: MustacheLibrary
+
+    /// - Throws: where a template is wrong, which a test would have found.
+    init() throws {
+        var library = MustacheLibrary()
+        for (name, bytes) in [
+            ("layout", PackageResources.layout_mustache), ("time", PackageResources.time_mustache),
+            ("summary", PackageResources.summary_mustache), ("search", PackageResources.search_mustache),
+            ("list-start", PackageResources.list_start_mustache), ("list-row", PackageResources.list_row_mustache),
+            ("list-end", PackageResources.list_end_mustache), ("missing", PackageResources.missing_mustache),
+            ("source", PackageResources.source_mustache), ("actions", PackageResources.actions_mustache),
+            ("plots", PackageResources.plots_mustache),
+            ("requests", PackageResources.requests_mustache), ("runs", PackageResources.runs_mustache),
+            ("run", PackageResources.run_mustache), ("changes", PackageResources.changes_mustache),
+        ] {
+            try library.register(String(decoding: bytes, as: UTF8.self), named: name)
+        }
+        self.library = library
+    }
+
+    /// - Parameter name: the name of a template that is there; anything else is a mistake of ours.
+    func render(_ name: String, _ view: Any) -> String {
+        guard let text = library.render(view, withTemplate: name) else { preconditionFailure("no template '\(name)'") }
+        return text
+    }
+}

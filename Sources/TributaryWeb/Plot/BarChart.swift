@@ -1,0 +1,120 @@
+import FeedModel
+import Foundation
+
+/// Bars over a timeline, each of one or several values on top of one another, as an SVG image.
+///
+/// A span in which nothing ran is a gap with a mark of its own, which a bar of nothing is not.
+struct BarChart {
+    /// A value of each span.
+    struct Series {
+        let name: String
+        /// The name of a class of `page.css`.
+        let kind: String
+        let value: @Sendable (RunFigures) -> Double
+    }
+
+    let id: String
+    let title: String
+    let series: [Series]
+    /// The value in words.
+    let text: @Sendable (Double) -> String
+    let timeline: Timeline
+
+    private static let width = 720.0
+    private static let height = 120.0
+    /// The room for the labels of the axes.
+    private static let left = 64.0
+    private static let bottom = 18.0
+    private static let top = 6.0
+
+    /// The greatest sum of a span.
+    private var greatest: Double {
+        timeline.spans.compactMap { $0 }.map { figures in series.reduce(0) { $0 + $1.value(figures) } }.max() ?? 0
+    }
+
+    var svg: String {
+        let scale = Self.scale(greatest)
+        let plotHeight = Self.height - Self.top - Self.bottom
+        let step = (Self.width - Self.left) / Double(timeline.count)
+        func y(_ value: Double) -> Double { Self.top + plotHeight * (1 - value / scale) }
+        var body = ""
+        for (label, value) in [(text(scale), scale), (text(0), 0)] {
+            let height = Self.number(y(value))
+            body += """
+                <line class="axis" x1="\(Self.number(Self.left))" x2="\(Self.number(Self.width))" y1="\(height)" y2="\(height)"/>\
+                <text class="label" x="\(Self.number(Self.left - 6))" y="\(height)" text-anchor="end" \
+                dominant-baseline="middle">\(label)</text>
+                """
+        }
+        for (index, figures) in timeline.spans.enumerated() {
+            let x = Self.left + Double(index) * step
+            guard let figures else {
+                body += """
+                    <rect class="gap" x="\(Self.number(x))" y="\(Self.number(Self.top + plotHeight))" \
+                    width="\(Self.number(step))" height="3"/>
+                    """
+                continue
+            }
+            var sum = 0.0
+            var bars = ""
+            for series in series {
+                let value = series.value(figures)
+                guard value > 0 else { continue }
+                let height = max(plotHeight * value / scale, 1)
+                sum += value
+                bars += """
+                    <rect class="\(series.kind)" x="\(Self.number(x + step * 0.1))" y="\(Self.number(min(y(sum), Self.top + plotHeight - height)))" \
+                    width="\(Self.number(step * 0.8))" height="\(Self.number(height))"/>
+                    """
+            }
+            if !bars.isEmpty { body += "<g><title>\(tip(index, figures))</title>\(bars)</g>" }
+        }
+        body += times()
+        return """
+            <svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" aria-labelledby="\(id)-title">\
+            <title id="\(id)-title">\(summary)</title>\(body)</svg>
+            """
+    }
+
+    /// What a reader is told in place of the image.
+    private var summary: String {
+        let spans = timeline.spans.compactMap { $0 }
+        guard !spans.isEmpty else { return "\(title): nothing ran" }
+        let parts = series.map { series in
+            "\(series.name) \(text(spans.map(series.value).max() ?? 0)) at most"
+        }
+        let gaps = timeline.count - spans.count
+        return "\(title): " + parts.joined(separator: ", ") + "; \(gaps) of \(timeline.count) spans without a run"
+    }
+
+    private func tip(_ index: Int, _ figures: RunFigures) -> String {
+        let start = TimeView(timeline.start(of: index)).text
+        let values = series.filter { $0.value(figures) > 0 }.map { "\($0.name) \(text($0.value(figures)))" }
+        return "\(start), \(figures.runs) \(figures.runs == 1 ? "run" : "runs"): " + values.joined(separator: ", ")
+    }
+
+    private func times() -> String {
+        let isLong = timeline.seconds * Double(timeline.count) > 2 * 86_400
+        let step = (Self.width - Self.left) / Double(timeline.count)
+        let places = [0, timeline.count / 4, timeline.count / 2, timeline.count * 3 / 4]
+        return Set(places).sorted().map { index in
+            let iso = timeline.start(of: index).formatted(.iso8601)
+            let text = isLong ? iso.prefix(10).suffix(5) : iso.prefix(16).suffix(5)
+            return """
+                <text class="label" x="\(Self.number(Self.left + Double(index) * step))" y="\(Self.number(Self.height - 4))">\(text)</text>
+                """
+        }.joined()
+    }
+
+    /// Returns the least number of the form 1, 2 or 5 times a power of ten that is not below a value.
+    static func scale(_ value: Double) -> Double {
+        guard value > 0, value.isFinite else { return 1 }
+        let power = pow(10, (log10(value)).rounded(.down))
+        return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value * (1 - 1e-9) } ?? 10 * power
+    }
+
+    private static func number(_ value: Double) -> String {
+        let tenths = (value * 10).rounded() / 10
+        return tenths == tenths.rounded() ? String(Int(tenths)) : String(tenths)
+    }
+}

@@ -1,0 +1,36 @@
+import FeedModel
+import Foundation
+
+/// The runs of a source over a time, in spans of the same length.
+struct Timeline {
+    /// The most spans: as many as can be told apart on a phone.
+    private static let mostSpans = 96
+    /// The lengths that a span may have, in seconds: what people count in.
+    private static let lengths: [Double] = [
+        60, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800,
+    ]
+
+    let start: Date
+    let seconds: Double
+    let count: Int
+    /// The figures of each span; nil where nothing ran.
+    var spans: [RunFigures?]
+
+    /// - Parameter interval: the seconds between two runs, so that each span has room for one.
+    init(from start: Date, to end: Date, interval: Double) {
+        let least = max((end.timeIntervalSince(start)) / Double(Self.mostSpans), interval)
+        let week = 604_800.0
+        seconds = Self.lengths.first { $0 >= least } ?? (least / week).rounded(.up) * week
+        // Spans begin at whole multiples of their length, so that they stay where they are while time goes on.
+        let first = (start.timeIntervalSince1970 / seconds).rounded(.down) * seconds
+        self.start = Date(timeIntervalSince1970: first)
+        count = max(1, Int(((end.timeIntervalSince1970 - first) / seconds).rounded(.up)))
+        spans = Array(repeating: nil, count: count)
+    }
+
+    mutating func fill(_ figures: [RunFigures]) {
+        for figures in figures where spans.indices.contains(figures.span) { spans[figures.span] = figures }
+    }
+
+    func start(of span: Int) -> Date { start + Double(span) * seconds }
+}

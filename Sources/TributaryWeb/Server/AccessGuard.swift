@@ -1,0 +1,73 @@
+import Crypto
+import FeedDeclarations
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// Lets in those who may see the daemon, and lets those change something whose page is the daemon's own.
+///
+/// - With a token: those who give it as a bearer (RFC 6750), or as the password of any user (RFC 7617), which browsers
+///   ask for. Without one: those who name this machine by an address or as `localhost`. A name of somebody else's that
+///   leads here (DNS rebinding) is refused.
+/// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to.
+struct AccessGuard<Context: RequestContext>: RouterMiddleware {
+    private let token: SHA256.Digest?
+
+    init(token: String?) { self.token = token.map { SHA256.hash(data: Data($0.utf8)) } }
+
+    @concurrent
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        // Asked by those who watch over the process; it tells nothing of the sources.
+        if request.uri.path == "/healthz" { return try await next(request, context) }
+        if let token {
+            guard let given = given(request), SHA256.hash(data: Data(given.utf8)) == token else {
+                return Response.text(
+                    .unauthorized, "The token of [daemon] is needed: as the password, with any user, or as a bearer.\n",
+                    [.wwwAuthenticate: "Basic realm=\"Tributary\", charset=\"UTF-8\""])
+            }
+        } else if !Self.namesThisMachine(request.head.authority) {
+            return Response.text(
+                .misdirectedRequest,
+                "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.\n")
+        }
+        let changesSomething = request.method != .get && request.method != .head
+        if changesSomething, !isFromOwnPage(request) {
+            return Response.text(
+                .forbidden,
+                "What changes something must come from this page: send its address as the header 'Origin'.\n")
+        }
+        return try await next(request, context)
+    }
+
+    private func given(_ request: Request) -> String? {
+        guard let header = request.headers[.authorization], let space = header.firstIndex(of: " ") else { return nil }
+        let value = header[header.index(after: space)...].trimmingCharacters(in: .whitespaces)
+        switch header[..<space].lowercased() {
+        case "bearer": return value
+        case "basic":
+            guard let data = Data(base64Encoded: value) else { return nil }
+            let pair = String(decoding: data, as: UTF8.self)
+            return pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) }
+        default: return nil
+        }
+    }
+
+    private func isFromOwnPage(_ request: Request) -> Bool {
+        guard let authority = request.head.authority?.lowercased(), !authority.isEmpty,
+            let origin = request.headers[.origin]?.lowercased(), let end = origin.range(of: "://")
+        else { return false }
+        return origin[end.upperBound...] == authority
+    }
+
+    static func namesThisMachine(_ authority: String?) -> Bool {
+        guard var host = authority?.lowercased() else { return false }
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return false }
+            return ListenAddress.isIPv6(String(host[host.index(after: host.startIndex)..<end]))
+        }
+        if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
+        return host == "localhost" || ListenAddress.isIPv4(host)
+    }
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension Response {
+    static func text(_ status: HTTPResponse.Status, _ text: String, _ headers: HTTPFields = [:]) -> Response {
+        response(status, text, "text/plain; charset=utf-8", headers)
+    }
+
+    static func html(_ status: HTTPResponse.Status, _ html: String) -> Response {
+        response(status, html, "text/html; charset=utf-8")
+    }
+
+    static func json(_ json: String, _ status: HTTPResponse.Status = .ok) -> Response {
+        response(status, json + "\n", "application/json")
+    }
+
+    /// JSON texts, one a line (https://jsonlines.org).
+    static func lines(_ lines: String) -> Response { response(.ok, lines, "application/jsonl") }
+
+    /// Sends a browser on to a page, which it asks for by GET (RFC 9110, 15.4.4).
+    static func seeOther(_ location: String) -> Response {
+        Response(status: .seeOther, headers: [.location: location])
+    }
+
+    private static func response(
+        _ status: HTTPResponse.Status, _ text: String, _ type: String, _ headers: HTTPFields = [:]
+    ) -> Response {
+        var headers = headers
+        headers[.contentType] = type
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}

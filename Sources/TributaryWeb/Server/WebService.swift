@@ -1,0 +1,63 @@
+package import FeedDeclarations
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import ServiceLifecycle
+package import TributaryEngine
+
+/// The daemon over HTTP: a page for people, what `--json` prints for programs.
+///
+/// It reads the store on threads of its own, never on an event loop, and disturbs no run.
+package struct WebService: Service {
+    private let service: SyncService
+    private let declaration: WebDeclaration
+    private let logger: Logger
+
+    package init(_ declaration: WebDeclaration, service: SyncService, logger: Logger) {
+        self.declaration = declaration
+        self.service = service
+        self.logger = logger
+    }
+
+    /// The most connections at the same time. Others wait.
+    private static let mostConnections = 256
+    /// The time after which a connection without a request is closed.
+    private static let idleTimeout = TimeAmount.seconds(60)
+
+    /// Answers requests until the service group shuts down.
+    ///
+    /// - Throws: ``WebError`` where the address cannot be used.
+    package func run() async throws {
+        let address = declaration.address
+        let store = StoreQueue(service.store)
+        let router = Router(context: BasicRequestContext.self)
+        router.add(middleware: SecurityHeaders())
+        router.add(middleware: AccessGuard(token: declaration.token?.value))
+        router.add(middleware: FormLimit())
+        API(service: service, store: store).add(to: router)
+        try Pages(service: service, store: store, logger: logger).add(to: router)
+        let app = Application(
+            router: router, server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections)),
+            onServerRunning: { [logger] channel in
+                let bound = channel.localAddress?.port ?? address.port
+                let shown = address.host.contains(":") ? "[\(address.host)]" : address.host
+                logger.info("The page is at http://\(shown):\(bound)/")
+            }, logger: quiet)
+        do {
+            try await app.run()
+        } catch let error as IOError {
+            throw WebError.cannotListen(at: address, error)
+        }
+    }
+
+    /// Hummingbird's own words are of no use to operators, but for its errors.
+    private var quiet: Logger {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .error)
+        return quiet
+    }
+}

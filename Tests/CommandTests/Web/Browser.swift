@@ -1,0 +1,158 @@
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+/// Chromium without a window, driven as W3C's WebDriver says, by Debian's `chromium-driver`.
+final class Browser: Sendable {
+    struct Failure: Error, CustomStringConvertible { var description: String }
+
+    static let driver = "/usr/bin/chromedriver"
+    static var isInstalled: Bool {
+        [driver, "/usr/bin/chromium"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    private let process: RunningProgram
+    private let address: String
+    private let session: String
+
+    private init(_ process: RunningProgram, _ address: String, _ session: String) {
+        self.process = process
+        self.address = address
+        self.session = session
+    }
+
+    /// Runs a body with a browser, which is gone after it with all its processes.
+    static func with(_ body: (Browser) async throws -> Void) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let program = BuiltProgram(path: driver, environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
+            let process = try program.start(["--port=0"])
+            defer { process.signal(SIGTERM) }
+            var port = ""
+            let lines = process.outputLines
+            for await line in lines {
+                guard let match = line.firstMatch(of: /successfully on port (\d+)/) else { continue }
+                port = String(match.1)
+                break
+            }
+            guard !port.isEmpty else { throw Failure(description: "chromedriver did not start") }
+            let rest = Task { for await _ in lines {} }
+            defer { rest.cancel() }
+            let options: [String: Any] = [
+                "binary": "/usr/bin/chromium",
+                "args": [
+                    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                    "--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+                    "--user-data-dir=\(folder.file("profile"))",
+                ],
+            ]
+            let address = "http://127.0.0.1:\(port)"
+            let made = try await ask(
+                "POST", "\(address)/session",
+                ["capabilities": ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]])
+            guard let session = (made as? [String: Any])?["sessionId"] as? String else {
+                throw Failure(description: "no session: \(made)")
+            }
+            let browser = Browser(process, address, session)
+            do {
+                try await body(browser)
+            } catch {
+                _ = try? await browser.command("DELETE", "")
+                throw error
+            }
+            _ = try await browser.command("DELETE", "")
+        }
+    }
+
+    private static func ask(_ method: String, _ address: String, _ body: [String: Any]?) async throws -> Any {
+        var request = URLRequest(url: URL(string: address)!)  // Made of our own parts.
+        request.httpMethod = method
+        request.timeoutInterval = 60
+        if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
+        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        let (data, _) = try await URLSession.shared.data(for: request)
+        let value = (try JSONSerialization.jsonObject(with: data) as? [String: Any])?["value"] ?? NSNull()
+        if let error = value as? [String: Any], let message = error["message"] as? String, error["error"] != nil {
+            throw Failure(description: message)
+        }
+        return value
+    }
+
+    @discardableResult
+    func command(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any {
+        try await Self.ask(method, "\(address)/session/\(session)\(path)", body ?? (method == "POST" ? [:] : nil))
+    }
+
+    func open(_ url: String) async throws { try await command("POST", "/url", ["url": url]) }
+
+    func resize(width: Int, height: Int = 900) async throws {
+        // The window's own frame is not the page's, so the device is told.
+        try await command(
+            "POST", "/goog/cdp/execute",
+            [
+                "cmd": "Emulation.setDeviceMetricsOverride",
+                "params": ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500],
+            ])
+    }
+
+    /// Returns what a script returns.
+    func run(_ script: String) async throws -> Any {
+        try await command("POST", "/execute/sync", ["script": script, "args": [Any]()])
+    }
+
+    func text(_ script: String) async throws -> String { "\(try await run("return " + script))" }
+
+    /// - Parameter keys: characters, or WebDriver's names of keys.
+    func type(_ keys: String) async throws {
+        let actions = keys.flatMap {
+            [["type": "keyDown", "value": String($0)], ["type": "keyUp", "value": String($0)]]
+        }
+        try await command(
+            "POST", "/actions", ["actions": [["type": "key", "id": "keys", "actions": actions]]])
+    }
+
+    static let tab = "\u{E004}"
+    static let enter = "\u{E007}"
+
+    func element(_ selector: String) async throws -> String {
+        let value = try await command("POST", "/element", ["using": "css selector", "value": selector])
+        guard let id = (value as? [String: String])?.values.first else {
+            throw Failure(description: "no element '\(selector)'")
+        }
+        return id
+    }
+
+    func elements(_ selector: String) async throws -> [String] {
+        let value = try await command("POST", "/elements", ["using": "css selector", "value": selector])
+        return (value as? [[String: String]])?.compactMap(\.values.first) ?? []
+    }
+
+    func click(_ selector: String) async throws { try await command("POST", "/element/\(element(selector))/click") }
+
+    /// What a screen reader says of an element: its role and its name, as the browser computes them.
+    func role(_ element: String) async throws -> String {
+        "\(try await command("GET", "/element/\(element)/computedrole"))"
+    }
+
+    func label(_ element: String) async throws -> String {
+        "\(try await command("GET", "/element/\(element)/computedlabel"))"
+    }
+
+    func screenshot(_ file: String) async throws {
+        guard let text = try await command("GET", "/screenshot") as? String, let data = Data(base64Encoded: text) else {
+            return
+        }
+        try data.write(to: URL(fileURLWithPath: file))
+    }
+
+    /// Waits until a script is true.
+    func wait(_ what: String, _ script: String) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try await text(script) != "1" {
+            guard .now < deadline else {
+                throw Failure(description: "\(what): not within 30 s; \(try await text("document.body.innerText"))")
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+}

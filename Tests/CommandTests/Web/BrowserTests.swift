@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The page in a real browser. Set TRIBUTARY_SCREENSHOTS to a folder to look at it.
+@Suite(.enabled(if: Browser.isInstalled)) struct BrowserTests {
+    private static let screenshots = ProcessInfo.processInfo.environment["TRIBUTARY_SCREENSHOTS"]
+
+    private func look(_ browser: Browser, _ name: String) async throws {
+        for width in [360, 1400] {
+            try await browser.resize(width: width)
+            let script = "document.documentElement.scrollWidth <= \(width) ? 1 : document.documentElement.scrollWidth"
+            #expect(try await browser.text(script) == "1", "\(name) is wider than \(width)")
+            if let folder = Self.screenshots { try await browser.screenshot("\(folder)/\(name)-\(width).png") }
+        }
+    }
+
+    @Test func aPersonSeesRefreshesAcceptsAndReleases() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            try await Browser.with { (browser) async throws in
+                let root = "http://\(fixture.page.authority)"
+                try await browser.open(root)
+                #expect(try await browser.text("document.title") == "Sources · Tributary")
+                try await look(browser, "sources")
+                // Filled letter by letter; the list follows without another page.
+                try await browser.click("#q")
+                try await browser.type("rat")
+                try await browser.wait(
+                    "one is found", "document.querySelectorAll('#list .body [role=row]').length == 1 ? 1 : 0")
+                #expect(try await browser.text("document.activeElement.id") == "q")
+                #expect(try await browser.text("location.search") == "?q=rat")
+                try await browser.click("#list .name a")
+                #expect(try await browser.text("location.pathname") == "/sources/rates")
+
+                // A run is followed live, without a reload.
+                fixture.feeds.set("rates", PageFixture.items(1...4, title: "later"))
+                try await browser.click("#refresh")
+                try await browser.wait(
+                    "the run is told", "document.querySelectorAll('#runs .body [role=row]').length == 2 ? 1 : 0")
+                try await look(browser, "source")
+                try await browser.run("window.mark = 1")
+                fixture.feeds.set("rates", PageFixture.items(1...1))
+                _ = try await fixture.page.post("/sources/rates/refresh")
+                try await browser.wait("what is held back can be accepted", "document.getElementById('accept') ? 1 : 0")
+                #expect(try await browser.text("window.mark") == "1")
+                try await look(browser, "held")
+                try await browser.click("#accept")
+                try await browser.wait(
+                    "it is accepted", "document.querySelector('#state .badge').innerText.includes('up to date') ? 1 : 0"
+                )
+                #expect(try fixture.store.rows("SELECT id FROM rates") == ["1"])
+                _ = try await fixture.program.run("undo", "rates")
+                try await browser.open("\(root)/sources/rates")
+                try await browser.wait("it can be released", "document.getElementById('release') ? 1 : 0")
+                try await browser.click("#release")
+                try await browser.wait("it is released", "document.getElementById('release') ? 0 : 1")
+                try await browser.wait(
+                    "its rows are the feed's", "document.querySelectorAll('#runs .body [role=row]').length >= 5 ? 1 : 0"
+                )
+
+                // What a run has changed, from what to what.
+                let run = try fixture.store.rows(
+                    "SELECT id FROM tributary_run WHERE source = 'rates' AND updated = 4")[0]
+                try await browser.open("\(root)/sources/rates/runs/\(run)")
+                try await browser.click("#change-0 summary")
+                #expect(try await browser.text("document.querySelector('#change-0 .changed ins').innerText") == "later")
+                try await look(browser, "run")
+            }
+        }
+    }
+
+    @Test func keyboardAndScreenReaderReachEverything() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.feeds.set("rates", PageFixture.items(1...1))
+            _ = try await fixture.page.post("/sources/rates/refresh")
+            try await fixture.wait("the fuse") {
+                try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+            }
+            let run = try fixture.store.rows("SELECT min(id) FROM tributary_run WHERE source = 'rates'")[0]
+            try await Browser.with { (browser) async throws in
+                for path in ["/", "/sources/rates", "/sources/rates/runs/\(run)"] {
+                    try await browser.open("http://\(fixture.page.authority)\(path)")
+                    #expect(try await browser.text("document.documentElement.lang") == "en")
+                    #expect(try await browser.text("document.querySelectorAll('h1').length") == "1")
+                    for element in try await browser.elements(
+                        "a, button, input:not([type=hidden]), summary, progress, svg, [role=table], nav, section")
+                    {
+                        let (role, label) = (try await browser.role(element), try await browser.label(element))
+                        #expect(
+                            !label.isEmpty || role == "generic" || role == "none", "\(path): a \(role) without a name")
+                    }
+                    // Every control is reached by Tab, in the order of the page.
+                    let count =
+                        Int(
+                            try await browser.text(
+                                "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary')].filter(e => e.checkVisibility()).length"
+                            )
+                        ) ?? 0
+                    var reached: [String] = []
+                    for _ in 0..<count {
+                        try await browser.type(Browser.tab)
+                        reached.append(
+                            try await browser.text(
+                                "[...document.querySelectorAll('a, button, input:not([type=hidden]), summary')].filter(e => e.checkVisibility()).indexOf(document.activeElement)"
+                            ))
+                    }
+                    #expect(reached == (0..<count).map(String.init), "\(path)")
+                }
+                try await browser.open("http://\(fixture.page.authority)/sources/rates")
+                try await browser.run("document.getElementById('accept').focus()")
+                try await browser.type(Browser.enter)
+                try await browser.wait("it is accepted", "document.getElementById('accept') ? 0 : 1")
+                #expect(
+                    try await browser.text(
+                        "document.querySelector('.told').innerText.startsWith('Its next commit') ? 1 : 0") == "1")
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+
+/// Asks a daemon's page over a plain socket: headers are sent and seen as they are.
+struct PageClient: Sendable {
+    struct Answer: Sendable {
+        var status: Int
+        /// Names in lower case.
+        var headers: [String: String]
+        var body: String
+    }
+
+    struct Failure: Error { var code: Int32 }
+
+    let port: Int
+
+    var authority: String { "127.0.0.1:\(port)" }
+
+    func get(_ path: String, _ headers: [String: String] = [:]) async throws -> Answer {
+        try await send("GET", path, headers)
+    }
+
+    /// - Parameter origin: the page that the button is on; the daemon's own for nil.
+    func post(_ path: String, origin: String? = nil, _ headers: [String: String] = [:]) async throws -> Answer {
+        let origin = ["Origin": origin ?? "http://\(authority)", "Content-Length": "0"]
+        return try await send("POST", path, origin.merging(headers) { $1 })
+    }
+
+    func send(_ method: String, _ path: String, _ headers: [String: String]) async throws -> Answer {
+        let head = ["Host": authority, "Connection": "close"].merging(headers) { $1 }
+        let text = "\(method) \(path) HTTP/1.1\r\n" + head.map { "\($0.key): \($0.value)\r\n" }.joined() + "\r\n"
+        var received = ""
+        for try await part in open(text) { received += part }
+        let parts = received.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let lines = parts[0].split(separator: "\r\n")
+        let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
+        return Answer(
+            status: lines.first.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0,
+            headers: Dictionary(
+                fields.map { ($0[0].lowercased(), $0.count > 1 ? $0[1].trimmingCharacters(in: .whitespaces) : "") }
+            ) { first, _ in first }, body: parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    /// The lines of a stream of events as they come, chunk sizes among them.
+    func events(_ path: String) -> AsyncThrowingStream<String, any Error> {
+        open("GET \(path) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
+    }
+
+    private func open(_ request: String) -> AsyncThrowingStream<String, any Error> {
+        let (stream, continuation) = AsyncThrowingStream<String, any Error>.makeStream()
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        continuation.onTermination = { _ in shutdown(descriptor, Int32(SHUT_RDWR)) }
+        Thread.detachNewThread { [port] in
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            let isConnected = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            guard isConnected, Glibc.send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) > 0 else {
+                return continuation.finish(throwing: Failure(code: errno))
+            }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            var rest: [UInt8] = []
+            while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+                rest += buffer[..<count]
+                // A character may be cut in two.
+                guard let text = String(validating: rest, as: UTF8.self) else { continue }
+                continuation.yield(text)
+                rest = []
+            }
+            continuation.finish()
+        }
+        return stream
+    }
+}

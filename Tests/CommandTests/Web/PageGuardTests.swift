@@ -1,0 +1,143 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who may see the page, and change something on it.
+struct PageGuardTests {
+    @Test func whatChangesSomethingComesFromThePageItself() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let runs = { try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") }
+            let page = fixture.page
+            for origin in ["http://evil.example", "null", "http://127.0.0.1:\(page.port + 1)", "https://127.0.0.1", ""]
+            {
+                #expect(try await page.post("/sources/news/refresh", origin: origin).status == 403, "\(origin)")
+                #expect(try await page.post("/api/refresh?source=news", origin: origin).status == 403, "\(origin)")
+            }
+            #expect(try await page.send("POST", "/sources/news/refresh", ["Content-Length": "0"]).status == 403)
+            // A name of somebody else's that leads here.
+            let rebound = ["Host": "evil.example:\(page.port)", "Origin": "http://evil.example:\(page.port)"]
+            #expect(try await page.send("POST", "/sources/news/refresh", rebound).status == 421)
+            #expect(try await page.get("/", ["Host": "evil.example"]).status == 421)
+            #expect(try await page.get("/", ["Host": "localhost:\(page.port)"]).status == 200)
+            #expect(try await page.get("/", ["Host": "[::1]:\(page.port)"]).status == 200)
+            let large = try await page.post("/sources/news/refresh", ["Content-Length": "5000"])
+            #expect(large.status == 413 || large.status == 0)
+            #expect(try runs() == ["1"])
+        }
+    }
+
+    @Test func everythingNeedsTheTokenWhereThereIsOne() async throws {
+        try await PageFixture.with(daemon: "token = \"0123456789abcdef-secret\"") { (fixture) async throws in
+            let bare = try await fixture.page.get("/")
+            #expect(bare.status == 401 && bare.headers["www-authenticate"]?.hasPrefix("Basic") == true)
+            for path in ["/", "/api/status", "/sources/news", "/assets/page.css", "/live?page=%2F"] {
+                #expect(try await fixture.page.get(path, ["Authorization": "Bearer 0123456789abcdef"]).status == 401)
+            }
+            let pair = Data("anybody:0123456789abcdef-secret".utf8).base64EncodedString()
+            let page = try await fixture.page.get("/", ["Authorization": "Basic \(pair)", "Host": "tributary.example"])
+            #expect(page.status == 200 && !page.body.contains("0123456789abcdef"))
+            let bearer = ["Authorization": "Bearer 0123456789abcdef-secret"]
+            #expect(try await fixture.page.get("/api/status", bearer).status == 200)
+            #expect(try await fixture.page.post("/api/refresh?source=news").status == 401)
+            #expect(try await fixture.page.post("/api/refresh?source=news", bearer).status == 200)
+        }
+    }
+
+    @Test func browsersAreToldToRunNothingElse() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            for path in ["/", "/nosuch", "/assets/page.js", "/api/status?source=nosuch"] {
+                let headers = try await fixture.page.get(path).headers
+                let policy = headers["content-security-policy"] ?? ""
+                #expect(policy.contains("default-src 'none'") && policy.contains("script-src 'self';"), "\(path)")
+                #expect(!policy.contains("unsafe") && headers["set-cookie"] == nil)
+                #expect(headers["x-content-type-options"] == "nosniff")
+            }
+            let page = try await fixture.page.get("/sources/news").body
+            // Without inline script or style, and from nowhere else.
+            for text in ["<script>", "style=", "onclick", "http://", "https://", "//cdn"] {
+                let own = page.replacing(fixture.server.url, with: "")
+                #expect(!own.contains(text), "\(text)")
+            }
+        }
+    }
+
+    @Test func hostileTextsAreShownAsTexts() async throws {
+        let attack = "\"><script>alert(1)</script><img src=x onerror='alert(2)'>"
+        let escaped = attack.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        let name = "x/../" + attack
+        let more = PageFixture.declaration("other", url: "http://127.0.0.1:1/").replacing(
+            "[sources.\"other\"]", with: "[sources.'''\(name)''']"
+        ).replacing("[[sources.\"other\"", with: "[[sources.'''\(name)'''")
+        try await PageFixture.with(more: more) { (fixture) async throws in
+            fixture.feeds.set("news", PageFixture.items(1...4, title: escaped))
+            _ = try await fixture.page.post("/sources/news/refresh")
+            try await fixture.wait("the run") {
+                try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") == ["2"]
+            }
+            #expect(try fixture.store.rows("SELECT DISTINCT title FROM news") == [attack])
+            fixture.feeds.set("rates", "<items><\(escaped)", status: 200)
+            _ = try await fixture.page.post("/sources/rates/refresh")
+            try await fixture.wait("it fails") {
+                try fixture.store.rows("SELECT failures FROM tributary_source WHERE source = 'rates'") == ["1"]
+            }
+            var characters = CharacterSet.alphanumerics
+            characters.insert(".")
+            let encoded = name.addingPercentEncoding(withAllowedCharacters: characters) ?? ""
+            for path in [
+                "/", "/?q=\(encoded)", "/sources/\(encoded)", "/sources/rates", "/sources/news", "/sources/news/runs/4",
+                "/sources/news/runs/3", "/live?page=%2F", "/sources/\(encoded)?told=\(encoded)",
+            ] {
+                var body = ""
+                if path.hasPrefix("/live") {
+                    for try await part in fixture.page.events(path) {
+                        body += part
+                        if body.contains("\"list\"") { break }
+                    }
+                } else {
+                    let answer = try await fixture.page.get(path)
+                    body = answer.body
+                    #expect(answer.status == 200 || path.contains("/runs/"), "\(path)")
+                }
+                #expect(!body.contains("<script>alert") && !body.contains("<img src=x"), "\(path)")
+                #expect(!body.contains("\"><"), "\(path)")
+            }
+            let source = try await fixture.page.get("/sources/\(encoded)").body
+            #expect(source.contains("&lt;script&gt;alert(1)"))
+        }
+    }
+
+    @Test func anAddressThatIsTakenIsNamed() async throws {
+        try await withStubServer { (server) async throws in
+            try await withTemporaryFolder { (folder) async throws in
+                try folder.write(
+                    "[store]\npath = \"s.sqlite\"\n[daemon]\nlisten = \"127.0.0.1:\(server.port)\"\n"
+                        + PageFixture.declaration("s", url: "\(server.url)/s"), to: "sources.toml")
+                let output = try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("run")
+                #expect(output.status != 0)
+                #expect(
+                    output.standardError.contains(
+                        "[daemon] listen: nothing can be shown at 127.0.0.1:\(server.port): Address already in use"))
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("listen = \"8090\"", "'8090' is not an IP address and a port"),
+        ("listen = \"example.com:80\"", "'example.com:80' is not an IP address"),
+        ("listen = \"0.0.0.0:8090\"", "declare the 'token' that they must know"),
+        ("listen = \"[::]:8090\"", "declare the 'token' that they must know"),
+        ("listen = \"127.0.0.1:8090\"\ntoken = \"short\"", "fewer than 16 characters can be guessed"),
+        ("token = \"0123456789abcdef\"", "there is no 'listen' whose token this could be"),
+        ("listen = \"127.0.0.1:99999\"", "is not an IP address and a port"),
+    ])
+    func mistakesAreNamed(_ declaration: String, _ message: String) async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write(
+                "[store]\npath = \"s.sqlite\"\n[daemon]\n\(declaration)\n"
+                    + PageFixture.declaration("s", url: "http://127.0.0.1:1/s"), to: "sources.toml")
+            let output = try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("check")
+            #expect(output.status != 0)
+            #expect(output.standardError.contains(message), "\(output.standardError)")
+        }
+    }
+}

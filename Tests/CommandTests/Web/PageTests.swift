@@ -1,0 +1,104 @@
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+
+/// The page and what programs are told, over the running daemon.
+@Suite(.onEachStore) struct PageTests {
+    @Test func programsAreToldWhatTheCommandsPrint() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            for (path, command) in [
+                ("/api/status", ["status", "--json"]), ("/api/history?source=news", ["history", "news", "--json"]),
+                ("/api/changes?source=news", ["changes", "news", "--json"]),
+            ] {
+                let answer = try await fixture.page.get(path)
+                let printed = await (try fixture.program.start(command)).output()
+                #expect(answer.status == 200 && answer.body == printed.standardOutput, "\(path)")
+            }
+            let unknown = try await fixture.page.get("/api/status?source=nosuch")
+            #expect(unknown.status == 404 && unknown.body.contains("there is no source 'nosuch'"))
+            let wrong = try await fixture.page.get("/api/history?limit=0")
+            #expect(wrong.status == 400 && wrong.body.contains("'limit' must be a number from 1 to 10000"))
+        }
+    }
+
+    @Test func aSourceShowsItsRunsAndARunItsRows() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let list = try await fixture.page.get("/?q=NEW")
+            #expect(list.status == 200 && list.body.contains("href=\"/sources/news\""))
+            #expect(list.body.contains("1 to 1 of 1") && !list.body.contains("href=\"/sources/rates\""))
+            fixture.feeds.set("news", PageFixture.items(1...3, title: "new"))
+            let answer = try await fixture.page.post("/sources/news/refresh")
+            #expect(answer.status == 303 && answer.headers["location"] == "/sources/news?told=refresh")
+            try await fixture.wait("the second run") {
+                try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") == ["2"]
+            }
+            let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'news'")[0]
+            let source = try await fixture.page.get("/sources/news")
+            for text in [
+                "href=\"/sources/news/runs/\(run)\"", "Last-Modified Sat, 21 Nov 2026",
+                "GET \(fixture.server.url)/news",
+                "<title id=\"rows-title\">Rows changed: inserted 4 at most", "Refresh now",
+            ] { #expect(source.body.contains(text), "\(text)") }
+            #expect(!source.body.contains("id=\"accept\"") && !source.body.contains("id=\"release\""))
+            let changes = try await fixture.page.get("/sources/news/runs/\(run)")
+            #expect(changes.body.contains("<del>t</del>") && changes.body.contains("<ins>new</ins>"))
+            #expect(changes.body.contains("news: id = 4") && changes.body.contains("1 to 4"))
+            // A run of another source is none of its runs.
+            #expect(try await fixture.page.get("/sources/rates/runs/\(run)").status == 404)
+            #expect(try await fixture.page.get("/sources/nosuch").status == 404)
+            #expect(try await fixture.page.get("/nosuch").status == 404)
+        }
+    }
+
+    @Test func whatIsHeldBackIsAcceptedAndWhatIsUndoneIsReleased() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.feeds.set("rates", PageFixture.items(1...1))
+            _ = try await fixture.page.post("/sources/rates/refresh")
+            try await fixture.wait("the fuse") {
+                try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+            }
+            #expect(try await fixture.page.get("/?state=held%20back").body.contains("href=\"/sources/rates\""))
+            _ = try await fixture.page.post("/sources/rates/accept")
+            try await fixture.wait("the rows are gone") { try fixture.store.rows("SELECT id FROM rates") == ["1"] }
+            try await fixture.wait("nothing is held back") {
+                try await !fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
+            }
+            let undo = try await fixture.program.run("undo", "rates")
+            #expect(undo.status == 0, "\(undo.standardError)")
+            try await fixture.wait("release is offered") {
+                try await fixture.page.get("/sources/rates").body.contains("id=\"release\"")
+            }
+            let released = try await fixture.page.post("/sources/rates/release")
+            #expect(released.headers["location"] == "/sources/rates?told=release")
+            let again = try await fixture.page.post("/sources/rates/release")
+            #expect(again.headers["location"] == "/sources/rates?told=not-held")
+        }
+    }
+
+    @Test func anOpenPageIsKeptUpToDateAndEndsWithTheDaemon() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            var seen = ""
+            let events = fixture.page.events("/live?page=%2Fsources%2Fnews")
+            for try await part in events {
+                let isFirst = seen.isEmpty
+                seen += part
+                if isFirst {
+                    fixture.feeds.set("news", "<items><item id='1'>")
+                    _ = try await fixture.page.post("/sources/news/refresh")
+                }
+                if seen.contains("badge failing") { break }
+            }
+            #expect(seen.contains("text/event-stream") && seen.contains("\"id\":\"state\""))
+            // One that stays open; the fixture's SIGTERM must end the daemon all the same.
+            let open = fixture.page.events("/live?page=%2F")
+            for try await part in open where part.contains("data:") { break }
+            let last = Task { for try await _ in fixture.page.events("/live?page=%2F") {} }
+            fixture.daemon.signal(SIGTERM)
+            let clock = ContinuousClock.now
+            #expect(await fixture.daemon.end() == 0)
+            #expect(await fixture.daemon.endTime() - clock < .seconds(4))
+            _ = await last.result
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import FeedModel
+import Foundation
+import Testing
+
+@testable import TributaryWeb
+
+struct TimelineTests {
+    private let now = Date(timeIntervalSince1970: 1_790_000_000)
+
+    @Test(arguments: [
+        (86_400.0, 60.0, 900.0), (86_400, 3_600, 3_600), (604_800, 900, 7_200), (90 * 86_400, 900, 86_400),
+        (3_600, 1, 60), (4_000 * 86_400, 1, 43 * 86_400 - 86_400),
+    ])
+    func spansAreOfALengthThatPeopleCountIn(_ period: Double, _ interval: Double, _ length: Double) {
+        let timeline = Timeline(from: now - period, to: now, interval: interval)
+        #expect(timeline.seconds == length)
+        #expect(timeline.start <= now - period && timeline.start(of: timeline.count) >= now)
+        #expect(timeline.count <= 98)
+        #expect(timeline.start.timeIntervalSince1970.truncatingRemainder(dividingBy: length) == 0)
+    }
+
+    @Test func figuresFallIntoTheirSpansAndGapsStay() {
+        var timeline = Timeline(from: now - 86_400, to: now, interval: 60)
+        var figures = RunFigures(span: 3)
+        figures.committed = 2
+        figures.inserted = 10
+        timeline.fill([figures, RunFigures(span: 5_000)])
+        #expect(timeline.spans[3] == figures && timeline.spans.compactMap { $0 }.count == 1)
+        let chart = BarChart.all(timeline)[0].svg
+        #expect(chart.components(separatedBy: "class=\"gap\"").count == timeline.count)
+        #expect(chart.contains("inserted 10</title>"))
+        #expect(chart.contains("\(timeline.count - 1) of \(timeline.count) spans without a run"))
+    }
+
+    @Test(arguments: [(0.0, 1.0), (1, 1), (3, 5), (11, 20), (20, 20), (0.0123, 0.02), (99, 100), (5e9, 5e9)])
+    func scalesAreRound(_ value: Double, _ scale: Double) {
+        #expect(abs(BarChart.scale(value) - scale) < scale * 1e-9)
+    }
+}
