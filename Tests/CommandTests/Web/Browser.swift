@@ -1,5 +1,4 @@
 import Foundation
-import FoundationNetworking
 import TestSupport
 import Testing
 
@@ -7,35 +6,35 @@ import Testing
 final class Browser: Sendable {
     struct Failure: Error, CustomStringConvertible { var description: String }
 
-    static let driver = "/usr/bin/chromedriver"
+    static let driverPath = "/usr/bin/chromedriver"
     static var isInstalled: Bool {
-        [driver, "/usr/bin/chromium"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+        [driverPath, "/usr/bin/chromium"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
     private let process: RunningProgram
-    private let address: String
+    private let driver: PageClient
     private let session: String
 
-    private init(_ process: RunningProgram, _ address: String, _ session: String) {
+    private init(_ process: RunningProgram, _ driver: PageClient, _ session: String) {
         self.process = process
-        self.address = address
+        self.driver = driver
         self.session = session
     }
 
     /// Runs a body with a browser, which is gone after it with all its processes.
     static func with(_ body: (Browser) async throws -> Void) async throws {
         try await withTemporaryFolder { (folder) async throws in
-            let program = BuiltProgram(path: driver, environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
+            let program = BuiltProgram(path: driverPath, environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
             let process = try program.start(["--port=0"])
             defer { process.signal(SIGTERM) }
-            var port = ""
+            var port = 0
             let lines = process.outputLines
             for await line in lines {
                 guard let match = line.firstMatch(of: /successfully on port (\d+)/) else { continue }
-                port = String(match.1)
+                port = Int(match.1) ?? 0
                 break
             }
-            guard !port.isEmpty else { throw Failure(description: "chromedriver did not start") }
+            guard port > 0 else { throw Failure(description: "chromedriver did not start") }
             let rest = Task { for await _ in lines {} }
             defer { rest.cancel() }
             let options: [String: Any] = [
@@ -46,14 +45,14 @@ final class Browser: Sendable {
                     "--user-data-dir=\(folder.file("profile"))",
                 ],
             ]
-            let address = "http://127.0.0.1:\(port)"
+            let driver = PageClient(port: port)
             let made = try await ask(
-                "POST", "\(address)/session",
+                "POST", driver, "/session",
                 ["capabilities": ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]])
             guard let session = (made as? [String: Any])?["sessionId"] as? String else {
                 throw Failure(description: "no session: \(made)")
             }
-            let browser = Browser(process, address, session)
+            let browser = Browser(process, driver, session)
             do {
                 try await body(browser)
             } catch {
@@ -64,14 +63,15 @@ final class Browser: Sendable {
         }
     }
 
-    private static func ask(_ method: String, _ address: String, _ body: [String: Any]?) async throws -> Any {
-        var request = URLRequest(url: URL(string: address)!)  // Made of our own parts.
-        request.httpMethod = method
-        request.timeoutInterval = 60
-        if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
-        request.setValue("application/json", forHTTPHeaderField: "Content-Type")
-        let (data, _) = try await URLSession.shared.data(for: request)
-        let value = (try JSONSerialization.jsonObject(with: data) as? [String: Any])?["value"] ?? NSNull()
+    private static func ask(_ method: String, _ driver: PageClient, _ path: String, _ body: [String: Any]?) async throws
+        -> Any
+    {
+        let text =
+            try body.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) } ?? ""
+        let headers = ["Content-Type": "application/json", "Content-Length": "\(text.utf8.count)"]
+        let answer = try await driver.send(method, path, headers, body: text)
+        let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
+        let value = object?["value"] ?? NSNull()
         if let error = value as? [String: Any], let message = error["message"] as? String, error["error"] != nil {
             throw Failure(description: message)
         }
@@ -80,7 +80,7 @@ final class Browser: Sendable {
 
     @discardableResult
     func command(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws -> Any {
-        try await Self.ask(method, "\(address)/session/\(session)\(path)", body ?? (method == "POST" ? [:] : nil))
+        try await Self.ask(method, driver, "/session/\(session)\(path)", body ?? (method == "POST" ? [:] : nil))
     }
 
     func open(_ url: String) async throws { try await command("POST", "/url", ["url": url]) }
@@ -96,6 +96,7 @@ final class Browser: Sendable {
     }
 
     /// Returns what a script returns.
+    @discardableResult
     func run(_ script: String) async throws -> Any {
         try await command("POST", "/execute/sync", ["script": script, "args": [Any]()])
     }

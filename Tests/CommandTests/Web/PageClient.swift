@@ -25,11 +25,18 @@ struct PageClient: Sendable {
         return try await send("POST", path, origin.merging(headers) { $1 })
     }
 
-    func send(_ method: String, _ path: String, _ headers: [String: String]) async throws -> Answer {
+    func send(
+        _ method: String, _ path: String, _ headers: [String: String], body: String = ""
+    ) async throws -> Answer {
         let head = ["Host": authority, "Connection": "close"].merging(headers) { $1 }
-        let text = "\(method) \(path) HTTP/1.1\r\n" + head.map { "\($0.key): \($0.value)\r\n" }.joined() + "\r\n"
+        let named = head.map { "\($0.key): \($0.value)\r\n" }.joined()
+        let text = "\(method) \(path) HTTP/1.1\r\n\(named)\r\n\(body)"
         var received = ""
-        for try await part in open(text) { received += part }
+        // Not every server closes the connection.
+        for try await part in open(text) {
+            received += part
+            if Self.isWhole(received) { break }
+        }
         let parts = received.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         let lines = parts[0].split(separator: "\r\n")
         let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
@@ -38,6 +45,14 @@ struct PageClient: Sendable {
             headers: Dictionary(
                 fields.map { ($0[0].lowercased(), $0.count > 1 ? $0[1].trimmingCharacters(in: .whitespaces) : "") }
             ) { first, _ in first }, body: parts.count > 1 ? String(parts[1]) : "")
+    }
+
+    private static func isWhole(_ received: String) -> Bool {
+        guard let end = received.range(of: "\r\n\r\n"),
+            let match = received[..<end.lowerBound].firstMatch(of: /(?i)content-length: *(\d+)/),
+            let length = Int(match.1)
+        else { return false }
+        return received[end.upperBound...].utf8.count >= length
     }
 
     /// The lines of a stream of events as they come, chunk sizes among them.

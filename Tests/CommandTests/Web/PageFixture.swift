@@ -13,6 +13,16 @@ struct PageFixture {
     let daemon: RunningProgram
     let page: PageClient
     let feeds: Feeds
+    let log: Log
+
+    /// What the daemon has said.
+    final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+        var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    }
 
     var program: BuiltProgram { BuiltProgram("tributary", config: folder.file("sources.toml")) }
 
@@ -50,15 +60,17 @@ struct PageFixture {
                     let sources = ["news", "rates"].map { declaration($0, url: "\(server.url)/\($0)") }.joined()
                     try folder.write(
                         store.declaration + "[daemon]\nlisten = \"127.0.0.1:0\"\n\(daemon)\n"
-                            + "[defaults]\ncache = \"1d\"\nkeep_history = true\n" + sources + more, to: "sources.toml")
+                            + "[defaults]\ncache = \"1d\"\nkeep_history = true\nmax_deleted = \"50%\"\n" + sources
+                            + more, to: "sources.toml")
                     let process = try BuiltProgram("tributary", config: folder.file("sources.toml")).start(["run"])
                     defer { process.signal(SIGKILL) }
+                    let log = Log()
                     let fixture = PageFixture(
                         server: server, folder: folder, store: store, daemon: process,
-                        page: try await page(of: process),
-                        feeds: feeds)
+                        page: try await page(of: process, log),
+                        feeds: feeds, log: log)
                     try await fixture.wait("both have run") {
-                        try store.rows("SELECT source FROM tributary_source WHERE outcome = 'committed'").count >= 2
+                        try store.rows("SELECT source FROM tributary_source WHERE last_commit IS NOT NULL").count >= 2
                     }
                     try await body(fixture)
                     process.signal(SIGTERM)
@@ -81,24 +93,25 @@ struct PageFixture {
     }
 
     /// Waits for the daemon to say where its page is. What it says later is read and forgotten.
-    private static func page(of process: RunningProgram) async throws -> PageClient {
+    private static func page(of process: RunningProgram, _ log: Log) async throws -> PageClient {
         let lines = process.errorLines
-        var seen: [String] = []
         for await line in lines {
-            seen.append(line)
-            guard let range = line.range(of: "The page is at http://127.0.0.1:") else { continue }
-            guard let port = Int(line[range.upperBound...].prefix { $0.isNumber }) else { break }
-            Task { for await _ in lines {} }
+            log.add(line)
+            guard let match = line.firstMatch(of: /The page is at http:\/\/127.0.0.1:(\d+)/), let port = Int(match.1)
+            else {
+                continue
+            }
+            Task { for await line in lines { log.add(line) } }
             return PageClient(port: port)
         }
-        throw Late(description: "the daemon said: " + seen.joined(separator: "\n"))
+        throw Late(description: "the daemon said: " + log.text)
     }
 
     /// Waits until a condition holds, which a failing test must not do for ever.
     func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while (try? await condition()) != true {
-            guard .now < deadline else { throw Late(description: "\(what): not within 60 s") }
+            guard .now < deadline else { throw Late(description: "\(what): not within 60 s; \(log.text)") }
             try await Task.sleep(for: .milliseconds(10))
         }
     }

@@ -3,17 +3,21 @@ import TestStores
 import TestSupport
 import Testing
 
-/// The page and what programs are told, over the running daemon.
-@Suite(.onEachStore) struct PageTests {
+/// The page and what programs are told, over the running daemon. One at a time: on a server, all daemons of a database hear
+/// whom somebody asks to refresh a source.
+@Suite(.serialized, .onEachStore) struct PageTests {
     @Test func programsAreToldWhatTheCommandsPrint() async throws {
         try await PageFixture.with { (fixture) async throws in
             for (path, command) in [
                 ("/api/status", ["status", "--json"]), ("/api/history?source=news", ["history", "news", "--json"]),
                 ("/api/changes?source=news", ["changes", "news", "--json"]),
             ] {
-                let answer = try await fixture.page.get(path)
-                let printed = await (try fixture.program.start(command)).output()
-                #expect(answer.status == 200 && answer.body == printed.standardOutput, "\(path)")
+                // A claim is given up a moment after the commit.
+                try await fixture.wait("\(path) is what is printed") {
+                    let answer = try await fixture.page.get(path)
+                    let printed = await (try fixture.program.start(command)).output()
+                    return answer.status == 200 && answer.body == printed.standardOutput
+                }
             }
             let unknown = try await fixture.page.get("/api/status?source=nosuch")
             #expect(unknown.status == 404 && unknown.body.contains("there is no source 'nosuch'"))
