@@ -114,7 +114,8 @@ extension SourcePage {
                     rows: progress.rows)
             }
             if page.running == nil, let last = page.runs.first {
-                outcome = "\(last.outcome.rawValue): \(Figures.changes(last))"
+                let changes = last.outcome == .committed ? ": \(Figures.changes(last))" : ""
+                outcome = last.outcome.rawValue + changes
             }
         }
     }

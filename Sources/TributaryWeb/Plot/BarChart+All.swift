@@ -23,7 +23,7 @@ extension BarChart {
             BarChart(
                 id: "bytes", title: "Bytes received",
                 series: [Series(name: "bytes", kind: "bytes") { Double($0.bytes) }],
-                text: { Figures.bytes(Int($0)) }, timeline: timeline),
+                text: { Figures.bytes(Int($0)).replacing(".0 ", with: " ") }, timeline: timeline),
             BarChart(
                 id: "seconds", title: "Longest run",
                 series: [Series(name: "duration", kind: "seconds") { $0.seconds }],

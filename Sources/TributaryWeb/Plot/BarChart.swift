@@ -21,11 +21,11 @@ struct BarChart {
     let timeline: Timeline
 
     private static let width = 720.0
-    private static let height = 120.0
+    private static let height = 140.0
     /// The room for the labels of the axes.
-    private static let left = 64.0
-    private static let bottom = 18.0
-    private static let top = 6.0
+    private static let left = 84.0
+    private static let bottom = 28.0
+    private static let top = 12.0
 
     /// The greatest sum of a span.
     private var greatest: Double {
@@ -94,14 +94,14 @@ struct BarChart {
     }
 
     private func times() -> String {
-        let isLong = timeline.seconds * Double(timeline.count) > 2 * 86_400
+        let isLong = timeline.seconds * Double(timeline.count) > 3 * 86_400 || timeline.seconds >= 43_200
         let step = (Self.width - Self.left) / Double(timeline.count)
         let places = [0, timeline.count / 4, timeline.count / 2, timeline.count * 3 / 4]
         return Set(places).sorted().map { index in
             let iso = timeline.start(of: index).formatted(.iso8601)
             let text = isLong ? iso.prefix(10).suffix(5) : iso.prefix(16).suffix(5)
             return """
-                <text class="label" x="\(Self.number(Self.left + Double(index) * step))" y="\(Self.number(Self.height - 4))">\(text)</text>
+                <text class="label" x="\(Self.number(Self.left + Double(index) * step))" y="\(Self.number(Self.height - 6))">\(text)</text>
                 """
         }.joined()
     }
