@@ -72,6 +72,8 @@ import Testing
             ("(", "'(' without ')'"), (")", "')' without '('"), ("[a", "'[' without ']'"), ("*", "nothing to repeat"),
             ("(a)\\1", "refers to a group"), ("(?=a)", "is not known here"), ("a{3,2}", "from the smaller"),
             ("a{x}", "is no count"), ("\\q", "'\\q' is not known"), ("((a{1000}){1000}){9}", "too large"),
+            ("a**", "'*' repeats what is repeated already"), ("a{2}{2}", "'{' repeats what is repeated already"),
+            ("a+?+", "'+' repeats what is repeated already"), ("(?:){1000}{1000}{1000}{1000}", "repeats what is"),
         ] {
             let found = value("regexp_replace('a', '\(pattern)', '')")
             #expect(found.hasPrefix("!") && found.contains(expected), "\(pattern): \(found)")
@@ -91,6 +93,35 @@ import Testing
         }
         let long = value("regexp_replace(printf('%.4000000c', 'a'), 'a{40}', '')")
         #expect(long.contains("too long for a pattern"), "\(long.prefix(100))")
+    }
+
+    /// A count of nothing makes nothing, however often, and takes no time.
+    @Test func noPatternTakesForEverToCompile() {
+        for (pattern, expected) in [
+            ("(?:(?:(?:){500}){500}){500}a", "-b"), ("(?:(?:(?:(?i)|b{0}){500}){500}){0}a", "-b"),
+            ("(?:(?:(?:(?:a{0}){500}){500}){500})*a", "-b"), ("(?:a{1}){1}-", "ab"),
+        ] {
+            let clock = ContinuousClock()
+            let time = clock.measure {
+                #expect(value("regexp_replace('aa-b', '\(pattern)', '')") == expected, "\(pattern)")
+            }
+            #expect(time < .seconds(2), "\(pattern)")
+        }
+        let long = value("regexp_replace('a', printf('%.20000c', 'a'), '')")
+        #expect(long.contains("at most 16384 bytes"), "\(long.prefix(300))")
+        let deep = String(repeating: "(", count: 101) + String(repeating: ")", count: 101)
+        #expect(value("regexp_replace('a', '\(deep)', '')").contains("nested too deeply"))
+    }
+
+    /// The time for a set does not grow with what is in it.
+    @Test func setsOfManyCharactersAreSearchedQuickly() {
+        let members = (0..<4_000).map { String(Unicode.Scalar(0x4E00 + 2 * $0)!) }.joined()
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            let found = value("length(regexp_replace(printf('%.100000c', '七'), '[\(members)]', ''))")
+            #expect(found == "100000")
+        }
+        #expect(time < .seconds(5))
     }
 
     /// Each match leads to the end of the text and back: the square of its length.
