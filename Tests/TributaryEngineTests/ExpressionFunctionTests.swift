@@ -124,6 +124,39 @@ import Testing
         #expect(time < .seconds(5))
     }
 
+    /// Both may come from the feed: their time grows with the product of their lengths.
+    @Test func whatIsSearchedForIsShort() {
+        let long = "printf('%.1001c', 'b')"
+        for call in [
+            "split_part('a', \(long), 1)", "replace('a', \(long), '')", "instr('a', \(long))", "trim('a', \(long))",
+            "ltrim('a', \(long))", "rtrim('a', \(long))",
+        ] {
+            let found = value(call)
+            #expect(found.contains("takes at most 1000 bytes to search for, and not 1001"), "\(call): \(found)")
+        }
+        #expect(value("replace('äbä', 'ä', 'oe')") == "oeboe")
+        #expect(value("replace('abc', '', 'x')") == "abc")
+        #expect(value("instr('öäb', 'b')") == "3")
+        #expect(value("instr(x'00ff', x'ff')") == "2")
+        #expect(value("trim('  a ')") == "a")
+        #expect(value("trim('äxaxä', 'äx')") == "a")
+        #expect(value("ltrim('--a-', '-') || rtrim('-a--', '-')") == "a--a")
+        for call in ["replace(NULL, 'a', 'b')", "instr('a', NULL)", "trim('a', NULL)", "trim(NULL)"] {
+            #expect(value(call) == "NULL", "\(call)")
+        }
+    }
+
+    @Test func partsOfALongTextAreFound() {
+        let text = "printf('%.4000000c', ',')"
+        for (part, expected) in [("-1", ""), ("4000001", ""), ("-4000001", ""), ("5", "")] {
+            #expect(value("split_part(\(text) , ',', \(part))") == expected)
+        }
+        #expect(value("split_part('x' || \(text) || 'y', ',', -1)") == "y")
+        #expect(value("split_part('x' || \(text) || 'y', ',', -4000001)") == "x")
+        #expect(value("split_part('x' || \(text) || 'y', ',', 4000001)") == "y")
+        #expect(value("split_part('a-+-b-+-c', '-+-', -2)") == "b")
+    }
+
     /// Each match leads to the end of the text and back: the square of its length.
     @Test func aSearchThatTakesTooLongIsGivenUp() throws {
         let program = try PatternProgram("a.*b|a")

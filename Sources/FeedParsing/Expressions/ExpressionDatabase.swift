@@ -8,7 +8,7 @@ final class ExpressionDatabase {
     /// The table whose columns are those of a record.
     static let record = "record"
     /// The most bytes of a value: as many as a record may hold.
-    private static let longestValue = Int32(RecordInstance.limit)
+    static let longestValue = Int32(RecordInstance.limit)
 
     /// The most bytes of a pattern of LIKE and GLOB, whose time grows with that of the text times that of the pattern.
     private static let longestLike: Int32 = 1000
