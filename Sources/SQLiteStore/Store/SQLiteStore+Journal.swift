@@ -83,7 +83,7 @@ extension JournalRun {
     fileprivate static func query(_ conditions: String) -> String {
         """
         SELECT id, first_change, last_change, source, started_at, seconds, outcome, inserted, updated, deleted, unchanged,
-            replaced, skipped, bytes, error, held, failing_since, '[]' AS requests
+            replaced, skipped, bytes, error, kind, held, failing_since, restored, '[]' AS requests
         FROM tributary_run \(conditions)
         """
     }
