@@ -60,13 +60,13 @@ extension SQLiteStore {
         try pool.read { try Int64.fetchOne($0, sql: "SELECT run FROM tributary_change WHERE id = ?", arguments: [id]) }
     }
 
-    package func failingSources() throws -> [SourceState] {
+    package func failingSources() throws -> [FailingSource] {
         try pool.read { db in
             let failing = try db.cachedStatement(
-                sql: """
-                    SELECT \(SourceState.columns(of: "s")) FROM tributary_source s WHERE failing_since IS NOT NULL
-                    """)
-            return try Row.fetchAll(failing).map(SourceState.init)
+                sql: "SELECT source, failing_since, error FROM tributary_source WHERE failing_since IS NOT NULL")
+            return try Row.fetchAll(failing).compactMap { row in
+                StoreDate.date(row[1]).map { FailingSource(source: row[0], since: $0, error: row[2]) }
+            }
         }
     }
 

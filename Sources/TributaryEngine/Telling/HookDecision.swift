@@ -76,12 +76,6 @@ enum HookDecision {
             || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
     }
 
-    /// Returns when a hook is to be told that a source fails, as far as it is known now.
-    static func failingDue(_ state: SourceState, _ memory: HookMemory, _ hook: HookDeclaration) -> Date? {
-        guard hook.tracksFailures, !memory.isFailing, let since = state.failingSince else { return nil }
-        return since + hook.after.seconds
-    }
-
     /// Returns the seconds until the next attempt: doubled with each up to an hour, then from 80 % to 120 % of that.
     static func wait(attempts: Int, jitter: Double) -> Double {
         min(longestWait, firstWait * pow(2, Double(min(attempts, 40) - 1))) * (0.8 + 0.4 * jitter)

@@ -109,6 +109,7 @@ actor HookDelivery {
 
     private func deliverAll() async throws -> Date {
         let sources = self.sources.withLock(\.self)
+        queue?.look()
         while true {
             try Task.checkCancellation()
             let now = clock.now()
@@ -127,7 +128,7 @@ actor HookDelivery {
             // Another process may have told it until now.
             guard let fresh = try store.hookState(hook.name), fresh == state else { continue }
             guard try await deliver(item, state) else { continue }
-            noted = now
+            if item.progress.position > state.position { noted = now }
         }
     }
 
