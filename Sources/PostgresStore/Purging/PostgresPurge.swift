@@ -89,7 +89,7 @@ struct PostgresPurge {
 
     private func target(_ details: TableDetails, number: Int) throws -> Target {
         var target = Target(
-            details: details, key: try key(of: details), rows: "pg_temp.tributary_purged_\(number)",
+            details: details, key: try journalledKey(of: details), rows: "pg_temp.tributary_purged_\(number)",
             report: PurgedTable(name: details.name))
         let own = isWritten(details, target.key, "own")
         let others = isWritten(details, target.key, "others")
@@ -125,20 +125,11 @@ struct PostgresPurge {
             """
     }
 
-    /// Returns the columns whose values the journal has of a table's rows; nil where that is not certain, or where they
-    /// have none: the place of a row may be another's by now.
-    private func key(of details: TableDetails) throws -> [String]? {
-        if let key = purge.keys[details.name.lowercased()], !key.isEmpty,
-            key.allSatisfy({ details.column($0) != nil })
-        {
-            return key
-        }
-        let candidates = details.uniquenesses.filter(\.isPlain).map(\.columns)
-        guard candidates.count > 1 else { return candidates.first }
-        let matching = try candidates.filter {
-            try count("\(details.sql) m WHERE \(isWritten(details, $0, "own"))") > 0
-        }
-        return matching.count == 1 ? matching[0] : nil
+    private func journalledKey(of details: TableDetails) throws -> [String]? {
+        try purge.key(
+            of: details.name, candidates: details.uniquenesses.filter(\.isPlain).map(\.columns),
+            hasColumn: { details.column($0) != nil },
+            isJournalled: { try count("\(details.sql) m WHERE \(isWritten(details, $0, "own"))") > 0 })
     }
 
     private func count(_ rows: String) throws -> Int {
