@@ -7,10 +7,12 @@ import Testing
 struct TimelineTests {
     private let now = Date(timeIntervalSince1970: 1_790_000_000)
 
-    @Test(arguments: [
-        (86_400.0, 60.0, 900.0), (86_400, 3_600, 3_600), (604_800, 900, 7_200), (90 * 86_400, 900, 86_400),
-        (3_600, 1, 60), (4_000 * 86_400, 1, 43 * 86_400 - 86_400),
-    ])
+    private static let lengths: [(period: Double, interval: Double, length: Double)] = [
+        (86_400, 60, 900), (86_400, 3_600, 3_600), (604_800, 900, 7_200), (90 * 86_400, 900, 86_400), (3_600, 1, 60),
+        (4_000 * 86_400, 1, 43 * 86_400 - 86_400),
+    ]
+
+    @Test(arguments: lengths)
     func spansAreOfALengthThatPeopleCountIn(_ period: Double, _ interval: Double, _ length: Double) {
         let timeline = Timeline(from: now - period, to: now, interval: interval)
         #expect(timeline.seconds == length)
