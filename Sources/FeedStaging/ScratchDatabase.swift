@@ -22,9 +22,15 @@ package final class ScratchDatabase: Sendable {
 
     var path: String { Self.path(of: source, in: store.workFolder) }
 
+    private static let suffix = ".scratch"
+
     package static func path(of source: String, in folder: String) -> String {
-        let name = source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source
-        return folder + "/" + name + ".scratch"
+        folder + "/" + SourceFileName.name(of: source) + suffix
+    }
+
+    /// Returns the fingerprint of the source to which a file belongs; nil for other files.
+    package static func fingerprint(of file: String) -> UInt64? {
+        file.hasSuffix(suffix) ? SourceFileName.fingerprint(of: file.dropLast(suffix.count)) : nil
     }
 
     /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.

@@ -8,7 +8,8 @@ package protocol StoreHooks: AnyObject, Sendable {
 
     func hookState(_ name: String) throws -> HookState?
 
-    /// Makes hooks known that are new, which begin with what comes now, and forgets all others.
+    /// Makes hooks known that are new, which begin with what comes now, and forgets all others. While another daemon runs on
+    /// the store, none is forgotten: it may have another file, which declares it.
     ///
     /// - Returns: the names of those that are forgotten.
     func declareHooks(_ names: Set<String>) throws -> [String]

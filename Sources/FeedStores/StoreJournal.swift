@@ -21,8 +21,8 @@ package protocol StoreJournal: AnyObject, Sendable {
     /// Returns the run that wrote a row of the journal; nil where there is no such row any more.
     func run(ofChange id: Int64) throws -> Int64?
 
-    /// Returns the sources whose last run was not good, with when that began.
-    func failingSources() throws -> [SourceState]
+    /// Returns the sources whose last run was not good.
+    func failingSources() throws -> [FailingSource]
 
     /// Returns how many runs there are after a place, up to a number.
     func countRuns(after position: RunPosition, limit: Int) throws -> Int
@@ -33,12 +33,16 @@ extension StoreJournal {
     package static var mostBytesAtOnce: Int { 1 << 20 }
 
     /// Returns the first runs after a place, and whether others between the two have been forgotten.
+    ///
+    /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
+    /// after it; of those that are old enough, a commit leaves the last one. Gaps between numbers tell nothing: on a server,
+    /// numbers are lost without anything being forgotten.
     package func page(after position: RunPosition, limit: Int) throws -> (runs: [JournalRun], hasForgotten: Bool) {
         let runs = try runs(after: position, limit: limit)
-        // A run whose id follows at once leaves no gap. On a server, ids are lost without anything being forgotten.
-        guard let first = runs.first, position.run > 0, first.position.run > position.run + 1 else {
-            return (runs, false)
-        }
-        return (runs, try run(position.run) == nil)
+        // A run whose number follows at once needs no look.
+        guard let first = runs.first, position.run > 0, first.position.run != position.run + 1,
+            let oldest = try self.runs(after: .start, limit: 1).first
+        else { return (runs, false) }
+        return (runs, oldest.position > position)
     }
 }

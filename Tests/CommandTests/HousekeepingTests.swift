@@ -145,6 +145,83 @@ import Testing
         }
     }
 
+    /// Links stay, and what is put aside lies beside the file, whose file system it shares.
+    @Test func aStoreBehindALinkIsReplaced() async throws {
+        try await with { (fixture) async throws in
+            guard StoreKind.current == .sqlite else { return }
+            let copy = fixture.folder.file("copy.sqlite")
+            #expect(try await fixture.program.run("backup", copy).status == 0)
+            let elsewhere = fixture.folder.file("elsewhere")
+            try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+            // Everything is in the file once its last connection is closed.
+            let closing = try DatabaseQueue(path: fixture.store.path)
+            try await closing.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            try closing.close()
+            try FileManager.default.moveItem(atPath: fixture.store.path, toPath: elsewhere + "/real.sqlite")
+            try FileManager.default.createSymbolicLink(
+                atPath: fixture.store.path, withDestinationPath: elsewhere + "/real.sqlite")
+            let reader = try DatabaseQueue(path: elsewhere + "/real.sqlite")
+            try await reader.write { try $0.execute(sql: "UPDATE s SET name = 'later'") }
+            let used = try await fixture.program.run("restore", copy)
+            #expect(used.status == 1 && used.standardError.contains("another program has the store open"), "\(used)")
+            try reader.close()
+            let restored = try await fixture.program.run("restore", copy)
+            #expect(restored.status == 0, "\(restored)")
+            #expect(try fixture.store.rows("SELECT name FROM s") == ["n"])
+            let files = try FileManager.default.contentsOfDirectory(atPath: elsewhere)
+            let aside = try #require(files.first { $0.hasPrefix("real.sqlite.before-") })
+            #expect(restored.standardOutput.contains(aside))
+            let link = try FileManager.default.destinationOfSymbolicLink(atPath: fixture.store.path)
+            #expect(link == elsewhere + "/real.sqlite")
+        }
+    }
+
+    /// Only a damaged store is replaced unread, and even that not under a run.
+    @Test func aDamagedStoreIsReplacedOnceNobodyUsesIt() async throws {
+        try await with { (fixture) async throws in
+            guard StoreKind.current == .sqlite else { return }
+            let copy = fixture.folder.file("copy.sqlite")
+            #expect(try await fixture.program.run("backup", copy).status == 0)
+            let gate = Gate()
+            fixture.server.route("/s") { _ in
+                gate.wait()
+                return [.close]
+            }
+            let running = try fixture.program.start(["sync", "s", "--force"])
+            await gate.untilSomebodyWaits()
+            let whole = try Data(contentsOf: URL(fileURLWithPath: fixture.store.path))
+            let garbage = Data(repeating: 0x78, count: whole.count)
+            try garbage.write(to: URL(fileURLWithPath: fixture.store.path))
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.store.path + suffix) }
+            let refused = try await fixture.program.run("restore", copy)
+            #expect(refused.status == 1 && refused.standardError.contains("at this moment: s"), "\(refused)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == garbage)
+            running.signal(SIGKILL)
+            _ = await running.end()
+            gate.open()
+            let restored = try await fixture.program.run("restore", copy)
+            #expect(restored.status == 0, "\(restored)")
+            #expect(try fixture.store.rows("SELECT name FROM s") == ["n"])
+        }
+    }
+
+    /// What cannot be opened for another reason stays.
+    @Test func aStoreThatCannotBeOpenedIsNotReplaced() async throws {
+        try await with { (fixture) async throws in
+            guard StoreKind.current == .sqlite else { return }
+            let copy = fixture.folder.file("copy.sqlite")
+            #expect(try await fixture.program.run("backup", copy).status == 0)
+            // Its log is a folder, which no user may open as a file.
+            for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.store.path + suffix) }
+            let before = try Data(contentsOf: URL(fileURLWithPath: fixture.store.path))
+            try FileManager.default.createDirectory(
+                atPath: fixture.store.path + "-wal", withIntermediateDirectories: false)
+            let refused = try await fixture.program.run("restore", copy)
+            #expect(refused.status == 1 && refused.standardError.contains("cannot be opened"), "\(refused)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
+        }
+    }
+
     @Test func whatIsNoCopyIsRefused() async throws {
         try await with { (fixture) async throws in
             guard StoreKind.current == .sqlite else { return }

@@ -38,6 +38,23 @@ import Testing
         }
     }
 
+    /// A daemon with an older file forgets no hook of which another daemon tells, even one that is idle.
+    @Test func hooksOfOthersStay() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let (one, two) = (try database.openStore(), try database.openStore())
+            _ = try one.declareHooks(["chat"])
+            _ = try one.beat(record(one, "one", [:]))
+            #expect(try two.declareHooks(["index"]).isEmpty)
+            #expect(try two.hookStates().keys.sorted() == ["chat", "index"])
+            _ = try two.beat(record(two, "two", [:]))
+            try one.leave()
+            #expect(try two.declareHooks(["index"]) == ["chat"])
+            #expect(try two.hookStates().keys.sorted() == ["index"])
+            try one.close()
+            try two.close()
+        }
+    }
+
     @Test func messagesReachAllOthers() async throws {
         try await withPostgresDatabase { (database) async throws in
             let (one, two) = (try database.openStore(), try database.openStore())

@@ -165,7 +165,7 @@ import Testing
             for source in ["a", "b"] { _ = try await store.commit(.of(source)) { 0 } }
             try database.connect().executeScript(
                 """
-                UPDATE tributary_run SET started_at = '2001-01-01' WHERE id = 1;
+                UPDATE tributary_run SET started_at = '2001-01-01'::timestamptz + id * interval '1 s';
                 INSERT INTO tributary_change (run, "table", key, operation)
                 VALUES (1, 'item', 'a', 'insert'), (2, 'item', 'b', 'insert')
                 """)

@@ -52,7 +52,7 @@ import Testing
         try await StoreFixture.with(schema) { fixture in
             for id in ["a", "b"] { try fixture.commit { try $0.insert(Item(id: id)) } }
             try await (fixture.store.reader as! any DatabaseWriter).write { db in
-                try db.execute(sql: "UPDATE tributary_run SET started_at = '2001-01-01T00:00:00.000Z' WHERE id = 1")
+                try db.execute(sql: "UPDATE tributary_run SET started_at = '2001-01-01T00:00:0' || id || '.000Z'")
             }
             let commit = Commit(
                 report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],

@@ -138,6 +138,15 @@ import Testing
             try crashed.insert(Item(id: "a"))
             try crashed.flush()
             #expect(try files(in: folder).contains("crashed%2Fsource.scratch"))
+            let long = String(repeating: "源", count: 100)
+            let other = fixture.store.makeWorkerContext(source: long)
+            try other.insert(Item(id: "a"))
+            try other.flush()
+            // A source that runs keeps its own.
+            let lock = try #require(try fixture.store.claim(long))
+            try fixture.store.removeAbandonedScratch()
+            #expect(try files(in: folder).count { $0.hasSuffix(".scratch") } == 1)
+            lock.unlock()
             try fixture.store.removeAbandonedScratch()
             #expect(try files(in: folder).isEmpty)
         }

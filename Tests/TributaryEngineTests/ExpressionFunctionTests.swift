@@ -72,6 +72,8 @@ import Testing
             ("(", "'(' without ')'"), (")", "')' without '('"), ("[a", "'[' without ']'"), ("*", "nothing to repeat"),
             ("(a)\\1", "refers to a group"), ("(?=a)", "is not known here"), ("a{3,2}", "from the smaller"),
             ("a{x}", "is no count"), ("\\q", "'\\q' is not known"), ("((a{1000}){1000}){9}", "too large"),
+            ("a**", "'*' repeats what is repeated already"), ("a{2}{2}", "'{' repeats what is repeated already"),
+            ("a+?+", "'+' repeats what is repeated already"), ("(?:){1000}{1000}{1000}{1000}", "repeats what is"),
         ] {
             let found = value("regexp_replace('a', '\(pattern)', '')")
             #expect(found.hasPrefix("!") && found.contains(expected), "\(pattern): \(found)")
@@ -91,6 +93,68 @@ import Testing
         }
         let long = value("regexp_replace(printf('%.4000000c', 'a'), 'a{40}', '')")
         #expect(long.contains("too long for a pattern"), "\(long.prefix(100))")
+    }
+
+    /// A count of nothing makes nothing, however often, and takes no time.
+    @Test func noPatternTakesForEverToCompile() {
+        for (pattern, expected) in [
+            ("(?:(?:(?:){500}){500}){500}a", "-b"), ("(?:(?:(?:(?i)|b{0}){500}){500}){0}a", "-b"),
+            ("(?:(?:(?:(?:a{0}){500}){500}){500})*a", "-b"), ("(?:a{1}){1}-", "ab"),
+        ] {
+            let clock = ContinuousClock()
+            let time = clock.measure {
+                #expect(value("regexp_replace('aa-b', '\(pattern)', '')") == expected, "\(pattern)")
+            }
+            #expect(time < .seconds(2), "\(pattern)")
+        }
+        let long = value("regexp_replace('a', printf('%.20000c', 'a'), '')")
+        #expect(long.contains("at most 16384 bytes"), "\(long.prefix(300))")
+        let deep = String(repeating: "(", count: 101) + String(repeating: ")", count: 101)
+        #expect(value("regexp_replace('a', '\(deep)', '')").contains("nested too deeply"))
+    }
+
+    /// The time for a set does not grow with what is in it.
+    @Test func setsOfManyCharactersAreSearchedQuickly() {
+        let members = (0..<4_000).map { String(Unicode.Scalar(0x4E00 + 2 * $0)!) }.joined()
+        let clock = ContinuousClock()
+        let time = clock.measure {
+            let found = value("length(regexp_replace(printf('%.100000c', '七'), '[\(members)]', ''))")
+            #expect(found == "100000")
+        }
+        #expect(time < .seconds(5))
+    }
+
+    /// Both may come from the feed: their time grows with the product of their lengths.
+    @Test func whatIsSearchedForIsShort() {
+        let long = "printf('%.1001c', 'b')"
+        for call in [
+            "split_part('a', \(long), 1)", "replace('a', \(long), '')", "instr('a', \(long))", "trim('a', \(long))",
+            "ltrim('a', \(long))", "rtrim('a', \(long))",
+        ] {
+            let found = value(call)
+            #expect(found.contains("takes at most 1000 bytes to search for, and not 1001"), "\(call): \(found)")
+        }
+        #expect(value("replace('äbä', 'ä', 'oe')") == "oeboe")
+        #expect(value("replace('abc', '', 'x')") == "abc")
+        #expect(value("instr('öäb', 'b')") == "3")
+        #expect(value("instr(x'00ff', x'ff')") == "2")
+        #expect(value("trim('  a ')") == "a")
+        #expect(value("trim('äxaxä', 'äx')") == "a")
+        #expect(value("ltrim('--a-', '-') || rtrim('-a--', '-')") == "a--a")
+        for call in ["replace(NULL, 'a', 'b')", "instr('a', NULL)", "trim('a', NULL)", "trim(NULL)"] {
+            #expect(value(call) == "NULL", "\(call)")
+        }
+    }
+
+    @Test func partsOfALongTextAreFound() {
+        let text = "printf('%.4000000c', ',')"
+        for (part, expected) in [("-1", ""), ("4000001", ""), ("-4000001", ""), ("5", "")] {
+            #expect(value("split_part(\(text) , ',', \(part))") == expected)
+        }
+        #expect(value("split_part('x' || \(text) || 'y', ',', -1)") == "y")
+        #expect(value("split_part('x' || \(text) || 'y', ',', -4000001)") == "x")
+        #expect(value("split_part('x' || \(text) || 'y', ',', 4000001)") == "y")
+        #expect(value("split_part('a-+-b-+-c', '-+-', -2)") == "b")
     }
 
     /// Each match leads to the end of the text and back: the square of its length.

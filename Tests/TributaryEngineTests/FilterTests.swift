@@ -137,6 +137,22 @@ import Testing
             Self.mapping("1", "a = { sql = \"a\" }"), "in a circle: a needs a")
     }
 
+    @Test func allMistakesOfAnExpressionAreFound() async throws {
+        let sql = "lowr(nam) || random() || pric || lowr(pric) || uper(id)"
+        for expected in [
+            "SQLite has no function 'lowr'; did you mean 'lower'?", "'nam' is not a column of the record",
+            "'random' must not be used", "'pric' is not a column of the record; did you mean 'price'?",
+            "SQLite has no function 'uper'; did you mean 'upper'?",
+        ] {
+            try await Self.expectMistake(sql: sql, expected)
+        }
+        // What was reported of one is still unknown in the next.
+        try await EngineFixture.expectMistake(
+            Self.mapping("lowr(id)", "n = { sql = \"lowr(id)\" }"), "columns.n.sql: SQLite has no function 'lowr'")
+        try await EngineFixture.expectMistake(
+            Self.mapping("lowr(id)", "n = { sql = \"lowr(id)\" }"), "where: SQLite has no function 'lowr'")
+    }
+
     @Test func optionsThatDoNotGoTogether() async throws {
         for (columns, expected) in [
             ("n = { sql = \"id\", path = \"x\" }", "the column has several values: path, sql"),

@@ -68,6 +68,29 @@ import Testing
         #expect(told(runs, hook([.changed])) == ["2 changed"])
     }
 
+    /// A replay and an undo ask no server, so they say nothing of whether it answers again. After a purge there is no
+    /// source of which to say it.
+    @Test func whatAsksNoServerIsNoRecovery() {
+        func run(_ kind: RunKind, after minutes: Double) -> RunReport {
+            var run = report(.committed, after: minutes, failingFor: 10, inserted: 1)
+            run.kind = kind
+            return run
+        }
+        let failing = report(.discarded, after: 1, failingFor: 61)
+        let end = report(.unchanged, after: 40, failingFor: 100)
+        let all = hook([.failing, .recovered, .changed])
+        for kind in [RunKind.replay, .undo] {
+            let runs = [failing, run(kind, after: 20), end]
+            #expect(told(runs, all) == ["0 failing", "1 changed", "2 recovered"])
+        }
+        let purged = [failing, run(.purge, after: 20), report(.unchanged, after: 40)]
+        #expect(told(purged, all) == ["0 failing", "1 changed"])
+        // It is not the run that has failed for so long.
+        var replayed = run(.replay, after: 20)
+        replayed.failingSince = Self.start - 7200
+        #expect(told([replayed], all) == ["0 changed"])
+    }
+
     @Test func waitsGrowToAnHour() {
         let waits = (1...4).map { HookDecision.wait(attempts: $0, jitter: 0.5) }
         #expect(waits == [2, 4, 8, 16])

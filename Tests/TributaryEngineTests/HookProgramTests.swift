@@ -15,6 +15,9 @@ import Testing
             time: Date(timeIntervalSince1970: 1_800_000_000))
     }
 
+    private static let secret = "sw0rdfish-and-forty-other-fishes"
+    private static let redact: @Sendable (String) -> String = { Redactor(secrets: [secret]).redact($0) }
+
     /// Tells a shell script. The shell reads it: a file that another process has open for writing, as one that is being
     /// started by another test may, cannot be run itself.
     private func tell(
@@ -31,7 +34,8 @@ import Testing
             let hook = HookDeclaration(
                 name: "h", events: [.changed], sources: [], after: .zero, rows: 100, timeout: timeout,
                 receiver: .program(["/bin/sh", path, "an argument"].map { InterpolatedText($0) }))
-            let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock()).send(event, to: hook)
+            let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock(), redact: Self.redact).send(
+                event, to: hook)
             try await webhooks.shutdown()
             try body(outcome, folder)
         }
@@ -77,6 +81,50 @@ import Testing
         }
     }
 
+    @Test func theEndOfALongLastLineIsTold() async throws {
+        try await tell("yes 'a long line' | tr -d '\\n' | head -c 3000; echo the end; echo; exit 1") { outcome, _ in
+            guard case .failed(let error, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.hasSuffix("a long linea long lthe end") && error.utf8.count < 1_100, "\(error)")
+        }
+    }
+
+    /// Of one that lies where the output is cut, the rest could not be found.
+    @Test func noPartOfASecretIsTold() async throws {
+        let long = "head -c 1985 /dev/zero | tr '\\0' x"
+        try await tell("printf %s \(Self.secret); \(long); printf %s \(Self.secret); exit 1") { outcome, _ in
+            guard case .failed(let error, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.hasSuffix("xxx[secret]") && !error.contains("fish"), "\(error)")
+        }
+        let longer = "\(long); printf %s \(Self.secret); head -c 985 /dev/zero | tr '\\0' x"
+        try await tell("\(longer); exit 1") { outcome, _ in
+            guard case .failed(let error, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.contains("[secret]xxx") && !error.contains("fish"), "\(error)")
+        }
+        try await tell("printf %s \(Self.secret); \(long); exit 1") { outcome, _ in
+            guard case .failed(let error, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(error.hasSuffix(String(repeating: "x", count: 900)) && !error.contains("fish"), "\(error)")
+        }
+    }
+
+    /// In a log and in `status`, an error is one line.
+    @Test func linesOfAProgramAreOneError() async throws {
+        try await tell("echo 'first  '; echo; printf 'second\\r\\n'; echo third >&2; exit 1") { outcome, _ in
+            #expect(outcome == .failed("/bin/sh ended with status 1: first; second; third"))
+        }
+    }
+
     @Test func aProgramThatHangsIsKilledWithItsChildren() async throws {
         try await tell(
             "trap '' TERM; (trap '' TERM; echo $$ > leader; exec sleep 1000) & echo $! > child; wait",
@@ -109,7 +157,8 @@ import Testing
         let hook = HookDeclaration(
             name: "h", events: [.changed], sources: [], after: .zero, rows: 100, timeout: .seconds(5),
             receiver: .program([InterpolatedText("/nowhere/program")]))
-        let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock()).send(Self.event, to: hook)
+        let outcome = try await HookSender(webhooks: webhooks, clock: SystemClock(), redact: Self.redact).send(
+            Self.event, to: hook)
         try await webhooks.shutdown()
         #expect(outcome == .failed("/nowhere/program cannot be started: No such file or directory"))
     }
@@ -122,7 +171,8 @@ import Testing
                 receiver: .program([InterpolatedText("/bin/sh"), InterpolatedText(path)]))
             let webhooks = WebhookClient()
             let sending = Task {
-                try await HookSender(webhooks: webhooks, clock: SystemClock()).send(Self.event, to: hook)
+                try await HookSender(webhooks: webhooks, clock: SystemClock(), redact: Self.redact).send(
+                    Self.event, to: hook)
             }
             while !FileManager.default.fileExists(atPath: folder.file("pid")) { await Task.yield() }
             sending.cancel()

@@ -45,6 +45,33 @@ import TributaryStores
         return report
     }
 
+    /// Each letter is nine bytes of a file's name, which has 255.
+    @Test func sourcesMayHaveLongNames() async throws {
+        let names = ["一", "二"].map { String(repeating: "源", count: 60) + $0 }
+        let sources = names.map { name in
+            Self.mapping("keep_bodies = 1").replacing("sources.s.", with: "sources.\"\(name)\".")
+                .replacing("thing", with: name.hasSuffix("一") ? "one" : "two")
+        }
+        try await EngineFixture.with { (fixture) async throws in
+            // More than memory is meant for.
+            let pad = String(repeating: "x", count: 2_000)
+            let document = EngineFixture.items((0..<3_000).map(String.init), name: pad)
+            fixture.server.document("/a", document)
+            for report in try await fixture.sync(sources.joined()) {
+                #expect(report.error == nil && report.counts.inserted == 3_000)
+            }
+            #expect(try Self.names(fixture).count == 2)
+            let folder = try fixture.configuration(sources.joined()).bodyFolder
+            let kept = { try FileManager.default.contentsOfDirectory(atPath: folder) }
+            #expect(try kept().count == 2)
+            // What is not declared any more goes, and nothing else.
+            try await fixture.sync(sources[0])
+            #expect(try kept().count == 1)
+            let work = fixture.store.workFolder
+            #expect((try? FileManager.default.contentsOfDirectory(atPath: work)) ?? [] == [])
+        }
+    }
+
     @Test func theLastBodiesAreKept() async throws {
         try await EngineFixture.with { (fixture) async throws in
             for number in 0..<4 {

@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import PostgresClient
 import TestStores
 import TestSupport
 import Testing
@@ -68,6 +69,34 @@ import TributaryStores
             #expect(try await fixture.sync(others).first?.outcome == .unchanged)
             // Declared again, it begins anew.
             #expect(try await fixture.sync(both, ["s"]).first?.counts.inserted == 2)
+        }
+    }
+
+    /// Another source's commit is under way, whose part of the journal cannot be seen before it ends.
+    @Test func whatIsCommittedBeforeTheTablesAreLockedCounts() async throws {
+        guard StoreKind.current == .postgres else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]))
+            try await fixture.sync(Self.source("s"))
+            let other = try PostgresConnection(try #require(fixture.store.url))
+            defer { other.close() }
+            try other.execute("BEGIN")
+            try other.executeScript(
+                """
+                UPDATE thing SET name = 'other' WHERE id = '2';
+                INSERT INTO tributary_run (id, source, started_at, finished_at, outcome, inserted, updated, deleted,
+                    unchanged, replaced, skipped, bytes, seconds, requests)
+                VALUES (99, 't', now(), now(), 'committed', 0, 1, 0, 0, 0, 0, 0, 0, '[]');
+                INSERT INTO tributary_change (run, "table", key, operation) VALUES (99, 'thing', '2', 'update')
+                """)
+            let purging = Task.detached { try purge(fixture, Self.source("t")) }
+            while try fixture.rows(
+                "SELECT count(*) FROM pg_locks WHERE relation = 'thing'::regclass AND NOT granted") == ["0"]
+            { try await Task.sleep(for: .milliseconds(5)) }
+            try other.execute("COMMIT")
+            let report = try await purging.value
+            #expect(report.tables.first?.deleted == 1 && report.tables.first?.shared == 1)
+            #expect(try fixture.rows("SELECT id, name FROM thing") == ["2|other"])
         }
     }
 

@@ -62,6 +62,25 @@ import TributaryStores
         return lines
     }
 
+    /// The next failure is the first one.
+    @Test func anUndoneSourceDoesNotFail() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for name in ["old", "new"] {
+                fixture.server.document("/a", Self.items(["1": name]))
+                try await fixture.sync(Self.mapping())
+            }
+            fixture.server.route("/a") { _ in StubServer.response(500, "") }
+            try await fixture.sync(Self.mapping())
+            let states = "SELECT failures, failing_since IS NULL FROM tributary_source"
+            #expect(try fixture.rows(states) == ["1|0"])
+            try await undo(fixture, Self.mapping())
+            #expect(try fixture.rows(states) == ["0|1"])
+            let kinds = try fixture.rows(
+                "SELECT kind, failing_since IS NULL FROM tributary_run ORDER BY id DESC LIMIT 1")
+            #expect(kinds == ["undo|1"])
+        }
+    }
+
     private func message(_ body: () async throws -> Void) async -> String {
         do {
             try await body()

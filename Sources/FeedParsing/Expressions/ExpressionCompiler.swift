@@ -66,12 +66,10 @@ struct ExpressionCompiler {
         var problems: [ExpressionProblem] = []
         let names = table.columns.map(\.name)
         for index in expressions.indices {
-            do throws(ExpressionFault) {
-                expressions[index].reads = try database.columns(readBy: expressions[index].sql, among: names)
-            } catch {
-                problems.append(
-                    ExpressionProblem(
-                        column: expressions[index].column?.name, message: error.message, unknown: error.unknown))
+            let (reads, faults) = database.check(expressions[index].sql, among: names)
+            expressions[index].reads = reads
+            problems += faults.map {
+                ExpressionProblem(column: expressions[index].column?.name, message: $0.message, unknown: $0.unknown)
             }
         }
         return (expressions, problems)

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedStaging
 import GRDBSQLite
 
@@ -8,7 +9,7 @@ final class ExpressionDatabase {
     /// The table whose columns are those of a record.
     static let record = "record"
     /// The most bytes of a value: as many as a record may hold.
-    private static let longestValue = Int32(RecordInstance.limit)
+    static let longestValue = Int32(RecordInstance.limit)
 
     /// The most bytes of a pattern of LIKE and GLOB, whose time grows with that of the text times that of the pattern.
     private static let longestLike: Int32 = 1000
@@ -75,11 +76,55 @@ final class ExpressionDatabase {
         }
     }
 
+    /// The most mistakes of one expression that are looked for.
+    private static let mostFaults = 20
+
     /// Checks that a text is one expression over a record's columns, which always gives the same value for the same
     /// record.
     ///
-    /// - Returns: the columns that it reads, in lower case.
-    func columns(readBy expression: String, among columns: [String]) throws(ExpressionFault) -> Set<String> {
+    /// - Returns: the columns that it reads, in lower case; or every mistake that can be told from the others.
+    func check(_ expression: String, among columns: [String]) -> (reads: Set<String>, faults: [ExpressionFault]) {
+        var faults: [ExpressionFault] = []
+        // What has been reported is taken for known, so that SQLite goes on to the next mistake.
+        var names = columns
+        var functions: [String] = []
+        defer {
+            for name in functions { forget(name) }
+            guardian.pardoned = []
+        }
+        while faults.count < Self.mostFaults {
+            do throws(ExpressionFault) {
+                return (try self.columns(readBy: expression, among: names), faults)
+            } catch {
+                guard !faults.contains(where: { $0.culprit != nil && $0.culprit == error.culprit }) else { break }
+                var fault = error
+                if case .column = fault.culprit { fault.unknown?.known = columns }
+                fault.unknown?.known.removeAll { functions.contains($0) }
+                faults.append(fault)
+                switch error.culprit {
+                case .column(let name): names.append(name)
+                case .function(let name) where guardian.pardoned.insert(name.lowercased()).inserted:
+                    functions.append(name)
+                    pretend(name)
+                default: return ([], faults)
+                }
+            }
+        }
+        return ([], faults)
+    }
+
+    /// Makes a function known that does nothing.
+    private func pretend(_ function: String) {
+        sqlite3_create_function_v2(
+            connection, function, -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nil,
+            { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
+    }
+
+    private func forget(_ function: String) {
+        sqlite3_create_function_v2(connection, function, -1, SQLITE_UTF8, nil, nil, nil, nil, nil)
+    }
+
+    private func columns(readBy expression: String, among columns: [String]) throws(ExpressionFault) -> Set<String> {
         try Self.checkFormats(of: expression)
         let names = columns.map(\.sqlIdentifier).joined(separator: ", ")
         if !hasRecord {

@@ -5,11 +5,21 @@ import Foundation
 struct ExpressionFault: Error {
     var message: String
     var unknown: ExpressionProblem.UnknownName?
+    /// What further mistakes are looked for without.
+    var culprit: Culprit?
 
-    init(_ message: String) { self.message = message }
+    /// A name that must not be used.
+    enum Culprit: Hashable {
+        case column(String), function(String)
+    }
 
-    private init(_ message: String, _ name: String, known: [String]) {
+    init(_ message: String, _ culprit: Culprit? = nil) {
         self.message = message
+        self.culprit = culprit
+    }
+
+    private init(_ message: String, _ culprit: Culprit, _ name: String, known: [String]) {
+        self.init(message, culprit)
         unknown = .init(name: name, known: known)
     }
 
@@ -20,11 +30,11 @@ struct ExpressionFault: Error {
         if let function = guardian.refusedFunction {
             self.init(
                 "'\(function)' must not be used in an expression: the same record must always give the same row, and "
-                    + "nothing else")
+                    + "nothing else", .function(function))
         } else if let name = guardian.refusedColumn ?? Self.rest(of: text, after: "no such column: ") {
-            self.init("'\(name)' is not a column of the record", name, known: guardian.known)
+            self.init("'\(name)' is not a column of the record", .column(name), name, known: guardian.known)
         } else if let name = Self.rest(of: text, after: "no such function: ") {
-            self.init("SQLite has no function '\(name)'", name, known: functions())
+            self.init("SQLite has no function '\(name)'", .function(name), name, known: functions())
         } else if Self.prohibited.contains(where: text.hasPrefix) {
             self.init(
                 "is no expression over the record's own columns: no subquery, aggregate, window function or parameter "

@@ -1,15 +1,16 @@
 import Crypto
 import GRDBSQLite
 
-/// The functions that expressions have beside SQLite's own, and those of SQLite's that know the time. They give the same
-/// result for the same arguments, and NULL where one of these is NULL.
+/// The functions that expressions have beside SQLite's own, and those of SQLite's that know the time or search for what may
+/// be long. They give the same result for the same arguments, and NULL where one of these is NULL.
 ///
 /// Used by one connection, which it must outlive.
 final class ExpressionFunctions {
     /// The reason, if any, why a call failed that would fail for every record.
     var fault: String?
     let patterns = PatternCache()
-    let times = TimeFunctions()
+    /// SQLite's own functions, for those that are only looked at before they are called.
+    let native = NativeFunctions()
 
     func register(in connection: OpaquePointer) {
         add("lower", 1, in: connection) { context, count, values in
@@ -29,11 +30,14 @@ final class ExpressionFunctions {
         add("regexp_replace", 3, in: connection) { context, count, values in
             FunctionCall(context!, count, values).regexpReplace()
         }
+        for (name, arguments) in SearchFunctions.all {
+            add(name, arguments, in: connection, SearchFunctions.body(of: name))
+        }
         for name in TimeFunctions.names { add(name, -1, in: connection, TimeFunctions.body(of: name)) }
     }
 
     private func add(
-        _ name: String, _ arguments: Int32, in connection: OpaquePointer, _ body: TimeFunctions.Body
+        _ name: String, _ arguments: Int32, in connection: OpaquePointer, _ body: NativeFunctions.Body
     ) {
         // SQLite refuses a function only for a wrong name or count.
         sqlite3_create_function_v2(
@@ -74,30 +78,32 @@ extension FunctionCall {
     }
 
     /// `split_part(text, separator, n)` as PostgreSQL has it: the n-th part from the start, or from the end where n is
-    /// negative; an empty text where there is none.
+    /// negative; an empty text where there is none. From the end, the parts are counted first.
     fileprivate func splitPart() {
         guard !hasNull, let text = self.text(0), let separator = self.text(1) else { return answerNull() }
         guard isInteger(2), integer(2) != 0 else {
             return fail("split_part counts the parts from 1, or from the end from -1; '\(string(2) ?? "")' is neither")
         }
-        let wanted = integer(2)
-        var parts: [Range<Int>] = []
-        var start = 0
-        var next = 0
-        while !separator.isEmpty, next + separator.count <= text.count {
-            guard text[next] == separator[0], text[next..<next + separator.count].elementsEqual(separator) else {
-                next += 1
-                continue
+        guard allowsSearch(for: separator.count, "split_part") else { return }
+        var wanted = integer(2)
+        if wanted < 0 {
+            var parts: Int64 = 1
+            var start = 0
+            while let found = text.range(of: separator, from: start) {
+                parts += 1
+                start = found.upperBound
             }
-            parts.append(start..<next)
-            if parts.count == wanted { break }
-            next += separator.count
-            start = next
+            wanted = parts + wanted + 1
+            guard wanted > 0 else { return answer("") }
         }
-        if parts.count != wanted { parts.append(start..<text.count) }
-        let index = wanted > 0 ? wanted - 1 : Int64(parts.count) + wanted
-        guard let position = Int(exactly: index), parts.indices.contains(position) else { return answer("") }
-        answer(UnsafeBufferPointer(rebasing: text[parts[position]]))
+        var start = 0
+        while wanted > 1 {
+            guard let found = text.range(of: separator, from: start) else { return answer("") }
+            start = found.upperBound
+            wanted -= 1
+        }
+        let end = text.range(of: separator, from: start)?.lowerBound ?? text.count
+        answer(UnsafeBufferPointer(rebasing: text[start..<end]))
     }
 
     /// `sha256(text)`: 64 hexadecimal digits.

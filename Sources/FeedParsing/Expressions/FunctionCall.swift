@@ -29,6 +29,9 @@ struct FunctionCall {
 
     func string(_ index: Int) -> String? { text(index).map { String(decoding: $0, as: UTF8.self) } }
 
+    /// Returns the number of an argument's bytes, as a text or a blob.
+    func byteCount(_ index: Int) -> Int { Int(sqlite3_value_bytes(arguments[index])) }
+
     func integer(_ index: Int) -> Int64 { sqlite3_value_int64(arguments[index]) }
 
     func isInteger(_ index: Int) -> Bool { sqlite3_value_numeric_type(arguments[index]) == SQLITE_INTEGER }

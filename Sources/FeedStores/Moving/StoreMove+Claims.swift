@@ -8,18 +8,7 @@ extension StoreMove {
     /// - Throws: ``StoreError`` naming the daemons and the sources that run.
     package static func claim(_ store: any MainStore, declared: Set<String>) throws -> [any SourceClaim] {
         try checkDaemons(of: store)
-        var claims: [any SourceClaim] = []
-        var running: [String] = []
-        do {
-            for source in try declared.union(store.sourceStates().keys).sorted() {
-                if let claim = try store.claim(source) { claims.append(claim) } else { running.append(source) }
-            }
-            guard running.isEmpty else { throw running.isRun(on: store) }
-        } catch {
-            for claim in claims { claim.unlock() }
-            throw error
-        }
-        return claims
+        return try .all(of: declared.union(store.sourceStates().keys), on: store.name, store.claim)
     }
 
     /// Checks that a store may receive another one's content.
@@ -45,16 +34,39 @@ extension StoreMove {
                 .conflict, "daemons run on \(store.name): \(daemons.joined(separator: ", ")); stop them first")
         }
         let running = try shared.runners().keys.sorted()
-        guard running.isEmpty else { throw running.isRun(on: store) }
+        guard running.isEmpty else { throw running.isRun(on: store.name) }
+    }
+}
+
+extension [any SourceClaim] {
+    /// Takes the right to run each of some sources of a store, or none.
+    ///
+    /// - Parameter claim: takes the right to run one of them; nil while it is run.
+    /// - Throws: ``StoreError`` naming the sources that run.
+    package static func all(
+        of sources: Set<String>, on store: String, _ claim: (String) throws -> (any SourceClaim)?
+    ) throws -> [any SourceClaim] {
+        var claims: [any SourceClaim] = []
+        var running: [String] = []
+        do {
+            for source in sources.sorted() {
+                if let claim = try claim(source) { claims.append(claim) } else { running.append(source) }
+            }
+            guard running.isEmpty else { throw running.isRun(on: store) }
+        } catch {
+            for claim in claims { claim.unlock() }
+            throw error
+        }
+        return claims
     }
 }
 
 extension [String] {
     /// The error for sources that run.
-    fileprivate func isRun(on store: any MainStore) -> StoreError {
+    fileprivate func isRun(on store: String) -> StoreError {
         StoreError(
             .conflict,
-            "sources are run on \(store.name) at this moment: \(joined(separator: ", ")); wait for the end of their runs, or "
+            "sources are run on \(store) at this moment: \(joined(separator: ", ")); wait for the end of their runs, or "
                 + "stop the process that runs them")
     }
 }

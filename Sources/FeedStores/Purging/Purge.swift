@@ -24,6 +24,24 @@ package struct Purge: Sendable {
     }
 }
 
+extension Purge {
+    /// Returns the columns whose values the journal has of a table's rows; nil where that is not certain, or where they
+    /// have none: the place of a row may be another's by now.
+    ///
+    /// - Parameters:
+    ///   - candidates: the keys that the store knows of the table.
+    ///   - hasColumn: returns true for a column that the table has.
+    ///   - isJournalled: returns true where the journal names rows of the table by these columns.
+    package func key(
+        of table: String, candidates: [[String]], hasColumn: (String) -> Bool, isJournalled: ([String]) throws -> Bool
+    ) rethrows -> [String]? {
+        if let key = keys[table.lowercased()], !key.isEmpty, key.allSatisfy(hasColumn) { return key }
+        guard candidates.count > 1 else { return candidates.first }
+        let matching = try candidates.filter(isJournalled)
+        return matching.count == 1 ? matching[0] : nil
+    }
+}
+
 /// What a purge has deleted of a table, and what it has left.
 package struct PurgedTable: Sendable, Equatable {
     package var name: String

@@ -126,15 +126,17 @@ struct Ledger {
             startedAt: report.startedAt)
     }
 
-    /// Deletes old runs and their part of the journal but for its last row, a bounded number each time. Rows that another commit deletes at
+    /// Deletes old runs but for the last of them, and their part of the journal but for its last row, a bounded number each
+    /// time. Who has read up to that run knows so that nothing after it is forgotten. Rows that another commit deletes at
     /// this moment are left to it.
     private func forgetRuns(before date: Date, changes: Int) throws {
         try connection.execute(
             """
             WITH forgotten AS (
                 DELETE FROM tributary_run WHERE id IN (
-                    SELECT id FROM tributary_run WHERE started_at < $1 ORDER BY started_at LIMIT 100
-                    FOR UPDATE SKIP LOCKED)
+                    SELECT id FROM tributary_run
+                    WHERE started_at < (SELECT max(started_at) FROM tributary_run WHERE started_at < $1)
+                    ORDER BY started_at LIMIT 100 FOR UPDATE SKIP LOCKED)
                 RETURNING id
             ), kept AS (
                 SELECT min(id) AS first FROM tributary_run WHERE id NOT IN (SELECT id FROM forgotten)

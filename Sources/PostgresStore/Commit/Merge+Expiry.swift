@@ -19,7 +19,7 @@ extension Merge {
                 guard let isExpired = try expiry.condition(on: details(of: table.table.name), "s"),
                     let skipped = try skip(part, where: isExpired + isKept)
                 else { continue }
-                counts.skipped += try count(skipped) + skipRecords(in: part, skipped, expiry)
+                counts.skipped += try count(skipped) + skipRecords(in: part, skipped, of: expiry, among: stack)
                 guard case .key = table.identity, expiry.isUpdated(by: table) else { continue }
                 counts += try delete(
                     expiry, details(of: table.table.name),
@@ -49,7 +49,7 @@ extension Merge {
     /// Moves staged rows to a table of the merge.
     ///
     /// - Returns: that table; nil where there are none.
-    private func skip(_ part: StagedStack.Part, where condition: String) throws -> String? {
+    func skip(_ part: StagedStack.Part, where condition: String) throws -> String? {
         let skipped = try workTable("skipped_\(progress.number())", "LIKE \(part.table.staged)")
         let found = try connection.execute(
             """
@@ -59,38 +59,6 @@ extension Merge {
         ).affectedRows
         part.counts.rows -= found
         return found > 0 ? skipped : nil
-    }
-
-    /// Skips the staged records within skipped ones, and what else is staged for these.
-    ///
-    /// - Returns: the number of the records within.
-    private func skipRecords(in part: StagedStack.Part, _ skipped: String, _ expiry: Retention.Expiry) throws -> Int {
-        var number = 0
-        var open = [(part: part, rows: skipped)]
-        while let outer = open.popLast() {
-            for inner in stack.parts where inner.counts.rows > 0 && !inner.table.isLookUp {
-                let links = expiry.links(from: inner.table, to: outer.part.table)
-                let conditions = links.map { link in
-                    switch link {
-                    case .record(let column):
-                        let twins =
-                            outer.part.counts.hasTwins
-                            ? " UNION ALL SELECT t.record FROM \(outer.part.table.stagedTwins) t JOIN \(outer.rows) r "
-                                + "ON r.\(StagingTable.row) = t.row" : ""
-                        return "s.\(column.sqlIdentifier) IN (SELECT \(StagingTable.record) FROM \(outer.rows)\(twins))"
-                    case .value(let column, let key):
-                        return "s.\(column.sqlIdentifier) IN (SELECT \(key.sqlIdentifier) FROM \(outer.rows))"
-                    case .sameKey:
-                        return "EXISTS (SELECT 1 FROM \(outer.rows) r WHERE \(inner.table.matches("s", "r")))"
-                    }
-                }
-                guard !conditions.isEmpty, let rows = try skip(inner, where: conditions.joinedConditions("OR"))
-                else { continue }
-                if !links.contains(.sameKey) { number += try count(rows) }
-                open.append((inner, rows))
-            }
-        }
-        return number
     }
 
     // MARK: - Stored rows
@@ -133,4 +101,9 @@ extension Merge {
         ).affectedRows
         return found > 0 ? list : nil
     }
+}
+
+extension Merge: RecordSkipping {
+    func twins(of table: StagingTable) -> String { table.stagedTwins }
+    func isSame(_ table: StagingTable, _ row: String, _ other: String) -> String { table.matches(row, other) }
 }

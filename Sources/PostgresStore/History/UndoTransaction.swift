@@ -23,11 +23,9 @@ struct UndoTransaction {
         var entries: String
     }
 
-    private var isUndone: String {
-        """
-        h.\(HistoryTable.run) > \(undo.run) AND h.\(HistoryTable.run) IN (
-            SELECT id FROM tributary_run WHERE source = \(undo.source.postgresLiteral) AND id > \(undo.run))
-        """
+    private var queries: UndoQueries {
+        UndoQueries(
+            undo, .init(runs: "tributary_run", join: "JOIN", isDistinct: "IS DISTINCT FROM") { $0.postgresLiteral })
     }
 
     /// Merges the rows.
@@ -43,7 +41,8 @@ struct UndoTransaction {
         try undo.check(try connection.commits(of: undo.source, after: undo.run), first: first)
         let known = MergeTables(connection, store.tableDetails)
         let shapes = try HistoryShape.all(connection, known).filter { shape in
-            try connection.execute("SELECT EXISTS (SELECT 1 FROM \(shape.sql) h WHERE \(isUndone))")[0].bool(0) == true
+            try connection.execute("SELECT EXISTS (SELECT 1 FROM \(shape.sql) h WHERE \(queries.isUndone))")[0].bool(0)
+                == true
         }
         try checkMissing(shapes)
         // Nobody else writes to the tables from now on.
@@ -71,7 +70,7 @@ struct UndoTransaction {
             let entries = HistoryTable.name(of: name).postgresIdentifier
             let row = try connection.execute(
                 """
-                SELECT to_regclass($1) IS NULL AND EXISTS (SELECT 1 FROM \(entries) h WHERE \(isUndone))
+                SELECT to_regclass($1) IS NULL AND EXISTS (SELECT 1 FROM \(entries) h WHERE \(queries.isUndone))
                 """, [.text(name.postgresIdentifier)])[0]
             if try row.bool(0) == true { throw undo.missing(name) }
         }
@@ -81,14 +80,9 @@ struct UndoTransaction {
     private func checkRestored(_ table: Table) throws {
         let shape = table.shape
         for width in try widths(of: table) {
-            try refuse(
-                shape,
-                """
-                FROM \(table.entries) u JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
-                LEFT JOIN \(shape.table.sql) m ON \(shape.isRow("m", "h"))
-                WHERE h.\(HistoryTable.width) = \(width) AND \(shape.digest(ofEntry: "h", width: width))
-                    IS DISTINCT FROM \(shape.digest(ofStored: "m", width: width))
-                """, undo.notRestored)
+            let rows = queries.notRestored(
+                shape, entries: table.entries, width: width, isRow: shape.isRow("m", "h"))
+            try refuse(shape, rows, undo.notRestored)
         }
     }
 
@@ -97,8 +91,7 @@ struct UndoTransaction {
         try connection.executeScript(
             """
             CREATE TEMP TABLE \(entries) ON COMMIT DROP AS
-            SELECT min(h.\(HistoryTable.id)) AS first, max(h.\(HistoryTable.id)) AS last FROM \(shape.sql) h
-            WHERE \(isUndone) GROUP BY \(shape.identity.map { "h." + $0 }.joined(separator: ", "));
+            \(queries.entries(of: shape));
             CREATE UNIQUE INDEX ON \(entries) (first);
             ANALYZE \(entries)
             """)
@@ -106,35 +99,16 @@ struct UndoTransaction {
     }
 
     private func widths(of table: Table) throws -> [Int] {
-        try connection.execute(
-            "SELECT DISTINCT h.\(HistoryTable.width) FROM \(table.shape.sql) h WHERE h.\(HistoryTable.run) > \(undo.run) ORDER BY 1"
-        ).compactMap { try $0.int(0) }
+        try connection.execute(queries.widths(of: table.shape)).compactMap { try $0.int(0) }
     }
 
     /// Checks that each row is as the source's last run has left it, and was so before each of its runs.
     private func check(_ table: Table) throws {
         let shape = table.shape
-        let key = shape.identity.map { "h." + $0 }.joined(separator: ", ")
         for width in try widths(of: table) {
             try refuse(
-                table.shape,
-                """
-                FROM \(table.entries) u JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.last
-                LEFT JOIN \(shape.table.sql) m ON \(shape.isRow("m", "h"))
-                WHERE h.\(HistoryTable.width) = \(width)
-                    AND h.\(HistoryTable.after) IS DISTINCT FROM \(shape.digest(ofStored: "m", width: width))
-                """, undo.changedSince)
-            try refuse(
-                table.shape,
-                """
-                FROM (
-                    SELECT lead(h.\(HistoryTable.id)) OVER entries AS next, h.\(HistoryTable.after) AS after,
-                        h.\(HistoryTable.width) AS width
-                    FROM \(shape.sql) h WHERE \(isUndone)
-                    WINDOW entries AS (PARTITION BY \(key) ORDER BY h.\(HistoryTable.id))
-                ) e JOIN \(shape.sql) h ON h.\(HistoryTable.id) = e.next
-                WHERE e.width = \(width) AND e.after IS DISTINCT FROM \(shape.digest(ofEntry: "h", width: width))
-                """, undo.changedSince)
+                shape, queries.changedSince(shape, entries: table.entries, width: width), undo.changedSince)
+            try refuse(shape, queries.changedBetween(shape, width: width), undo.changedSince)
         }
     }
 
@@ -211,17 +185,15 @@ struct UndoTransaction {
     /// Checks that no row has changed that is not to be brought back.
     private func checkOthers(_ tables: [Table], run: Int64, _ known: MergeTables) throws {
         for shape in try HistoryShape.all(connection, known) {
-            let isOwn = tables.first { $0.shape.table.oid == shape.table.oid }.map { own in
-                """
-                 AND NOT EXISTS (
-                    SELECT 1 FROM \(shape.sql) p JOIN \(own.entries) u ON u.first = p.\(HistoryTable.id)
-                    WHERE \(shape.isRow("p", "h")))
-                """
-            }
-            try refuse(
-                shape, "FROM \(shape.sql) h WHERE h.\(HistoryTable.run) = \(run)\(isOwn ?? "")", undo.touchesOthers)
+            let own = tables.first { $0.shape.table.oid == shape.table.oid }
+            try refuse(shape, queries.others(shape, entries: own?.entries, run: run), undo.touchesOthers)
         }
     }
+}
+
+extension HistoryShape: UndoneTable {
+    var storedSQL: String { table.sql }
+    var groupColumns: [String] { identity }
 }
 
 extension TableDetails {

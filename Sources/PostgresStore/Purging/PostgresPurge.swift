@@ -30,13 +30,14 @@ struct PostgresPurge {
         let ledger = Ledger(connection: connection, leases: store.leases)
         try ledger.checkLease(of: purge.source)
         let run = try ledger.drawRun(of: purge.commit.report)
-        try readJournal()
         let details = try Catalog(connection).tables(named: tables())
         let byName = Dictionary(details.values.filter(\.kind.isTable).map { ($0.name, $0) }) { first, _ in first }
         // In the order in which commits lock them.
         for name in byName.keys.sorted() {
             try connection.execute("LOCK TABLE \(byName[name]?.sql ?? "") IN SHARE ROW EXCLUSIVE MODE")
         }
+        // Only now nobody else can write these tables, and journal it.
+        try readJournal(of: Array(byName.keys))
         try store.requestIndex.renew(connection)
         let parents = byName.mapValues { table in Set(table.foreignKeys.map(\.parentName)).subtracting([table.name]) }
         let targets = try Purge.inOrder(Array(byName.keys), parents: parents).enumerated().compactMap { number, name in
@@ -62,35 +63,33 @@ struct PostgresPurge {
         return report
     }
 
-    /// Notes of each row that the journal names whether the source has written it, and whether others have.
-    private func readJournal() throws {
-        try connection.execute(
-            """
-            CREATE TEMP TABLE tributary_written ON COMMIT DROP AS
-            SELECT c."table" AS name, c.key, bool_or(r.source = $1) AS own, bool_or(r.source <> $1) AS others
-            FROM tributary_change c JOIN tributary_run r ON r.id = c.run
-            WHERE c."table" IN (
-                SELECT o."table" FROM tributary_change o JOIN tributary_run r ON r.id = o.run WHERE r.source = $1
-                UNION SELECT unnest(tables) FROM tributary_request WHERE source = $1)
-            GROUP BY c."table", c.key
-            """, [.text(purge.source)])
-        try connection.executeScript("ANALYZE \(Self.written)")
-    }
-
     /// Returns the names of the tables that the source has written.
     private func tables() throws -> [String] {
         let names = try connection.execute(
             """
-            SELECT name FROM \(Self.written) WHERE own
+            SELECT DISTINCT c."table" FROM tributary_change c JOIN tributary_run r ON r.id = c.run WHERE r.source = $1
             UNION SELECT unnest(tables) FROM tributary_request WHERE source = $1
             """, [.text(purge.source)]
         ).compactMap { $0.string(0) }
         return Array(Set(names + purge.mirrored.map(\.table)))
     }
 
+    /// Notes of each row of tables that the journal names whether the source has written it, and whether others have.
+    private func readJournal(of tables: [String]) throws {
+        try connection.execute(
+            """
+            CREATE TEMP TABLE tributary_written ON COMMIT DROP AS
+            SELECT c."table" AS name, c.key, bool_or(r.source = $1) AS own, bool_or(r.source <> $1) AS others
+            FROM tributary_change c JOIN tributary_run r ON r.id = c.run
+            WHERE c."table" = ANY ($2)
+            GROUP BY c."table", c.key
+            """, [.text(purge.source), .textArray(try PostgresTextArray(tables.sorted()))])
+        try connection.executeScript("ANALYZE \(Self.written)")
+    }
+
     private func target(_ details: TableDetails, number: Int) throws -> Target {
         var target = Target(
-            details: details, key: try key(of: details), rows: "pg_temp.tributary_purged_\(number)",
+            details: details, key: try journalledKey(of: details), rows: "pg_temp.tributary_purged_\(number)",
             report: PurgedTable(name: details.name))
         let own = isWritten(details, target.key, "own")
         let others = isWritten(details, target.key, "others")
@@ -126,20 +125,11 @@ struct PostgresPurge {
             """
     }
 
-    /// Returns the columns whose values the journal has of a table's rows; nil where that is not certain, or where they
-    /// have none: the place of a row may be another's by now.
-    private func key(of details: TableDetails) throws -> [String]? {
-        if let key = purge.keys[details.name.lowercased()], !key.isEmpty,
-            key.allSatisfy({ details.column($0) != nil })
-        {
-            return key
-        }
-        let candidates = details.uniquenesses.filter(\.isPlain).map(\.columns)
-        guard candidates.count > 1 else { return candidates.first }
-        let matching = try candidates.filter {
-            try count("\(details.sql) m WHERE \(isWritten(details, $0, "own"))") > 0
-        }
-        return matching.count == 1 ? matching[0] : nil
+    private func journalledKey(of details: TableDetails) throws -> [String]? {
+        try purge.key(
+            of: details.name, candidates: details.uniquenesses.filter(\.isPlain).map(\.columns),
+            hasColumn: { details.column($0) != nil },
+            isJournalled: { try count("\(details.sql) m WHERE \(isWritten(details, $0, "own"))") > 0 })
     }
 
     private func count(_ rows: String) throws -> Int {

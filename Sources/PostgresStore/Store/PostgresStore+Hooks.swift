@@ -37,12 +37,16 @@ extension PostgresStore {
                     ON CONFLICT (name) DO NOTHING
                     """, position.postgresValues + [.text(name)])
             }
-            // One that another daemon delivers at this moment is declared there.
+            // Another daemon may have a newer file, which declares it.
             let forgotten = try connection.execute(
                 """
                 DELETE FROM tributary_hook
-                WHERE name = ANY ($1) AND coalesce(held_until < clock_timestamp(), true) RETURNING name
-                """, [.textArray(try PostgresTextArray(known.subtracting(names).sorted()))]
+                WHERE name = ANY ($1) AND coalesce(held_until < clock_timestamp(), true) AND NOT EXISTS (
+                    SELECT 1 FROM tributary_daemon
+                    WHERE id <> $2 AND seen_at > clock_timestamp() - interval '\(DaemonRecord.secondsToLive) seconds')
+                RETURNING name
+                """,
+                [.textArray(try PostgresTextArray(known.subtracting(names).sorted())), .text(leases.holder)]
             ).compactMap { $0.string(0) }
             try connection.execute(
                 "DELETE FROM tributary_hook_source WHERE hook = ANY ($1)",

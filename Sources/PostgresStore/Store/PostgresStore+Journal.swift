@@ -83,11 +83,16 @@ extension PostgresStore {
         }
     }
 
-    package func failingSources() throws -> [SourceState] {
+    package func failingSources() throws -> [FailingSource] {
         try ask { connection in
             try connection.execute(
-                "SELECT \(SourceState.postgresColumns(of: "s")) FROM tributary_source s WHERE failing_since IS NOT NULL"
-            ).map(SourceState.init)
+                """
+                SELECT source, \(PostgresDate.sql("failing_since")), error FROM tributary_source
+                WHERE failing_since IS NOT NULL
+                """
+            ).compactMap { row in
+                try row.date(1).map { FailingSource(source: row.string(0) ?? "", since: $0, error: row.string(2)) }
+            }
         }
     }
 

@@ -82,13 +82,16 @@ extension Database {
         try Int64.fetchOne(cachedStatement(sql: "SELECT max(id) FROM main.tributary_change")) ?? 0
     }
 
-    /// Deletes old runs and their part of the journal, a bounded number each time. The last of each stays, as SQLite
-    /// would give its id a second time, and who has read so far would take what comes for what was.
+    /// Deletes old runs but for the last of them, and their part of the journal, a bounded number each time. Who has read up to
+    /// the last one knows so that nothing after it is forgotten. The last of all stays, as SQLite would give its id a second
+    /// time, and who has read so far would take what comes for what was.
     private func forgetRuns(before date: Date, changes: Int) throws {
         try execute(
             cached: """
                 DELETE FROM main.tributary_run WHERE id IN (
-                    SELECT id FROM main.tributary_run WHERE started_at < ? ORDER BY started_at LIMIT 100)
+                    SELECT id FROM main.tributary_run WHERE started_at < (
+                        SELECT max(started_at) FROM main.tributary_run WHERE started_at < ?)
+                    ORDER BY started_at LIMIT 100)
                 AND id < (SELECT max(id) FROM main.tributary_run)
                 """, [StoreDate.text(date)])
         let oldest = try cachedStatement(

@@ -13,6 +13,12 @@ struct UndoTransaction {
     /// The database of the connection that takes the rows.
     let schema: String
 
+    private var queries: UndoQueries {
+        UndoQueries(
+            undo,
+            .init(runs: "main.tributary_run", join: "CROSS JOIN", isDistinct: "IS NOT") { $0.sqlLiteral })
+    }
+
     struct Outcome {
         var counts: MergeCounts
         /// The tables whose rows were brought back.
@@ -61,13 +67,7 @@ struct UndoTransaction {
         return try HistoryShape.all(db).enumerated().compactMap { index, shape -> Table? in
             let entries = "\(schema).undo_\(index)"
             try db.execute(sql: "CREATE TABLE \(entries) (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)")
-            try db.execute(
-                sql: """
-                    INSERT INTO \(entries) SELECT min(h.\(HistoryTable.id)), max(h.\(HistoryTable.id)) FROM \(shape.sql) h
-                    WHERE h.\(HistoryTable.run) > ? AND h.\(HistoryTable.run) IN (
-                        SELECT id FROM main.tributary_run WHERE source = ? AND id > ?)
-                    GROUP BY \(shape.groupColumns.map { "h." + $0 }.joined(separator: ", "))
-                    """, arguments: [undo.run, undo.source, undo.run])
+            try db.execute(sql: "INSERT INTO \(entries) \(queries.entries(of: shape))")
             guard db.changesCount > 0 else { return nil }
             guard shape.retyped.isEmpty else { throw undo.retyped(shape.table.name, shape.retyped) }
             return Table(shape: shape, entries: entries)
@@ -79,11 +79,7 @@ struct UndoTransaction {
         for name in try HistoryShape.tables(db) where try !db.tableExists(name, in: "main") {
             let entries = "main.\(HistoryTable.name(of: name).sqlIdentifier)"
             let isConcerned = try Bool.fetchOne(
-                db,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM \(entries) WHERE \(HistoryTable.run) IN (
-                        SELECT id FROM main.tributary_run WHERE source = ? AND id > ?))
-                    """, arguments: [undo.source, undo.run])
+                db, sql: "SELECT EXISTS (SELECT 1 FROM \(entries) h WHERE \(queries.isUndone))")
             if isConcerned == true { throw undo.missing(name) }
         }
     }
@@ -93,61 +89,35 @@ struct UndoTransaction {
         let shape = table.shape
         let isRow = try shape.mergeKey().map(\.sqlIdentifier).map { "m.\($0) = h.\($0)" }.joinedConditions("AND")
         for width in try widths(of: table) {
-            let wrong = """
-                FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
-                LEFT JOIN \(shape.storedSQL) m ON \(isRow)
-                WHERE h.\(HistoryTable.width) = \(width) AND h.\(HistoryTable.operation) <> 'insert'
-                    AND \(shape.digest(ofEntry: "h", width: width)) IS NOT \(shape.digest(ofStored: "m", width: width))
-                """
-            try refuse(table, wrong, shape.key("h"), [], undo.notRestored)
+            // A row that was not there had another place, or no key that is known.
+            let rows =
+                queries.notRestored(shape, entries: table.entries, width: width, isRow: isRow)
+                + " AND h.\(HistoryTable.operation) <> 'insert'"
+            try refuse(table, rows, undo.notRestored)
         }
     }
 
     private func widths(of table: Table) throws -> [Int] {
-        try Int.fetchAll(
-            db,
-            sql: """
-                SELECT DISTINCT h.\(HistoryTable.width) FROM \(table.shape.sql) h WHERE h.\(HistoryTable.run) > ?
-                ORDER BY 1
-                """, arguments: [undo.run])
+        try Int.fetchAll(db, sql: queries.widths(of: table.shape))
     }
 
     /// Checks that each row is as the source's last run has left it, and was so before each of its runs.
     private func check(_ table: Table) throws {
-        let shape = table.shape
         for width in try widths(of: table) {
-            let present = """
-                FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.last
-                LEFT JOIN \(shape.storedSQL) m ON \(shape.isRow("m", "h"))
-                WHERE h.\(HistoryTable.width) = \(width)
-                    AND h.\(HistoryTable.after) IS NOT \(shape.digest(ofStored: "m", width: width))
-                """
-            try refuse(table, present, shape.key("h"), [], undo.changedSince)
-            let groups = shape.groupColumns.map { "h." + $0 }.joined(separator: ", ")
-            let chained = """
-                FROM (
-                    SELECT h.\(HistoryTable.id) AS id, lead(h.\(HistoryTable.id)) OVER entries AS next,
-                        h.\(HistoryTable.after) AS after, h.\(HistoryTable.width) AS width
-                    FROM \(shape.sql) h
-                    WHERE h.\(HistoryTable.run) > ? AND h.\(HistoryTable.run) IN (
-                        SELECT id FROM main.tributary_run WHERE source = ? AND id > ?)
-                    WINDOW entries AS (PARTITION BY \(groups) ORDER BY h.\(HistoryTable.id))
-                ) e CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = e.next
-                WHERE e.width = \(width) AND e.after IS NOT \(shape.digest(ofEntry: "h", width: width))
-                """
             try refuse(
-                table, chained, shape.key("h"), [undo.run, undo.source, undo.run], undo.changedSince)
+                table, queries.changedSince(table.shape, entries: table.entries, width: width), undo.changedSince)
+            try refuse(table, queries.changedBetween(table.shape, width: width), undo.changedSince)
         }
     }
 
+    /// - Parameter rows: a FROM clause for rows that prevent the undo, with their entries as `h`.
     private func refuse(
-        _ table: Table, _ rows: String, _ key: String, _ arguments: StatementArguments,
-        _ error: (String, [String], Int) -> StoreError
+        _ table: Table, _ rows: String, _ error: (String, [String], Int) -> StoreError
     ) throws {
-        let count = try Int.fetchOne(db, sql: "SELECT count(*) \(rows)", arguments: arguments) ?? 0
+        let count = try Int.fetchOne(db, sql: "SELECT count(*) \(rows)") ?? 0
         guard count > 0 else { return }
         let keys = try String.fetchAll(
-            db, sql: "SELECT \(key) \(rows) LIMIT \(Undo.namedRows)", arguments: arguments)
+            db, sql: "SELECT \(table.shape.key("h")) \(rows) LIMIT \(Undo.namedRows)")
         throw error(table.shape.table.name, keys, count)
     }
 
@@ -219,21 +189,14 @@ struct UndoTransaction {
     private func checkOthers(_ tables: [Table], run: Int64) throws {
         for shape in try HistoryShape.all(db) {
             let own = tables.first { $0.shape.name == shape.name }
-            let isOwn = own.map { own in
-                let isSame = shape.groupColumns.map { "p.\($0) = h.\($0)" }.joinedConditions("AND")
-                return """
-                     AND NOT EXISTS (
-                        SELECT 1 FROM \(shape.sql) p CROSS JOIN \(own.entries) u ON u.first = p.\(HistoryTable.id) WHERE \(isSame))
-                    """
-            }
-            let rows = "FROM \(shape.sql) h WHERE h.\(HistoryTable.run) = ?\(isOwn ?? "")"
             try refuse(
-                own ?? Table(shape: shape, entries: ""), rows, shape.key("h"), [run], undo.touchesOthers)
+                own ?? Table(shape: shape, entries: ""),
+                queries.others(shape, entries: own?.entries, run: run), undo.touchesOthers)
         }
     }
 }
 
-extension HistoryShape {
+extension HistoryShape: UndoneTable {
     var storedSQL: String { "main.\(table.name.sqlIdentifier)" }
 
     /// Returns an expression for the key of an entry's row, for people.

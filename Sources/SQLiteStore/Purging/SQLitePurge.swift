@@ -88,7 +88,7 @@ struct SQLitePurge {
 
     private func target(_ info: TableInfo, number: Int) throws -> Target {
         var target = Target(
-            info: info, key: try key(of: info), rows: "temp.tributary_purged_\(number)",
+            info: info, key: try journalledKey(of: info), rows: "temp.tributary_purged_\(number)",
             report: PurgedTable(name: info.name))
         let own = isWritten(info, target.key, "own")
         let others = isWritten(info, target.key, "others")
@@ -123,18 +123,12 @@ struct SQLitePurge {
             """
     }
 
-    /// Returns the columns whose values the journal has of a table's rows; nil where that is not certain, or where they
-    /// have none: the place of a row may be another's by now.
-    private func key(of info: TableInfo) throws -> [String]? {
-        if let key = purge.keys[info.name.lowercased()], !key.isEmpty, key.allSatisfy({ info.column($0) != nil }) {
-            return key
-        }
-        let candidates = info.candidateKeys
-        guard candidates.count > 1 else { return candidates.first }
-        let matching = try candidates.filter {
-            try count("main.\(info.name.sqlIdentifier) m WHERE \(isWritten(info, $0, "own"))") > 0
-        }
-        return matching.count == 1 ? matching[0] : nil
+    private func journalledKey(of info: TableInfo) throws -> [String]? {
+        try purge.key(
+            of: info.name, candidates: info.candidateKeys, hasColumn: { info.column($0) != nil },
+            isJournalled: {
+                try count("main.\(info.name.sqlIdentifier) m WHERE \(isWritten(info, $0, "own"))") > 0
+            })
     }
 
     private func count(_ rows: String) throws -> Int { try Int.fetchOne(db, sql: "SELECT count(*) FROM \(rows)") ?? 0 }

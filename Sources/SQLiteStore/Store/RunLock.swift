@@ -10,7 +10,7 @@ import Foundation
 
 /// The right to run a source, held by one run in one process at a time.
 ///
-/// A lock on one byte of `STORE-lock`, chosen by the source's name. It is an open file description lock
+/// A lock on one byte of `STORE-lock`, chosen by the fingerprint of the source's name. It is an open file description lock
 /// (fcntl_locking(2)). So it also excludes other runs in this process, and the kernel releases it when its holder dies.
 final class RunLock: SourceClaim {
     private let descriptor: Int32
@@ -19,7 +19,14 @@ final class RunLock: SourceClaim {
     /// - Returns: nil while another run holds the lock.
     /// - Throws: ``StoreError`` where the lock file cannot be used.
     convenience init?(store: SQLiteStore, source: String) throws {
-        try self.init(storePath: store.path, name: source, waits: false)
+        try self.init(storePath: store.path, fingerprint: Fingerprint.hash(source))
+    }
+
+    /// Takes the right to run the source with a fingerprint.
+    ///
+    /// - Returns: nil while another run holds the lock.
+    convenience init?(storePath: String, fingerprint: UInt64) throws {
+        try self.init(storePath: storePath, fingerprint, waits: false)
     }
 
     /// Takes the right to change the schema of a store. Blocks until another process has released it.
@@ -27,17 +34,18 @@ final class RunLock: SourceClaim {
     /// - Returns: never nil.
     convenience init?(schemaOf storePath: String) throws {
         // No source can have this name.
-        try self.init(storePath: storePath, name: "\u{0}schema", waits: true)
+        try self.init(storePath: storePath, Fingerprint.hash("\u{0}schema"), waits: true)
     }
 
     /// - Returns: nil while somebody else delivers what the hook is told.
     convenience init?(hook name: String, storePath: String) throws {
         // No source can have this name.
-        try self.init(storePath: storePath, name: "\u{0}hook " + name, waits: false)
+        try self.init(storePath: storePath, Fingerprint.hash("\u{0}hook " + name), waits: false)
     }
 
-    private init?(storePath: String, name: String, waits: Bool) throws {
-        position = off_t(truncatingIfNeeded: Self.position(of: name))
+    private init?(storePath: String, _ fingerprint: UInt64, waits: Bool) throws {
+        // The top two bits are zero, as file offsets are signed.
+        position = off_t(truncatingIfNeeded: fingerprint >> 2)
         let path = storePath + "-lock"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
@@ -79,9 +87,4 @@ final class RunLock: SourceClaim {
         private static let setLock: Int32 = 90
         private static let waitForLock: Int32 = 91
     #endif
-
-    /// Returns the lock's position, the same in every process. Its top two bits are zero, as file offsets are signed.
-    private static func position(of source: String) -> UInt64 {
-        Fingerprint.hash(source) >> 2
-    }
 }

@@ -60,13 +60,13 @@ extension SQLiteStore {
         try pool.read { try Int64.fetchOne($0, sql: "SELECT run FROM tributary_change WHERE id = ?", arguments: [id]) }
     }
 
-    package func failingSources() throws -> [SourceState] {
+    package func failingSources() throws -> [FailingSource] {
         try pool.read { db in
             let failing = try db.cachedStatement(
-                sql: """
-                    SELECT \(SourceState.columns(of: "s")) FROM tributary_source s WHERE failing_since IS NOT NULL
-                    """)
-            return try Row.fetchAll(failing).map(SourceState.init)
+                sql: "SELECT source, failing_since, error FROM tributary_source WHERE failing_since IS NOT NULL")
+            return try Row.fetchAll(failing).compactMap { row in
+                StoreDate.date(row[1]).map { FailingSource(source: row[0], since: $0, error: row[2]) }
+            }
         }
     }
 
@@ -83,7 +83,7 @@ extension JournalRun {
     fileprivate static func query(_ conditions: String) -> String {
         """
         SELECT id, first_change, last_change, source, started_at, seconds, outcome, inserted, updated, deleted, unchanged,
-            replaced, skipped, bytes, error, held, failing_since, '[]' AS requests
+            replaced, skipped, bytes, error, kind, held, failing_since, restored, '[]' AS requests
         FROM tributary_run \(conditions)
         """
     }

@@ -1,6 +1,8 @@
 import FeedModel
+package import FeedStores
 import GRDB
 
+/// What is done with a store's file as a whole, while nobody uses it.
 extension SQLiteStore {
     /// Brings everything that a store has committed into its file. No log is left beside it, unless another program has
     /// the store open.
@@ -15,5 +17,39 @@ extension SQLiteStore {
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) is in use: \(error.message ?? error.description)")
         }
+    }
+
+    /// Takes the right to run each source of a store, of whatever version, that is to be replaced.
+    ///
+    /// - Parameter declared: sources that may run although the store does not know them.
+    /// - Returns: the rights, and true where the store is damaged, so that what it knows could not be read.
+    /// - Throws: ``StoreError`` where it cannot be opened for another reason, or naming the sources that run.
+    package static func claim(replaced path: String, declared: Set<String>) throws
+        -> (claims: [any SourceClaim], isDamaged: Bool)
+    {
+        var sources = declared
+        var isDamaged = false
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.busyMode = .timeout(5)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            sources.formUnion(
+                try queue.read { db -> Set<String> in
+                    guard try db.tableExists("tributary_source") else { return [] }
+                    return try String.fetchSet(db, sql: "SELECT source FROM tributary_source")
+                })
+        } catch let error as DatabaseError {
+            guard [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) else {
+                throw StoreError(
+                    .unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+            }
+            isDamaged = true
+        }
+        let claims = try [any SourceClaim].all(of: sources, on: path) {
+            try RunLock(storePath: path, fingerprint: Fingerprint.hash($0))
+        }
+        return (claims, isDamaged)
     }
 }

@@ -210,18 +210,11 @@ package final class SQLiteStore: MainStore {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: workFolder), !files.isEmpty else {
             return
         }
-        for file in files where file.hasSuffix(".scratch") {
-            guard let source = String(file.dropLast(".scratch".count)).removingPercentEncoding,
-                let lock = try RunLock(store: self, source: source)
-            else { continue }
-            ScratchDatabase.removeFile(at: ScratchDatabase.path(of: source, in: workFolder))
-            lock.unlock()
-        }
         for file in files {
-            guard let source = ScratchBody.source(of: file), let lock = try RunLock(store: self, source: source) else {
-                continue
-            }
-            unlink(workFolder + "/" + file)
+            guard let source = ScratchDatabase.fingerprint(of: file) ?? ScratchBody.fingerprint(of: file),
+                let lock = try RunLock(storePath: path, fingerprint: source)
+            else { continue }
+            ScratchDatabase.removeFile(at: workFolder + "/" + file)
             lock.unlock()
         }
     }

@@ -50,7 +50,9 @@ struct HookTestCommand: ProgramCommand {
         let outcome: HookOutcome
         do {
             outcome = try await untilSignalled {
-                try await HookSender(webhooks: webhooks, clock: SystemClock()).send(event, to: hook)
+                try await HookSender(
+                    webhooks: webhooks, clock: SystemClock(), redact: configuration.redactor.redact
+                ).send(event, to: hook)
             }
             try await webhooks.shutdown()
         } catch {

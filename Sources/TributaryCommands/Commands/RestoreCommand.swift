@@ -37,14 +37,17 @@ struct RestoreCommand: ProgramCommand {
         }
         let copy = URL(fileURLWithPath: file).standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: copy) else { throw Failure.usage("there is no file \(file)") }
-        let resolved = [copy, path].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
-        guard resolved[0] != resolved[1] else { throw Failure.usage("\(file) is the store itself") }
+        // Links to the store stay, and what SQLite keeps beside it is beside the file itself.
+        let store = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        guard URL(fileURLWithPath: copy).resolvingSymlinksInPath().path != store else {
+            throw Failure.usage("\(file) is the store itself")
+        }
         let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
         let presence = try daemon.claim()
         defer { presence.release() }
-        let aside = FileManager.default.fileExists(atPath: path) ? path + ".before-" + Self.time() : nil
-        try whileUnused(path, configuration) {
-            try checked.replace(store: resolved[1], aside: aside ?? path + ".aside")
+        let aside = FileManager.default.fileExists(atPath: store) ? store + ".before-" + Self.time() : nil
+        try whileUnused(path, file: store, configuration) {
+            try checked.replace(store: store, aside: aside ?? store + ".aside")
         }
         if json { return Terminal.print(try JSONOutput.line(Result(store: path, file: file, aside: aside))) }
         Terminal.print("\(path) is the copy \(file) now" + (aside.map { "; the former store is \($0)" } ?? ""))
@@ -52,25 +55,23 @@ struct RestoreCommand: ProgramCommand {
 
     /// Replaces the present store while no source is run, with all of its commits in its file.
     ///
-    /// - Throws: ``Failure`` or `StoreError` where somebody uses it.
-    private func whileUnused(_ path: String, _ configuration: TributaryConfiguration, _ replace: () throws -> Void)
-        throws
-    {
-        guard FileManager.default.fileExists(atPath: path) else { return try replace() }
-        let store: SQLiteStore
-        do {
-            store = try SQLiteStore(readingAt: path)
-            _ = try store.sourceStates()
-        } catch {
-            // It may be damaged, which is why it is replaced. What is beside it goes along.
-            return try replace()
-        }
-        let claims = try StoreMove.claim(store, declared: Set(configuration.sources.map(\.name)))
+    /// - Parameters:
+    ///   - path: the store's path, as it is configured.
+    ///   - file: the same without symbolic links.
+    /// - Throws: ``Failure`` or `StoreError` where somebody uses it, or where it cannot be opened.
+    private func whileUnused(
+        _ path: String, file: String, _ configuration: TributaryConfiguration, _ replace: () throws -> Void
+    ) throws {
+        guard FileManager.default.fileExists(atPath: file) else { return try replace() }
+        let (claims, isDamaged) = try SQLiteStore.claim(
+            replaced: path, declared: Set(configuration.sources.map(\.name)))
         defer { for claim in claims { claim.unlock() } }
-        try store.close()
-        try SQLiteStore.bringIntoFile(path)
-        if let log = ["-wal", "-journal"].first(where: { FileManager.default.fileExists(atPath: path + $0) }) {
-            throw Failure.failed("\(path)\(log) shows that another program has the store open; end it first")
+        // What is beside a damaged file goes along with it.
+        if !isDamaged {
+            try SQLiteStore.bringIntoFile(path)
+            if let log = ["-wal", "-journal"].first(where: { FileManager.default.fileExists(atPath: file + $0) }) {
+                throw Failure.failed("\(file)\(log) shows that another program has the store open; end it first")
+            }
         }
         try replace()
     }

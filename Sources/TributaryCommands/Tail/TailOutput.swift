@@ -6,6 +6,9 @@ import Foundation
     import Musl
 #endif
 
+/// write(2), whose name a method has here.
+private let writeBytes: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = write
+
 /// Standard output for many lines: written in large pieces, and known to have a reader.
 final class TailOutput {
     /// Nobody reads the output any more.
@@ -31,7 +34,7 @@ final class TailOutput {
         var written = 0
         defer { bytes.removeFirst(written) }
         while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            let count = bytes[written...].withUnsafeBytes { writeBytes(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count >= 0 {
                 written += count
             } else if errno == EPIPE {

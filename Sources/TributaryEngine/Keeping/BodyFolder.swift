@@ -12,7 +12,7 @@ struct BodyFolder: Sendable {
     private static let heldName = "held.json"
 
     func folder(of source: String) -> String {
-        path + "/" + (source.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? source)
+        path + "/" + SourceFileName.name(of: source)
     }
 
     func file(_ name: String, of source: String) -> String { folder(of: source) + "/" + name + ".gz" }
@@ -47,9 +47,11 @@ struct BodyFolder: Sendable {
     /// - Parameter isHeld: true where what is known of a run that was held back stays, too.
     /// - Returns: the paths of those that could not be removed.
     func tidy(_ source: String, keeping names: Set<String>, isHeld: Bool = false) -> [String] {
-        let folder = folder(of: source)
+        Self.tidy(folder(of: source), keeping: Set(names.map { $0 + ".gz" }).union(isHeld ? [Self.heldName] : []))
+    }
+
+    private static func tidy(_ folder: String, keeping kept: Set<String>) -> [String] {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return [] }
-        let kept = Set(names.map { $0 + ".gz" }).union(isHeld ? [Self.heldName] : [])
         var failed: [String] = []
         for file in files where !kept.contains(file) && unlink(folder + "/" + file) != 0 && errno != ENOENT {
             failed.append(folder + "/" + file)
@@ -62,10 +64,8 @@ struct BodyFolder: Sendable {
     /// Removes the bodies of all sources but these.
     func removeAll(but sources: Set<String>) {
         guard let folders = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
-        for folder in folders {
-            guard let source = folder.removingPercentEncoding, !sources.contains(source) else { continue }
-            _ = tidy(source, keeping: [])
-        }
+        let kept = Set(sources.map(SourceFileName.name))
+        for folder in folders where !kept.contains(folder) { _ = Self.tidy(path + "/" + folder, keeping: []) }
     }
 
     // MARK: - A run that was held back

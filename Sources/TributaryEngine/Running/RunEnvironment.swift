@@ -61,10 +61,13 @@ struct RunEnvironment: Sendable {
         configuration.redactor.finds(in: text) || http.tokens.redactor.finds(in: text)
     }
 
+    /// Removes secrets from a text.
+    func redacted(_ text: String) -> String { http.tokens.redactor.redact(configuration.redactor.redact(text)) }
+
     /// Makes a text that comes partly from others fit to be shown and stored: removes secrets, then replaces control
     /// characters, then cuts it to 4,000 characters.
     func shown(_ text: String) -> String {
-        let redacted = http.tokens.redactor.redact(configuration.redactor.redact(text))
+        let redacted = redacted(text)
         let isControl: (Unicode.Scalar) -> Bool = { scalar in
             scalar.value < 0x20 && scalar != "\n" || (0x7F...0x9F).contains(scalar.value)
         }

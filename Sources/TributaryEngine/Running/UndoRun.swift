@@ -59,6 +59,7 @@ package struct UndoRun: Sendable {
         new.note = feed.note(source)
         new.error = nil
         new.failures = 0
+        new.failingSince = nil
         new.attempts = 0
         new.outcome = .committed
         new.lastCommit = began

@@ -47,15 +47,20 @@ enum HookDecision {
             after.isHeld = true
             return Next(step: step, isTold: true, memory: after)
         case .failing:
-            guard hook.tracksFailures, !memory.isFailing, report.outcome == .discarded || report.outcome.isGood,
+            // A run that asked no server says nothing of whether the source fails.
+            guard hook.tracksFailures, !memory.isFailing, report.kind == nil,
+                report.outcome == .discarded || report.outcome.isGood,
                 let since = report.failingSince, since + hook.after.seconds <= run.finishedAt
             else { return nil }
             after.isFailing = true
             return Next(step: step, isTold: hook.events.contains(.failing), memory: after)
         case .recovered:
-            guard report.outcome.isGood, memory != HookMemory() else { return nil }
-            return Next(
-                step: step, isTold: memory.isFailing && hook.events.contains(.recovered), memory: HookMemory())
+            guard report.outcome.isGood, memory != HookMemory(), report.kind == nil || report.kind == .purge else {
+                return nil
+            }
+            // A source that is purged has not recovered; it is not there any more.
+            let isTold = memory.isFailing && report.kind == nil && hook.events.contains(.recovered)
+            return Next(step: step, isTold: isTold, memory: HookMemory())
         case .changed:
             let counts = report.counts
             guard hook.events.contains(.changed), report.outcome == .committed,
@@ -69,12 +74,6 @@ enum HookDecision {
     static func mayTell(_ report: RunReport) -> Bool {
         report.outcome == .discarded || report.failingSince != nil
             || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
-    }
-
-    /// Returns when a hook is to be told that a source fails, as far as it is known now.
-    static func failingDue(_ state: SourceState, _ memory: HookMemory, _ hook: HookDeclaration) -> Date? {
-        guard hook.tracksFailures, !memory.isFailing, let since = state.failingSince else { return nil }
-        return since + hook.after.seconds
     }
 
     /// Returns the seconds until the next attempt: doubled with each up to an hour, then from 80 % to 120 % of that.

@@ -21,8 +21,6 @@ actor HookDelivery {
     private static let secondsBetweenRenewals = 5.0
     /// How many runs of which nothing is told, or seconds, pass until the store is told that they did.
     private static let (runsPassed, secondsPassed) = (Int64(500), 60.0)
-    /// The bytes of keys, about, that an event's changed rows may hold.
-    private static let mostBytes = 1 << 20
 
     private let hook: HookDeclaration
     private let environment: RunEnvironment
@@ -109,6 +107,7 @@ actor HookDelivery {
 
     private func deliverAll() async throws -> Date {
         let sources = self.sources.withLock(\.self)
+        queue?.look()
         while true {
             try Task.checkCancellation()
             let now = clock.now()
@@ -127,7 +126,7 @@ actor HookDelivery {
             // Another process may have told it until now.
             guard let fresh = try store.hookState(hook.name), fresh == state else { continue }
             guard try await deliver(item, state) else { continue }
-            noted = now
+            if item.progress.position > state.position { noted = now }
         }
     }
 
@@ -199,15 +198,10 @@ actor HookDelivery {
         return try await sender.send(event, to: hook)
     }
 
-    /// Adds the first of the changed rows, and counts the others.
+    /// Adds the first of the changed rows, fewer where their keys are long, and counts the others.
     private func add(_ run: JournalRun, to event: inout HookEvent) throws {
         let counts = run.report.counts
-        var bytes = 0
-        for change in try store.changes(of: run, after: 0, limit: hook.rows) {
-            bytes += change.size + change.table.utf8.count
-            if bytes > Self.mostBytes { break }
-            event.changes.append(change)
-        }
+        event.changes = try store.changes(of: run, after: 0, limit: hook.rows)
         event.changesOmitted = max(0, counts.inserted + counts.updated + counts.deleted - event.changes.count)
     }
 

@@ -26,6 +26,10 @@ struct HookQueue {
     /// Runs that were read and not dealt with, and the place up to which they were read.
     private var runs: ArraySlice<JournalRun> = []
     private(set) var readTo: RunPosition
+    /// The run that was told in part, where it is forgotten.
+    private var lostRun: RunPosition?
+    /// The sources that fail, as long as no run has been read since.
+    private var failingSources: [FailingSource]?
 
     init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState) throws {
         self.hook = hook
@@ -33,8 +37,12 @@ struct HookQueue {
         self.state = state
         readTo = state.position
         memories = try store.hookMemories(hook.name)
-        if state.step > 0, let run = try store.run(state.position.run) { runs = [run] }
+        guard state.step > 0 else { return }
+        if let run = try store.run(state.position.run) { runs = [run] } else { lostRun = state.position }
     }
+
+    /// Looks anew which sources fail.
+    mutating func look() { failingSources = nil }
 
     /// True where a state is the one on which the queue builds.
     func stands(for other: HookState) -> Bool {
@@ -50,6 +58,7 @@ struct HookQueue {
         state.step = progress.step
         state.deliveredAt = progress.deliveredAt ?? state.deliveredAt
         readTo = max(readTo, progress.position)
+        if progress.step == 0 { lostRun = nil }
         if let (source, known) = progress.memory { memories[source] = known == HookMemory() ? nil : known }
     }
 
@@ -60,20 +69,23 @@ struct HookQueue {
     mutating func next(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
         while true {
             if let run = runs.first {
-                if let item = item(of: run) { return (item, nil) }
+                if let item = try item(of: run) { return (item, nil) }
                 runs.removeFirst()
                 continue
             }
             let page = try store.page(after: readTo, limit: Self.pageSize)
             guard let last = page.runs.last else { break }
-            if page.hasForgotten { return (forgotten(before: page.runs[0]), nil) }
+            if page.hasForgotten || lostRun != nil {
+                return (forgotten(before: page.runs[0], others: page.hasForgotten), nil)
+            }
             readTo = last.position
-            runs = page.runs.filter { HookDecision.mayTell($0.report) && hook.concerns($0.report.source) }[...]
+            failingSources = nil
+            runs = page.runs.filter { hook.concerns($0.report.source) }[...]
         }
         return try failing(of: sources, now: now)
     }
 
-    private func item(of run: JournalRun) -> Item? {
+    private func item(of run: JournalRun) throws -> Item? {
         let source = run.report.source
         let first = run.position == state.position ? state.step : 1
         let memory = memories[source] ?? HookMemory()
@@ -83,20 +95,28 @@ struct HookQueue {
             position: run.position, step: isLast ? 0 : next.step.rawValue + 1,
             memory: next.memory == memory ? nil : (source, next.memory))
         guard next.isTold else { return Item(event: nil, progress: progress) }
-        let report = run.report
+        var report: RunReport? = run.report
         var event: HookEvent
         switch next.step {
         case .failing:
-            // As it would have been told by the clock.
-            event = failing(source, since: report.failingSince ?? report.startedAt)
-            event.run = run.position.run
-            event.error = report.error
+            // As it would have been told by the clock. A good run is not the one that has failed, but has ended that.
+            if run.report.outcome.isGood { report = try lastFailure(before: run) }
+            event = failing(source, since: run.report.failingSince ?? run.report.startedAt)
+            event.run = report?.number
+            event.error = report?.error
         case .held: event = self.event(.held, run)
         case .recovered: event = self.event(.recovered, run)
         case .changed: event = self.event(.changed, run)
         }
         event.report = report
         return Item(event: event, progress: progress, changesOf: next.step == .changed ? run : nil)
+    }
+
+    /// Returns the last run of a run's source that failed before it; nil where it is forgotten, or long ago.
+    private func lastFailure(before run: JournalRun) throws -> RunReport? {
+        try store.runs(of: run.report.source, failed: true, limit: Self.pageSize).first { failed in
+            failed.number.map { $0 < run.position.run } ?? false
+        }
     }
 
     private func event(_ kind: HookEventKind, _ run: JournalRun) -> HookEvent {
@@ -111,25 +131,29 @@ struct HookQueue {
         return event
     }
 
-    /// A source fails, and no run may ever tell of it: it may not be asked for a day, or never.
-    private func failing(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
+    /// A source fails, and no run may ever tell of it: it may not be asked for a day, or never. All runs have been dealt with.
+    private mutating func failing(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
         guard hook.tracksFailures else { return (nil, nil) }
+        let all = try failingSources ?? store.failingSources()
+        failingSources = all
         var soonest: Date?
-        for state in try store.failingSources() {
-            guard sources.contains(state.source), hook.concerns(state.source),
-                let due = HookDecision.failingDue(state, memories[state.source] ?? HookMemory(), hook)
-            else { continue }
+        for failing in all {
+            var known = memories[failing.source] ?? HookMemory()
+            guard sources.contains(failing.source), hook.concerns(failing.source), !known.isFailing else { continue }
+            let due = failing.since + hook.after.seconds
             guard due <= now else {
                 soonest = min(soonest ?? due, due)
                 continue
             }
-            var known = memories[state.source] ?? HookMemory()
+            // A run that cannot be read yet may be a good one.
+            if try store.isHeldUp(after: readTo) { return (nil, nil) }
             known.isFailing = true
+            // What was lost is told with the next run.
             let progress = HookProgress(
-                position: self.state.position, step: self.state.step, memory: (state.source, known))
+                position: readTo, step: lostRun == nil ? 0 : state.step, memory: (failing.source, known))
             guard hook.events.contains(.failing) else { return (Item(event: nil, progress: progress), nil) }
-            var event = failing(state.source, since: state.failingSince ?? now)
-            event.error = state.error
+            var event = self.failing(failing.source, since: failing.since)
+            event.error = failing.error
             return (Item(event: event, progress: progress), nil)
         }
         return (nil, soonest)
@@ -144,14 +168,18 @@ struct HookQueue {
         return event
     }
 
-    /// The runs after the hook's place are forgotten up to this one.
-    private func forgotten(before run: JournalRun) -> Item {
-        let place = RunPosition(transaction: run.position.transaction, run: run.position.run - 1)
+    /// The runs after the hook's place are forgotten up to this one, or what was left to tell of the run at its place.
+    private func forgotten(before run: JournalRun, others: Bool) -> Item {
+        let place = others ? RunPosition(transaction: run.position.transaction, run: run.position.run - 1) : readTo
+        let occasion = "\(state.position.run)" + (lostRun == nil ? "" : " \(state.step)")
         var event = HookEvent(
-            id: HookDecision.id(.forgotten, hook: hook.name, source: nil, occasion: "\(state.position.run)"),
+            id: HookDecision.id(.forgotten, hook: hook.name, source: nil, occasion: occasion),
             kind: .forgotten, hook: hook.name, source: nil, run: run.position.run, time: run.finishedAt)
+        let first = lostRun?.run ?? state.position.run + 1
         event.error =
-            "the runs from \(state.position.run + 1) to \(place.run) were forgotten before this hook could be told of them"
+            others
+            ? "the runs from \(first) to \(place.run) were forgotten before this hook could be told of them"
+            : "run \(first) was forgotten before this hook was told all of it"
         return Item(event: event, progress: HookProgress(position: place))
     }
 }

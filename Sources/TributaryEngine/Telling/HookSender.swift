@@ -17,10 +17,13 @@ package enum HookOutcome: Sendable, Equatable {
 package struct HookSender: Sendable {
     private let webhooks: WebhookClient
     private let clock: any RunClock
+    private let redact: @Sendable (String) -> String
 
-    package init(webhooks: WebhookClient, clock: any RunClock) {
+    /// - Parameter redact: removes secrets from what a program has printed.
+    package init(webhooks: WebhookClient, clock: any RunClock, redact: @escaping @Sendable (String) -> String) {
         self.webhooks = webhooks
         self.clock = clock
+        self.redact = redact
     }
 
     /// - Throws: `CancellationError`
@@ -66,7 +69,8 @@ package struct HookSender: Sendable {
         case .success((let ending, let output)):
             if ending == .stopped { throw CancellationError() }
             if ending == .exited(0) { return .delivered("exit status 0") }
-            return .failed("\(name) \(Self.text(ending, timeout))" + (output.isEmpty ? "" : ": \(output)"))
+            let printed = output.text(redact)
+            return .failed("\(name) \(Self.text(ending, timeout))" + (printed.isEmpty ? "" : ": \(printed)"))
         case .failure(let error): return .failed("\(error)")
         }
     }

@@ -77,7 +77,9 @@ actor Hooks {
         guard !declared.isEmpty else { return alarmed.withLock { $0 = [] } }
         let webhooks = self.webhooks ?? WebhookClient()
         self.webhooks = webhooks
-        let sender = HookSender(webhooks: webhooks, clock: environment.clock)
+        let sender = HookSender(webhooks: webhooks, clock: environment.clock) { [environment] in
+            environment.redacted($0)
+        }
         for hook in configuration.hooks where deliveries[hook.name] == nil {
             let delivery = HookDelivery(hook, environment, sender)
             deliveries[hook.name] = Delivery(hook: hook, delivery: delivery, task: Task { await delivery.run() })

@@ -7,6 +7,9 @@ import Synchronization
     import Musl
 #endif
 
+/// write(2), whose name a method has here.
+private let writeBytes: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = write
+
 /// A pipe to or from a program, at which nobody waits.
 final class ProcessPipe: Sendable {
     private struct Ends {
@@ -85,7 +88,7 @@ final class ProcessPipe: Sendable {
             guard descriptor.revents & Int16(POLLERR) == 0 else { return nil }
             // A pipe that is writable takes PIPE_BUF bytes at once.
             let part = data.prefix(4_096)
-            let count = part.withUnsafeBytes { Glibc.write(ends.write, $0.baseAddress, $0.count) }
+            let count = part.withUnsafeBytes { writeBytes(ends.write, $0.baseAddress, $0.count) }
             return count < 0 ? (errno == EAGAIN || errno == EINTR ? 0 : nil) : count
         }
     }

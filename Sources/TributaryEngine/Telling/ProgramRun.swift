@@ -22,8 +22,6 @@ final class ProgramRun: Sendable {
         var description: String
     }
 
-    /// The bytes of what it printed that are kept.
-    private static let mostKept = 2_000
     /// The time between asking a group to end and killing it.
     private static let grace = Duration.seconds(1)
 
@@ -51,7 +49,7 @@ final class ProgramRun: Sendable {
     /// Runs the program to its end.
     ///
     /// - Returns: how it ended, and the end of what it printed.
-    func run() throws -> (ending: Ending, output: String) {
+    func run() throws -> (ending: Ending, output: ProgramOutput) {
         // Writing to a program that does not read would end this process.
         var brokenPipe = sigset_t()
         sigemptyset(&brokenPipe)
@@ -71,29 +69,29 @@ final class ProgramRun: Sendable {
         }
         standardInput.closeReading()
         output.closeWriting()
-        let (read, why) = exchange(standardInput, output)
+        var (printed, why) = exchange(standardInput, output)
         if why != nil { end(child) }
         waiter.wait()
-        let kept = read + output.readAvailable()
+        printed.append(output.readAvailable())
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let text = String(decoding: Self.wholeLines(kept), as: UTF8.self)
         let ending: Ending = status & 0x7F == 0 ? .exited((status >> 8) & 0xFF) : .signalled(status & 0x7F)
-        return (why ?? ending, text.trimmingCharacters(in: .whitespacesAndNewlines))
+        return (why ?? ending, printed)
     }
 
     /// Writes the input and reads the output until the program has ended, its time is up, or it is to be stopped. Neither
     /// waits for the other; a program that does not want its input does without.
-    private func exchange(_ standardInput: ProcessPipe, _ output: ProcessPipe) -> (kept: Data, why: Ending?) {
+    private func exchange(_ standardInput: ProcessPipe, _ output: ProcessPipe) -> (printed: ProgramOutput, why: Ending?)
+    {
         let deadline = ContinuousClock.now + timeout
         var rest = input[...]
-        var kept = Data()
+        var printed = ProgramOutput()
         if rest.isEmpty { standardInput.closeWriting() }
         while true {
-            if hasEnded.load(ordering: .acquiring) { return (kept, nil) }
-            if isStopped.load(ordering: .acquiring) { return (kept, .stopped) }
+            if hasEnded.load(ordering: .acquiring) { return (printed, nil) }
+            if isStopped.load(ordering: .acquiring) { return (printed, .stopped) }
             let left = ContinuousClock.now.duration(to: deadline)
-            if left <= .zero { return (kept, .timedOut) }
+            if left <= .zero { return (printed, .timedOut) }
             var descriptors = [
                 pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: output.readEnd, events: Int16(POLLIN), revents: 0),
@@ -102,8 +100,7 @@ final class ProgramRun: Sendable {
             _ = poll(&descriptors, 3, Int32(min(left / .milliseconds(1) + 1, 1e9)))
             if descriptors[0].revents != 0 { wake.clear() }
             if descriptors[1].revents != 0 {
-                let read = output.readAvailable()
-                kept = (kept + read).suffix(Self.mostKept + 1)
+                printed.append(output.readAvailable())
                 if output.isAtEnd { output.closeReading() }
             }
             if descriptors[2].revents != 0 {
@@ -112,14 +109,6 @@ final class ProgramRun: Sendable {
                 if count == nil || rest.isEmpty { standardInput.closeWriting() }
             }
         }
-    }
-
-    /// Returns the end of an output, from the start of a line: a secret whose first letters were cut off would not be found
-    /// and removed.
-    private static func wholeLines(_ output: Data) -> Data {
-        guard output.count > mostKept else { return output }
-        let end = output.suffix(mostKept)
-        return end.firstIndex(of: UInt8(ascii: "\n")).map { end[$0...] } ?? end.suffix(mostKept / 2)
     }
 
     /// Asks the group to end, and kills it.

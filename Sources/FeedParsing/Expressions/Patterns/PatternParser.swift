@@ -17,6 +17,8 @@ struct PatternParser {
 
     init(_ pattern: String) { scalars = Array(pattern.unicodeScalars) }
 
+    /// Returns the pattern's parts. None is within another but ``PatternNode/empty`` that makes no instruction, so that the
+    /// number of instructions bounds what is compiled.
     mutating func parse() throws(PatternError) -> PatternNode {
         let node = try choice()
         guard position == scalars.count else { throw PatternError("')' without '('") }
@@ -41,10 +43,11 @@ struct PatternParser {
         var parts: [PatternNode] = []
         while let scalar = next, scalar != "|", scalar != ")" {
             position += 1
-            let part = try atom(scalar)
-            parts.append(try repeated(part))
+            let part = try repeated(try atom(scalar))
+            if case .empty = part { continue }
+            parts.append(part)
         }
-        return parts.count == 1 ? parts[0] : .sequence(parts)
+        return parts.isEmpty ? .empty : parts.count == 1 ? parts[0] : .sequence(parts)
     }
 
     private mutating func atom(_ scalar: Unicode.Scalar) throws(PatternError) -> PatternNode {
@@ -116,21 +119,24 @@ struct PatternParser {
 
     // MARK: - Repetition
 
+    private static let quantifiers: [Unicode.Scalar] = ["*", "+", "?", "{"]
+
     private mutating func repeated(_ node: PatternNode) throws(PatternError) -> PatternNode {
-        var node = node
-        while let scalar = next {
-            guard ["*", "+", "?", "{"].contains(scalar) else { return node }
-            position += 1
-            let bounds: (least: Int, most: Int?) =
-                switch scalar {
-                case "*": (0, nil)
-                case "+": (1, nil)
-                case "?": (0, 1)
-                default: try counts()
-                }
-            node = .repeat(node, atLeast: bounds.least, atMost: bounds.most, isLazy: take("?"))
+        guard let scalar = next, Self.quantifiers.contains(scalar) else { return node }
+        position += 1
+        let bounds: (least: Int, most: Int?) =
+            switch scalar {
+            case "*": (0, nil)
+            case "+": (1, nil)
+            case "?": (0, 1)
+            default: try counts()
+            }
+        let isLazy = take("?")
+        if let second = next, Self.quantifiers.contains(second) {
+            throw PatternError("'\(second)' repeats what is repeated already; put that in a group '(?:…)'")
         }
-        return node
+        if case .empty = node { return .empty }
+        return bounds.most == 0 ? .empty : .repeat(node, atLeast: bounds.least, atMost: bounds.most, isLazy: isLazy)
     }
 
     /// Reads what follows the brace of `{m}`, `{m,}` or `{m,n}`.

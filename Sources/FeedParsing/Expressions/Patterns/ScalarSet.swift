@@ -1,6 +1,6 @@
 /// A set of Unicode scalars in a pattern: `[a-z]`, `\d`, a letter of either case.
 struct ScalarSet {
-    enum Class {
+    enum Class: Equatable {
         case digit, word, space
 
         func contains(_ scalar: Unicode.Scalar) -> Bool {
@@ -18,6 +18,7 @@ struct ScalarSet {
         }
     }
 
+    /// In their order and apart from each other, once the set is complete.
     private var ranges: [ClosedRange<UInt32>] = []
     private var classes: [(kind: Class, isNegated: Bool)] = []
     var isNegated = false
@@ -28,10 +29,17 @@ struct ScalarSet {
 
     mutating func insert(_ range: ClosedRange<UInt32>) { ranges.append(range) }
 
-    mutating func insert(_ kind: Class, isNegated: Bool = false) { classes.append((kind, isNegated)) }
+    mutating func insert(_ kind: Class, isNegated: Bool = false) {
+        guard !classes.contains(where: { $0 == (kind, isNegated) }) else { return }
+        classes.append((kind, isNegated))
+    }
 
-    /// Computes the answers for ASCII. Called once the set is complete.
+    /// Brings the ranges into order, and computes the answers for ASCII. Called once the set is complete.
     mutating func finish() {
+        ranges = ranges.sorted { $0.lowerBound < $1.lowerBound }.reduce(into: []) { joined, range in
+            guard let last = joined.last, range.lowerBound <= last.upperBound else { return joined.append(range) }
+            joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+        }
         for value in 0..<UInt32(128) where search(value) {
             if value < 64 { ascii.low |= 1 << UInt64(value) } else { ascii.high |= 1 << UInt64(value - 64) }
         }
@@ -56,7 +64,20 @@ struct ScalarSet {
     }
 
     private func holds(_ scalar: Unicode.Scalar) -> Bool {
-        ranges.contains { $0.contains(scalar.value) }
-            || classes.contains { $0.kind.contains(scalar) != $0.isNegated }
+        isInRange(scalar.value) || classes.contains { $0.kind.contains(scalar) != $0.isNegated }
+    }
+
+    private func isInRange(_ value: UInt32) -> Bool {
+        // The first range that does not end before the value.
+        var places = ranges.startIndex..<ranges.endIndex
+        while !places.isEmpty {
+            let middle = (places.lowerBound + places.upperBound) / 2
+            if ranges[middle].upperBound < value {
+                places = middle + 1..<places.upperBound
+            } else {
+                places = places.lowerBound..<middle
+            }
+        }
+        return places.lowerBound < ranges.endIndex && ranges[places.lowerBound].contains(value)
     }
 }

@@ -1,0 +1,109 @@
+/// What an undo asks the histories of a store's tables, in SQL.
+package struct UndoQueries: Sendable {
+    /// What one store says in another way than the others.
+    package struct Dialect: Sendable {
+        /// The table of runs.
+        package var runs: String
+        /// The join that reads the entries of its left side one by one, and finds the right side's by their ids.
+        package var join: String
+        /// The operator that tells values apart, NULL among them.
+        package var isDistinct: String
+        package var literal: @Sendable (String) -> String
+
+        package init(
+            runs: String, join: String, isDistinct: String, literal: @escaping @Sendable (String) -> String
+        ) {
+            self.runs = runs
+            self.join = join
+            self.isDistinct = isDistinct
+            self.literal = literal
+        }
+    }
+
+    private let undo: Undo
+    private let dialect: Dialect
+
+    package init(_ undo: Undo, _ dialect: Dialect) {
+        self.undo = undo
+        self.dialect = dialect
+    }
+
+    /// A condition that an entry is of an undone run.
+    package var isUndone: String {
+        """
+        h.\(HistoryTable.run) > \(undo.run) AND h.\(HistoryTable.run) IN (
+            SELECT id FROM \(dialect.runs) WHERE source = \(dialect.literal(undo.source)) AND id > \(undo.run))
+        """
+    }
+
+    /// Selects the first and the last entry of each row that the undone runs have changed.
+    package func entries(of table: some UndoneTable) -> String {
+        """
+        SELECT min(h.\(HistoryTable.id)) AS first, max(h.\(HistoryTable.id)) AS last FROM \(table.sql) h
+        WHERE \(isUndone) GROUP BY \(group(table))
+        """
+    }
+
+    /// Selects the numbers of columns that the table had.
+    package func widths(of table: some UndoneTable) -> String {
+        "SELECT DISTINCT h.\(HistoryTable.width) FROM \(table.sql) h WHERE h.\(HistoryTable.run) > \(undo.run) ORDER BY 1"
+    }
+
+    // MARK: - What prevents it: FROM clauses with the entry as h
+
+    /// Rows that are not as the source's last run has left them.
+    ///
+    /// - Parameter entries: the table of what ``entries(of:)`` selects.
+    package func changedSince(_ table: some UndoneTable, entries: String, width: Int) -> String {
+        """
+        FROM \(entries) u \(dialect.join) \(table.sql) h ON h.\(HistoryTable.id) = u.last
+        LEFT JOIN \(table.storedSQL) m ON \(table.isRow("m", "h"))
+        WHERE h.\(HistoryTable.width) = \(width)
+            AND h.\(HistoryTable.after) \(dialect.isDistinct) \(table.digest(ofStored: "m", width: width))
+        """
+    }
+
+    /// Rows that something else has changed between two runs of the source.
+    package func changedBetween(_ table: some UndoneTable, width: Int) -> String {
+        """
+        FROM (
+            SELECT lead(h.\(HistoryTable.id)) OVER entries AS next, h.\(HistoryTable.after) AS after,
+                h.\(HistoryTable.width) AS width
+            FROM \(table.sql) h WHERE \(isUndone)
+            WINDOW entries AS (PARTITION BY \(group(table)) ORDER BY h.\(HistoryTable.id))
+        ) e \(dialect.join) \(table.sql) h ON h.\(HistoryTable.id) = e.next
+        WHERE e.width = \(width) AND e.after \(dialect.isDistinct) \(table.digest(ofEntry: "h", width: width))
+        """
+    }
+
+    /// Rows that are not what they were, once everything is done for it.
+    ///
+    /// - Parameter isRow: a condition that a row of the table is the one of an entry, as it is told after the merge.
+    package func notRestored(_ table: some UndoneTable, entries: String, width: Int, isRow: String) -> String {
+        """
+        FROM \(entries) u \(dialect.join) \(table.sql) h ON h.\(HistoryTable.id) = u.first
+        LEFT JOIN \(table.storedSQL) m ON \(isRow)
+        WHERE h.\(HistoryTable.width) = \(width) AND \(table.digest(ofEntry: "h", width: width))
+            \(dialect.isDistinct) \(table.digest(ofStored: "m", width: width))
+        """
+    }
+
+    /// Rows that the undo has changed, and that are not to be brought back.
+    ///
+    /// - Parameter entries: the table of what ``entries(of:)`` selects; nil for a table without any.
+    package func others(_ table: some UndoneTable, entries: String?, run: Int64) -> String {
+        let isOwn = entries.map { entries in
+            let isSame = table.groupColumns.map { "p.\($0) = h.\($0)" }.joined(separator: " AND ")
+            return """
+                 AND NOT EXISTS (
+                    SELECT 1 FROM \(table.sql) p \(dialect.join) \(entries) u ON u.first = p.\(HistoryTable.id)
+                    WHERE \(isSame))
+                """
+        }
+        return "FROM \(table.sql) h WHERE h.\(HistoryTable.run) = \(run)\(isOwn ?? "")"
+    }
+
+    private func group(_ table: some UndoneTable) -> String {
+        table.groupColumns.map { "h." + $0 }.joined(separator: ", ")
+    }
+}
