@@ -13,7 +13,7 @@ struct RootCommand: ParsableCommand {
                 Exit status: 0 done; 1 some source was discarded; 2 'plan' found a difference; 64 wrong usage; 74 the \
                 daemon's store was replaced while it ran; 78 wrong configuration.
                 """,
-            version: TributaryVersion.current,
+            version: "tributary \(TributaryVersion.full)",
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
                 TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
