@@ -19,7 +19,7 @@ struct RootCommand: ParsableCommand {
                 TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
                 ReplayCommand.self, BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
                 ChangesCommand.self, UndoCommand.self, MoveStoreCommand.self, MigrateCommand.self,
-                ExportCommand.self, InferCommand.self, HookCommand.self,
+                ExportCommand.self, InferCommand.self, HookCommand.self, HealthcheckCommand.self,
             ])
     }
 
