@@ -6,6 +6,12 @@ import PackageDescription
 /// SwiftPM refuses unsafe flags in dependencies, so `Scripts/test` and CI set this variable.
 let strict = ProcessInfo.processInfo.environment["TRIBUTARY_STRICT"] != nil
 
+/// The commit that the program names as its own. `Scripts/package` sets it: what SwiftPM's `Context` knows of git is as old as
+/// the manifest that SwiftPM keeps. One file of C has it, so that a new commit compiles nothing else anew.
+let commit = ProcessInfo.processInfo.environment["TRIBUTARY_COMMIT"].map {
+    [CSetting.define("TRIBUTARY_COMMIT", to: "\"\($0)\"")]
+}
+
 let swiftSettings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
@@ -88,8 +94,9 @@ let package = Package(
         .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
         .target(name: "PostgresClient", dependencies: ["CLibPQ"], swiftSettings: swiftSettings),
+        .target(name: "CBuildCommit", cSettings: commit),
         // The values that everybody passes on.
-        .target(name: "FeedModel", swiftSettings: swiftSettings),
+        .target(name: "FeedModel", dependencies: ["CBuildCommit"], swiftSettings: swiftSettings),
         // What `sources.toml` can say, as values.
         .target(
             name: "FeedDeclarations", dependencies: ["XMLStream", "FeedModel", crypto], swiftSettings: swiftSettings),
@@ -181,7 +188,8 @@ let package = Package(
             name: "TributaryWeb",
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
-                "PrometheusMetrics", hummingbird, .product(name: "HummingbirdCore", package: "hummingbird"), logging, serviceLifecycle, crypto,
+                "PrometheusMetrics", hummingbird, .product(name: "HummingbirdCore", package: "hummingbird"), logging,
+                serviceLifecycle, crypto,
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -192,9 +200,13 @@ let package = Package(
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores", "TributaryStores",
                 "FeedParsing", "FeedInferring",
-                "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging, serviceLifecycle,
+                "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging,
+                serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),

@@ -8,7 +8,7 @@ import Synchronization
 
 /// Fetches `http:` and `https:` URLs, with a connection pool for each transport that the sources declare.
 package final class HTTPFetcher: Fetcher {
-    static let userAgent = "Tributary/\(TributaryVersion.current) (+\(TributaryVersion.home))"
+    static let userAgent = "Tributary/\(TributaryVersion.version) (+\(TributaryVersion.home))"
     /// The most redirects followed for one request.
     static let redirectLimit = 5
 

@@ -13,13 +13,13 @@ struct RootCommand: ParsableCommand {
                 Exit status: 0 done; 1 some source was discarded; 2 'plan' found a difference; 64 wrong usage; 74 the \
                 daemon's store was replaced while it ran; 78 wrong configuration.
                 """,
-            version: TributaryVersion.current,
+            version: "tributary \(TributaryVersion.full)",
             subcommands: [
                 RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
                 TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
                 ReplayCommand.self, BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
                 ChangesCommand.self, UndoCommand.self, MoveStoreCommand.self, MigrateCommand.self,
-                ExportCommand.self, InferCommand.self, HookCommand.self,
+                ExportCommand.self, InferCommand.self, HookCommand.self, HealthcheckCommand.self,
             ])
     }
 

@@ -243,7 +243,7 @@ import Testing
             let queue = try DatabaseQueue(path: copy)
             try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('tributary.next')") }
             try queue.close()
-            try await refuse("a later version of this program has written it")
+            try await refuse("it was migrated by a newer tributary than this")
             try Data("no database, but long enough to be read as one".utf8).write(to: URL(fileURLWithPath: copy))
             try await refuse("it is no database of SQLite's")
             try FileManager.default.removeItem(atPath: copy)

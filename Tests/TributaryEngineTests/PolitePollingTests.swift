@@ -418,7 +418,7 @@ import TributaryStores
             serve(fixture, "/a", [ok(["Set-Cookie": "a=b"])])
             for _ in 0..<2 { _ = try await sync(fixture, source("/a"), .force) }
             for request in fixture.server.requests("/a") {
-                #expect(request.headers["user-agent"]?.contains("Tributary/\(TributaryVersion.current) (+http") == true)
+                #expect(request.headers["user-agent"]?.contains("Tributary/\(TributaryVersion.version) (+http") == true)
                 #expect(request.headers["referer"] == nil && request.headers["cookie"] == nil && request.query.isEmpty)
             }
             _ = try await sync(

@@ -1,3 +1,4 @@
+import FeedModel
 import PostgresClient
 
 /// Tributary's own tables in the main store. Users query them; the README documents them.
@@ -186,6 +187,18 @@ enum OwnTables {
         return migrations.allSatisfy { applied.contains($0.0) }
     }
 
+    /// Refuses tables that a newer program has changed: what they mean now is not known here.
+    static func checkAge(_ connection: PostgresConnection) throws {
+        guard try exist(connection) else { return }
+        let known = Set(migrations.map(\.0))
+        // As JSON, since tables of the first programs have no such column.
+        let applied = try connection.execute(
+            "SELECT name, to_jsonb(m) ->> 'program' FROM tributary_migration m ORDER BY applied_at DESC")
+        guard let newest = applied.first(where: { !known.contains($0.string(0) ?? "") }) else { return }
+        throw StoreError.cannotOpen(
+            connection.address.url, TributaryVersion.refusal(ofTablesMigratedBy: newest.string(1)))
+    }
+
     /// Brings the tables up to date. The caller holds the lock.
     static func migrate(_ connection: PostgresConnection) throws {
         if try !exist(connection) {
@@ -196,9 +209,14 @@ enum OwnTables {
                 """)
         }
         let applied = try applied(connection)
-        for (name, sql) in migrations where !applied.contains(name) {
+        let missing = migrations.filter { !applied.contains($0.0) }
+        guard !missing.isEmpty else { return }
+        try connection.execute("ALTER TABLE tributary_migration ADD COLUMN IF NOT EXISTS program text")
+        for (name, sql) in missing {
             try connection.executeScript(sql)
-            try connection.execute("INSERT INTO tributary_migration (name) VALUES ($1)", [.text(name)])
+            try connection.execute(
+                "INSERT INTO tributary_migration (name, program) VALUES ($1, $2)",
+                [.text(name), .text(TributaryVersion.full)])
         }
     }
 

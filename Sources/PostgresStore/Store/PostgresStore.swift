@@ -39,6 +39,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         description = try Self.opening(url) { connection in
             try Self.check(connection)
             try Self.checkWriting(connection)
+            try OwnTables.checkAge(connection)
             if try schema != nil || !OwnTables.areComplete(connection) {
                 try OwnTables.whileLocked(connection) {
                     try OwnTables.migrate(connection)
@@ -69,6 +70,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
+            try OwnTables.checkAge(connection)
             guard try OwnTables.areComplete(connection) else {
                 throw StoreError.cannotOpen(
                     connection.address.url,

@@ -1,7 +1,25 @@
+import FeedModel
 import GRDB
 
 /// Tributary's own tables in the main store. Users query them; the README documents them.
 enum OwnTables {
+    /// Refuses tables that a newer program has changed: what they mean now is not known here.
+    ///
+    /// - Parameter failure: makes an error of the reason.
+    static func checkAge(_ db: Database, _ failure: (String) -> StoreError) throws {
+        var migrator = DatabaseMigrator()
+        register(in: &migrator)
+        // A program may have migrations of its own in the same file.
+        let unknown = try migrator.appliedIdentifiers(db).subtracting(migrator.migrations)
+            .filter { $0.hasPrefix(prefix) }
+        guard !unknown.isEmpty else { return }
+        let program =
+            try db.tableExists("tributary_migration")
+            ? Row.fetchAll(db, sql: "SELECT name, program FROM tributary_migration ORDER BY rowid DESC")
+                .first { unknown.contains($0["name"]) }?["program"] as String? : nil
+        throw failure(TributaryVersion.refusal(ofTablesMigratedBy: program))
+    }
+
     /// False where the tables are there, and lack something.
     static func areUpToDate(_ db: Database) throws -> Bool {
         var migrator = DatabaseMigrator()
@@ -11,8 +29,11 @@ enum OwnTables {
             || migrator.appliedIdentifiers(db).isDisjoint(with: migrator.migrations)
     }
 
+    /// What the names of all migrations begin with.
+    private static let prefix = "tributary."
+
     static func register(in migrator: inout DatabaseMigrator) {
-        migrator.registerMigration("tributary.1") { db in
+        migrator.registerOwn("tributary.1") { db in
             try db.execute(
                 sql: """
                     CREATE TABLE tributary_run (
@@ -63,7 +84,7 @@ enum OwnTables {
                     );
                     """)
         }
-        migrator.registerMigration("tributary.2") { db in
+        migrator.registerOwn("tributary.2") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE tributary_source ADD COLUMN note TEXT;
@@ -74,7 +95,7 @@ enum OwnTables {
                     CREATE TABLE tributary_host (origin TEXT PRIMARY KEY NOT NULL, not_before TEXT NOT NULL) WITHOUT ROWID;
                     """)
         }
-        migrator.registerMigration("tributary.3") { db in
+        migrator.registerOwn("tributary.3") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE tributary_source ADD COLUMN wait REAL;
@@ -84,23 +105,23 @@ enum OwnTables {
                     ALTER TABLE tributary_host ADD COLUMN wait REAL;
                     """)
         }
-        migrator.registerMigration("tributary.request-schema") { db in
+        migrator.registerOwn("tributary.request-schema") { db in
             try db.execute(sql: "ALTER TABLE tributary_request ADD COLUMN schema TEXT")
         }
-        migrator.registerMigration("tributary.acceptance") { db in
+        migrator.registerOwn("tributary.acceptance") { db in
             try db.execute(
                 sql: """
                     CREATE TABLE tributary_acceptance (source TEXT PRIMARY KEY NOT NULL, until TEXT NOT NULL) WITHOUT ROWID
                     """)
         }
-        migrator.registerMigration("tributary.bodies") { db in
+        migrator.registerOwn("tributary.bodies") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE tributary_request ADD COLUMN bodies TEXT;
                     ALTER TABLE tributary_run ADD COLUMN kind TEXT;
                     """)
         }
-        migrator.registerMigration("tributary.hook") { db in
+        migrator.registerOwn("tributary.hook") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE tributary_source ADD COLUMN held INTEGER NOT NULL DEFAULT 0;
@@ -134,13 +155,32 @@ enum OwnTables {
                     ) WITHOUT ROWID;
                     """)
         }
-        migrator.registerMigration("tributary.history") { db in
+        migrator.registerOwn("tributary.history") { db in
             try db.execute(
                 sql: """
                     ALTER TABLE tributary_run ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
                     ALTER TABLE tributary_run ADD COLUMN restored INTEGER;
                     ALTER TABLE tributary_source ADD COLUMN undone TEXT;
                     """)
+        }
+    }
+}
+
+extension DatabaseMigrator {
+    /// Registers a migration of Tributary's own tables, which notes the program that applies it.
+    fileprivate mutating func registerOwn(_ name: String, _ migrate: @escaping @Sendable (Database) throws -> Void) {
+        registerMigration(name) { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS tributary_migration (
+                        name TEXT PRIMARY KEY NOT NULL, applied_at TEXT NOT NULL, program TEXT NOT NULL)
+                    """)
+            try migrate(db)
+            try db.execute(
+                sql: """
+                    INSERT INTO tributary_migration (name, applied_at, program)
+                    VALUES (?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?)
+                    """, arguments: [name, TributaryVersion.full])
         }
     }
 }

@@ -60,6 +60,7 @@ package final class SQLiteStore: MainStore {
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
+            try checkAge()
             if try schema != nil || !pool.read(migrator.hasCompletedMigrations) {
                 // Two processes may open a new store at once.
                 let lock = try RunLock(schemaOf: self.path)
@@ -108,6 +109,7 @@ package final class SQLiteStore: MainStore {
             pool = try DatabasePool(path: path, configuration: configuration)
             states = try Self.openStates(path, patience)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
+            try checkAge()
             guard try pool.read(OwnTables.areUpToDate) else {
                 throw StoreError(
                     .unavailable,
@@ -116,6 +118,13 @@ package final class SQLiteStore: MainStore {
             }
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
+        }
+    }
+
+    /// - Throws: ``StoreError`` where a newer program has migrated the store.
+    private func checkAge() throws {
+        try pool.read { db in
+            try OwnTables.checkAge(db) { StoreError(.unavailable, "the store \(path) cannot be opened: \($0)") }
         }
     }
 

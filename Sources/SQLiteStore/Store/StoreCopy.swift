@@ -25,6 +25,7 @@ package struct StoreCopy: Sendable {
                 guard try db.tableExists("tributary_run"), try db.tableExists("grdb_migrations") else {
                     throw failure("it is a database of SQLite's, and has no tables of Tributary's")
                 }
+                try OwnTables.checkAge(db, failure)
                 guard try !migrator.hasBeenSuperseded(db) else {
                     throw failure("a later version of this program has written it; use that one")
                 }

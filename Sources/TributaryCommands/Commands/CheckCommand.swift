@@ -24,6 +24,11 @@ struct CheckCommand: ProgramCommand {
     @Flag(name: .long, help: "Connect to a store on a server, and compare its tables with the file.")
     var store = false
 
+    @Flag(
+        name: .long,
+        help: "Tell only whether a source is enabled: exit status 1 if none is. For systemd's ExecCondition.")
+    var hasSources = false
+
     private struct Result: Encodable {
         var file: String
         var sources: Int
@@ -33,6 +38,7 @@ struct CheckCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
+        if hasSources { return try checkSources(program) }
         var result = Result(file: options.configurationFile, sources: 0, requests: 0, problems: [], notes: [])
         do {
             let configuration = try program.configuration(options)
@@ -55,6 +61,19 @@ struct CheckCommand: ProgramCommand {
         guard !result.problems.isEmpty else { return }
         if json { throw ExitCode(78) }
         throw Failure.configuration(result.problems.joined(separator: "\n"))
+    }
+
+    /// A file with mistakes passes: the daemon is to fail with them, and not to be passed over.
+    private func checkSources(_ program: Program) throws {
+        let enabled: Int
+        do {
+            enabled = try program.configuration(options).enabledSources.count
+        } catch is ConfigurationError {
+            return
+        }
+        guard enabled == 0 else { return }
+        throw Failure.failed(
+            "\(options.configurationFile): no source is enabled; 'man sources.toml' tells how to declare one")
     }
 
     /// Returns the mistakes that only a store with the schema shows, and the notes.

@@ -127,7 +127,7 @@ struct Pages: Sendable {
         var place: [Place] = []
         var told: String?
         var content: String
-        var release = TributaryVersion.current
+        var release = TributaryVersion.version
         var store: String
     }
 

@@ -1,0 +1,64 @@
+import ArgumentParser
+import AsyncHTTPClient
+import FeedDeclarations
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Asks the running daemon whether it is well, as `/healthz` tells it.
+struct HealthcheckCommand: ProgramCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "healthcheck", abstract: "Ask the running daemon whether it is well.",
+        discussion: """
+            For containers and supervisors. Exit status 0 if it is; 1, with the reason, if it is not or does not answer. It is \
+            asked where '[daemon] listen' has it listen.
+            """)
+
+    /// The most bytes of an answer that are shown.
+    private static let shownLimit = 4_096
+
+    @OptionGroup var options: GlobalOptions
+
+    func run(_ program: Program) async throws {
+        let configuration = try program.configuration(options)
+        guard let address = configuration.web?.address, address.port != 0 else {
+            throw Failure.configuration(
+                "\(configuration.file): daemon.listen: the daemon can only be asked at a port that is declared, "
+                    + "such as listen = \"127.0.0.1:8090\"")
+        }
+        let url = "http://\(Self.reachable(address))/healthz"
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let answer: Result<(status: HTTPResponseStatus, text: String), any Error>
+        do {
+            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(5))
+            answer = .success((response.status, try await Self.text(of: response.body)))
+        } catch {
+            answer = .failure(error)
+        }
+        try await client.shutdown()
+        switch answer {
+        case .success((.ok, let text)): Terminal.print(text)
+        case .success((let status, let text)): throw Failure.failed("\(url): \(status.code): \(text)")
+        case .failure(let error): throw Failure.failed("\(url): the daemon does not answer: \(error)")
+        }
+    }
+
+    /// Returns the address at which a daemon is reached that listens at every address.
+    private static func reachable(_ address: ListenAddress) -> String {
+        switch address.host {
+        case "0.0.0.0": "127.0.0.1:\(address.port)"
+        case "::": "[::1]:\(address.port)"
+        default: address.description
+        }
+    }
+
+    private static func text(of body: HTTPClientResponse.Body) async throws -> String {
+        var bytes = ByteBuffer()
+        for try await part in body {
+            bytes.writeImmutableBuffer(part)
+            if bytes.readableBytes >= shownLimit { break }
+        }
+        return String(decoding: bytes.readableBytesView.prefix(shownLimit), as: UTF8.self)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

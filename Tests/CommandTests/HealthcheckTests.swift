@@ -1,0 +1,37 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `healthcheck`, as containers ask it. What `/healthz` says is the daemon's matter.
+@Suite struct HealthcheckTests {
+    private func check(_ listen: String?) async throws -> BuiltProgram.Output {
+        try await withTemporaryFolder { (folder) async throws in
+            let daemon = listen.map { "[daemon]\nlisten = \"\($0)\"\n" } ?? ""
+            try folder.write("[store]\npath = \"store.sqlite\"\n" + daemon, to: "sources.toml")
+            return try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("healthcheck")
+        }
+    }
+
+    @Test func theAnswerIsTheStatus() async throws {
+        try await withStubServer { (server) async throws in
+            let address = String(server.url.trimmingPrefix("http://"))
+            server.route("/healthz") { _ in StubServer.response(200, "well\n") }
+            let well = try await check(address)
+            #expect(well.status == 0 && well.standardOutput == "well\n", "\(well)")
+            server.route("/healthz") { _ in StubServer.response(503, "the scheduler stands still\n") }
+            let ill = try await check(address)
+            #expect(ill.status == 1, "\(ill)")
+            #expect(ill.standardError.contains("\(address)/healthz: 503: the scheduler stands still"), "\(ill)")
+        }
+    }
+
+    @Test func whoDoesNotAnswerIsNotWell() async throws {
+        let silent = try await check("127.0.0.1:1")
+        #expect(silent.status == 1, "\(silent)")
+        #expect(silent.standardError.contains("http://127.0.0.1:1/healthz: the daemon does not answer"), "\(silent)")
+        for listen in [nil, "127.0.0.1:0"] {
+            let nowhere = try await check(listen)
+            #expect(nowhere.status == 78 && nowhere.standardError.contains("daemon.listen"), "\(nowhere)")
+        }
+    }
+}
