@@ -124,11 +124,8 @@ package final class PrometheusRegistry: MetricsFactory {
     private func remove(_ handler: AnyObject) {
         guard let series = handler as? any Series else { return }
         state.withLock { state in
-            for name in state.families.keys {
-                guard state.families[name]?.holds(series) == true else { continue }
-                if state.families[name]?.release(series.labels) == true { state.count -= 1 }
-                return
-            }
+            guard let name = state.families.first(where: { $0.value.holds(series) })?.key else { return }
+            if state.families[name]?.release(series.labels) == true { state.count -= 1 }
         }
     }
 }

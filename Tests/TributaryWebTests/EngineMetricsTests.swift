@@ -132,4 +132,12 @@ import TributaryWeb
         #expect(many.run < 5 * few.run + 0.05, "\(many.run) and \(few.run)")
         #expect(many.scrape < 3, "\(many.scrape)")
     }
+
+    @Test func tenThousandSourcesCanGoAtOnce() {
+        let engine = MeasuredEngine(sources: 10_000)
+        let began = ContinuousClock.now
+        engine.metrics.declare([])
+        #expect((ContinuousClock.now - began).seconds < 20)
+        #expect(engine.registry.count < 40)
+    }
 }

@@ -22,6 +22,12 @@ package struct HealthReport: Sendable, Equatable {
 
     package var problems: [String] { [scheduler, store].compactMap(\.problem) }
 
+    /// What is wrong, in words that name no file and no server.
+    package var kinds: [String] {
+        (scheduler == .good ? [] : ["the scheduler stands still"])
+            + (store == .good ? [] : ["the store cannot be written"])
+    }
+
     /// True where something stands still that may go on once the process is started again. A disk that is full, a store
     /// that only reads, or a server that is away stays what it is.
     package var mayBeCuredByRestart: Bool {

@@ -55,7 +55,8 @@ package final class EngineMetrics: Sendable {
     private let running: Meter
     private let waiting: Meter
     private let storeBytes: Meter
-    private let health: [Meter]
+    /// Those of the scheduler and of the store, once they have been asked.
+    private let health = Mutex<[Meter]>([])
     private let states: [SourceFigures.State: Meter]
 
     /// - Parameters:
@@ -74,7 +75,6 @@ package final class EngineMetrics: Sendable {
         commitDuration = Metrics.Timer(label: MetricDefinition.commitDuration.name, factory: factory)
         (schedulerLag, running, waiting) = (meter(.schedulerLag), meter(.running), meter(.waiting))
         storeBytes = meter(.storeBytes)
-        health = ["scheduler", "store"].map { meter(.healthy, [("check", $0)]) }
         states = SourceFigures.State.allCases.reduce(into: [:]) { meters, state in
             meters[state] = meter(.sources, [("state", state.rawValue)])
         }
@@ -227,7 +227,16 @@ package final class EngineMetrics: Sendable {
     func note(storeBytes bytes: Int64) { storeBytes.set(bytes) }
 
     func note(_ report: HealthReport) {
-        for (meter, finding) in zip(health, [report.scheduler, report.store]) { meter.set(finding == .good ? 1 : 0) }
+        health.withLock { health in
+            if health.isEmpty {
+                health = ["scheduler", "store"].map { check in
+                    Meter(label: MetricDefinition.healthy.name, dimensions: [("check", check)], factory: factory)
+                }
+            }
+            for (meter, finding) in zip(health, [report.scheduler, report.store]) {
+                meter.set(finding == .good ? 1 : 0)
+            }
+        }
     }
 
     /// Tells how far hooks have come. Series of others are gone.

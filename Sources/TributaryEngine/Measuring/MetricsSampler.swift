@@ -51,6 +51,7 @@ actor MetricsSampler {
     /// Runs until the task is cancelled.
     func run() async {
         guard metrics.isOn else { return }
+        environment.ownership?.onChange { [timer] in timer.set(.distantPast) }
         timer.set(.distantPast)
         for await _ in timer.ticks {
             if Task.isCancelled { break }
