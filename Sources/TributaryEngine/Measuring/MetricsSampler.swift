@@ -22,6 +22,8 @@ actor MetricsSampler {
     private let timer: DueTimer
     /// The names of the sources that are declared and switched on.
     private let declared: Mutex<Set<String>>
+    /// True where somebody has asked for a look meanwhile.
+    private let isAlarmed = Mutex(false)
     private var lastRead = Date.distantPast
 
     private var store: any MainStore { environment.store }
@@ -42,6 +44,11 @@ actor MetricsSampler {
         guard environment.metrics.isOn else { return }
         declared.withLock { $0 = configuration.enabledNames }
         environment.metrics.declare(configuration.enabledNames)
+        alarm()
+    }
+
+    private nonisolated func alarm() {
+        isAlarmed.withLock { $0 = true }
         timer.set(.distantPast)
     }
 
@@ -51,13 +58,15 @@ actor MetricsSampler {
     /// Runs until the task is cancelled.
     func run() async {
         guard metrics.isOn else { return }
-        environment.ownership?.onChange { [timer] in timer.set(.distantPast) }
+        environment.ownership?.onChange { [weak self] in self?.alarm() }
         timer.set(.distantPast)
         for await _ in timer.ticks {
             if Task.isCancelled { break }
+            isAlarmed.withLock { $0 = false }
             look()
             metrics.note(await health.report())
             timer.set(environment.clock.now() + Self.secondsBetweenLooks)
+            if isAlarmed.withLock(\.self) { timer.set(.distantPast) }
         }
         timer.set(nil)
     }
