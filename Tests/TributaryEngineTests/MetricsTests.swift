@@ -168,6 +168,11 @@ import Testing
         }
     }
 
+    @Test func theKeyIsABoolean() async throws {
+        try await EngineFixture.expectMistake(
+            "[daemon]\nmetrics_per_source = \"no\"\n", ":3: daemon.metrics_per_source: expected true or false, found")
+    }
+
     @Test func aHookThatIsBehindIsSeen() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/hook") { _ in StubServer.response(500, "") }

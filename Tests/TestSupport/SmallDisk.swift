@@ -1,12 +1,11 @@
 import Foundation
-import TestSupport
 
 /// A file system of four megabytes in memory, which only root can make.
-struct SmallDisk {
-    enum Fault: CaseIterable {
+package struct SmallDisk {
+    package enum Fault: CaseIterable, Sendable {
         case full, readOnly
 
-        var words: String {
+        package var words: String {
             switch self {
             case .full: "No space left on device"
             case .readOnly: "Read-only file system"
@@ -16,7 +15,7 @@ struct SmallDisk {
 
     struct Refused: Error { var code: Int32 }
 
-    static var isPossible: Bool {
+    package static var isPossible: Bool {
         guard geteuid() == 0 else { return false }
         var folder = Array("/tmp/tributary-disk-XXXXXX".utf8CString)
         guard mkdtemp(&folder) != nil else { return false }
@@ -26,15 +25,15 @@ struct SmallDisk {
         return true
     }
 
-    let path: String
+    package let path: String
 
-    init(in folder: TemporaryFolder) throws {
+    package init(in folder: TemporaryFolder) throws {
         path = folder.file("disk")
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try Self.check(mount("tmpfs", path, "tmpfs", 0, "size=4m"))
     }
 
-    func suffer(_ fault: Fault) throws {
+    package func suffer(_ fault: Fault) throws {
         switch fault {
         case .full:
             let filler = open(path + "/filler", O_CREAT | O_WRONLY, 0o600)
@@ -49,14 +48,14 @@ struct SmallDisk {
         }
     }
 
-    func mend(_ fault: Fault) throws {
+    package func mend(_ fault: Fault) throws {
         switch fault {
         case .full: unlink(path + "/filler")
         case .readOnly: try Self.check(umount2(path, Int32(MNT_DETACH)))
         }
     }
 
-    func remove() { umount2(path, Int32(MNT_DETACH)) }
+    package func remove() { umount2(path, Int32(MNT_DETACH)) }
 
     private static func check(_ result: Int32) throws { if result != 0 { throw Refused(code: errno) } }
 }
