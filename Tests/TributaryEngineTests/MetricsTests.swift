@@ -170,7 +170,7 @@ import Testing
 
     @Test func theKeyIsABoolean() async throws {
         try await EngineFixture.expectMistake(
-            "[daemon]\nmetrics_per_source = \"no\"\n", ":3: daemon.metrics_per_source: expected true or false, found")
+            "[daemon]\nmetrics_per_source = \"no\"\n", "daemon.metrics_per_source: expected true or false, found")
     }
 
     @Test func aHookThatIsBehindIsSeen() async throws {
