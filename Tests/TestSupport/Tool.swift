@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
-import TestSupport
 
 /// A program of the system's that a test runs, where it is installed: Debian's package `prometheus` has `promtool` and
 /// `prometheus`. What it prints goes to a file, so that no other process keeps a pipe open.
-final class Tool: Sendable {
+package final class Tool: Sendable {
     private static let spawning = Mutex(())
 
-    let identifier: Int32
+    package let identifier: Int32
     private let outputPath: String
     private let ending: Task<Int32, Never>
 
-    static func path(_ name: String) -> String? {
+    package static func path(_ name: String) -> String? {
         ["/usr/bin/", "/usr/local/bin/"].map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 
-    static func isInstalled(_ name: String) -> Bool { path(name) != nil }
+    package static func isInstalled(_ name: String) -> Bool { path(name) != nil }
 
     /// - Parameter input: the file that it reads.
-    init(_ name: String, _ arguments: [String], input: String = "/dev/null", in folder: TemporaryFolder) throws {
+    package init(_ name: String, _ arguments: [String], input: String = "/dev/null", in folder: TemporaryFolder) throws
+    {
         guard let path = Self.path(name) else { throw POSIXError(.ENOENT) }
         let outputPath = folder.file("output-\(UUID().uuidString)")
         self.outputPath = outputPath
@@ -50,12 +50,12 @@ final class Tool: Sendable {
     }
 
     /// What it has printed so far.
-    var output: String { (try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? "" }
+    package var output: String { (try? String(contentsOfFile: outputPath, encoding: .utf8)) ?? "" }
 
     /// Its exit status; negative for a signal.
-    func end() async -> Int32 { await ending.value }
+    package func end() async -> Int32 { await ending.value }
 
-    func stop() async {
+    package func stop() async {
         kill(identifier, SIGTERM)
         _ = await end()
     }
