@@ -10,7 +10,8 @@ struct ContrastTests {
         let style = String(decoding: PackageResources.page_css, as: UTF8.self)
         return try style.components(separatedBy: ":root {").dropFirst().map { part in
             var colors: [String: Double] = [:]
-            for match in part.prefix { $0 != "}" }.matches(of: /--([a-z]+):\s*#([0-9a-f]{6})/) {
+            let block = part.prefix(while: { $0 != "}" })
+            for match in block.matches(of: /--([a-z]+):\s*#([0-9a-f]{6})/) {
                 let value = try #require(Int(match.2, radix: 16))
                 colors[String(match.1)] = Self.luminance([value >> 16, value >> 8 & 255, value & 255])
             }

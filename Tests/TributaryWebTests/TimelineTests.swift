@@ -7,10 +7,15 @@ import Testing
 struct TimelineTests {
     private let now = Date(timeIntervalSince1970: 1_790_000_000)
 
-    @Test(arguments: [
-        (86_400.0, 60.0, 900.0), (86_400, 3_600, 3_600), (604_800, 900, 7_200), (90 * 86_400, 900, 86_400),
-        (3_600, 1, 60), (4_000 * 86_400, 1, 43 * 86_400 - 86_400),
-    ])
+    private static let day = 86_400.0
+
+    /// Period, interval of the runs, length of a span.
+    private static let lengths: [(Double, Double, Double)] = [
+        (day, 60.0, 900.0), (day, 3_600.0, 3_600.0), (7 * day, 900.0, 7_200.0), (90 * day, 900.0, day),
+        (3_600.0, 1.0, 60.0), (4_000 * day, 1.0, 42 * day),
+    ]
+
+    @Test(arguments: lengths)
     func spansAreOfALengthThatPeopleCountIn(_ period: Double, _ interval: Double, _ length: Double) {
         let timeline = Timeline(from: now - period, to: now, interval: interval)
         #expect(timeline.seconds == length)
@@ -32,7 +37,11 @@ struct TimelineTests {
         #expect(chart.contains("\(timeline.count - 1) of \(timeline.count) spans without a run"))
     }
 
-    @Test(arguments: [(0.0, 1.0), (1, 1), (3, 5), (11, 20), (20, 20), (0.0123, 0.02), (99, 100), (5e9, 5e9)])
+    private static let scales: [(Double, Double)] = [
+        (0, 1), (1, 1), (3, 5), (11, 20), (20, 20), (0.0123, 0.02), (99, 100), (5e9, 5e9),
+    ]
+
+    @Test(arguments: scales)
     func scalesAreRound(_ value: Double, _ scale: Double) {
         #expect(abs(BarChart.scale(value) - scale) < scale * 1e-9)
     }

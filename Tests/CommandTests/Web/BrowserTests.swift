@@ -1,4 +1,5 @@
 import Foundation
+import TestStores
 import TestSupport
 import Testing
 
@@ -38,7 +39,7 @@ import Testing
                 try await browser.wait(
                     "the run is told", "document.querySelectorAll('#runs .body [role=row]').length == 2 ? 1 : 0")
                 try await look(browser, "source")
-                try await browser.run("window.mark = 1")
+                _ = try await browser.run("window.mark = 1")
                 fixture.feeds.set("rates", PageFixture.items(1...1))
                 _ = try await fixture.page.post("/sources/rates/refresh")
                 try await browser.wait("what is held back can be accepted", "document.getElementById('accept') ? 1 : 0")
@@ -107,7 +108,7 @@ import Testing
                     #expect(reached == (0..<count).map(String.init), "\(path)")
                 }
                 try await browser.open("http://\(fixture.page.authority)/sources/rates")
-                try await browser.run("document.getElementById('accept').focus()")
+                _ = try await browser.run("document.getElementById('accept').focus()")
                 try await browser.type(Browser.enter)
                 try await browser.wait("it is accepted", "document.getElementById('accept') ? 0 : 1")
                 #expect(

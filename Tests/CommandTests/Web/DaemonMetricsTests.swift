@@ -78,7 +78,7 @@ import Testing
                 }
                 #expect(answer.status == 200 && answer.type == "text/plain; version=0.0.4; charset=utf-8")
                 #expect(answer.value("tributary_sources{state=\"good\"}") == 2)
-                #expect(answer.value("process_resident_memory_bytes") ?? 0 > 1 << 20)
+                #expect(answer.value("process_resident_memory_bytes") ?? 0 > 1e6)
                 #expect(answer.text.contains("\ntributary_build_info{commit=\""))
                 if Tool.isInstalled("promtool") {
                     let file = try fixture.folder.write(answer.text, to: "metrics.txt")
