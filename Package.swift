@@ -269,7 +269,7 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
             ],
             swiftSettings: swiftSettings),
         .testTarget(

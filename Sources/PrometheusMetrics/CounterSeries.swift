@@ -11,9 +11,7 @@ final class CounterSeries: Series, CounterHandler {
     /// Adds to the number. It does not shrink, nor grow beyond its type.
     func increment(by amount: Int64) {
         guard amount > 0 else { return }
-        let (former, _) = value.add(amount, ordering: .relaxed)
-        guard former < 0 else { return }
-        value.store(.max, ordering: .relaxed)
+        if value.wrappingAdd(amount, ordering: .relaxed).newValue < 0 { value.store(.max, ordering: .relaxed) }
     }
 
     func reset() { value.store(0, ordering: .relaxed) }
