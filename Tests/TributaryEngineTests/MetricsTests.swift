@@ -147,7 +147,7 @@ import Testing
                 measured.hooks.service.reload(try fixture.configuration(HookFixture.mapping()))
                 try await measured.wait(for: "tributary_runs_total{outcome=\"committed\",source=\"t\"}", nil)
                 try await measured.wait(for: "tributary_consecutive_failures{source=\"t\"}", nil)
-                #expect(measured.value("tributary_runs_total{outcome=\"committed\",source=\"s\"}") == 1)
+                try await measured.wait(for: "tributary_runs_total{outcome=\"committed\",source=\"s\"}", 1)
                 measured.hooks.service.reload(try fixture.configuration(both))
                 try await measured.wait(for: "tributary_consecutive_failures{source=\"t\"}", 0)
             }

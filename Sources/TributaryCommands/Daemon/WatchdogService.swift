@@ -15,7 +15,7 @@ struct WatchdogService: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 let report = await service.health.report()
-                if !report.mayBeCuredByRestart { systemd.notify("WATCHDOG=1") }
+                if !report.mayBeCuredByRestart { systemd.isAlive() }
                 if !report.isGood { systemd.status(report.problems.joined(separator: "; ")) }
                 // A shutdown ends the sleep and then the loop.
                 try? await Task.sleep(for: interval)
