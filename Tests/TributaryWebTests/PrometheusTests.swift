@@ -114,8 +114,14 @@ import TributaryWeb
                         "--config.file=\(file)", "--storage.tsdb.path=\(folder.file("data"))",
                         "--web.listen-address=127.0.0.1:0",
                     ], in: folder)
-                try await check(prometheus, isPerSource: isPerSource)
+                let result: Result<Void, any Error>
+                do {
+                    result = .success(try await check(prometheus, isPerSource: isPerSource))
+                } catch {
+                    result = .failure(error)
+                }
                 await prometheus.stop()
+                try result.get()
             }
         }
     }
@@ -133,7 +139,7 @@ import TributaryWeb
 
     private func check(_ prometheus: Tool, isPerSource: Bool) async throws {
         var address: Substring?
-        try await until {
+        try await until("it listens") {
             address = prometheus.output.firstMatch(of: /msg="Listening on" address=([0-9.:]+)/)?.1
             return address != nil
         }
@@ -145,7 +151,7 @@ import TributaryWeb
             return try JSONDecoder().decode(Answer.self, from: data)
         }
         // It must have scraped often enough for rates.
-        try await until {
+        try await until("it has scraped") {
             let answer = try? await query("count_over_time(tributary_build_info[1m]) > 2")
             return answer?.data?.result?.isEmpty == false
         }
@@ -153,7 +159,7 @@ import TributaryWeb
             let asked = expression.replacing("$__rate_interval", with: "1m").replacing("$job", with: "tributary")
                 .replacing("$instance", with: ".*").replacing("$source", with: ".*")
             // A scrape that took too long, on a machine that is busy, leaves a gap.
-            try await until {
+            try await until("data for \(asked)") {
                 let answer = try await query(asked)
                 guard answer.status == "success" else { throw Refused(expression: asked, error: answer.error ?? "") }
                 return answer.data?.result?.isEmpty == false
@@ -166,7 +172,7 @@ import TributaryWeb
         #expect(text.contains("TributarySourceHeld") && !text.contains("\"health\":\"err\""))
     }
 
-    private struct Late: Error {}
+    private struct Late: Error { var what: String }
 
     private struct Refused: Error {
         var expression: String
@@ -174,10 +180,10 @@ import TributaryWeb
     }
 
     /// Waits for something that happens by itself.
-    private func until(_ isSo: () async throws -> Bool) async throws {
+    private func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while try await !isSo() {
-            guard ContinuousClock.now < deadline else { throw Late() }
+            guard ContinuousClock.now < deadline else { throw Late(what: what) }
             try await Task.sleep(for: .milliseconds(20))
         }
     }
