@@ -25,6 +25,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -173,8 +174,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         // What swift-metrics is told, as Prometheus reads it.
         .target(
-            name: "PrometheusMetrics", dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: swiftSettings),
+            name: "PrometheusMetrics", dependencies: [coreMetrics], swiftSettings: swiftSettings),
         // The stores that there are, and the engine on one of them.
         .target(
             name: "TributaryStores",
@@ -188,8 +188,8 @@ let package = Package(
             name: "TributaryWeb",
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
-                "PrometheusMetrics", hummingbird, .product(name: "HummingbirdCore", package: "hummingbird"), logging,
-                serviceLifecycle, crypto,
+                "PrometheusMetrics", coreMetrics, hummingbird, .product(name: "HummingbirdCore", package: "hummingbird"),
+                logging, serviceLifecycle, crypto,
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -261,7 +261,7 @@ let package = Package(
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryWebTests",
-            dependencies: ["TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores"] + umbrella,
+            dependencies: ["TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging] + umbrella,
             swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
@@ -281,7 +281,7 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -60,7 +60,7 @@ package struct ConfigurationReader {
         let web = daemon.web()
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
-        let configuration = TributaryConfiguration(
+        var configuration = TributaryConfiguration(
             file: file, store: location(store),
             workFolder: absolute(store.string("work") ?? "tributary-work"),
             schemaPath: store.string("schema").map(absolute),
@@ -80,6 +80,7 @@ package struct ConfigurationReader {
                     }
                 }
             } ?? [], web: web, encryptionKey: encryptionKey, redactor: Redactor())
+        configuration.metricsPerSource = daemon.boolean("metrics_per_source") ?? true
         store.finish()
         daemon.finish()
         root.finish()

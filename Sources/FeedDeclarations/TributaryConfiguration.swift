@@ -19,6 +19,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var concurrency: Int
     /// The most requests at the same time to one host.
     public var perHost: Int
+    /// False where no metric is labelled with a source.
+    public var metricsPerSource = true
     /// The sources, in the order of their names.
     public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
     private var sourcesByName: [String: SourceDeclaration]

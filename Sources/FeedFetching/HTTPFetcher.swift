@@ -13,6 +13,7 @@ package final class HTTPFetcher: Fetcher {
     static let redirectLimit = 5
 
     private let now: @Sendable () -> Date
+    private let onAnswer: @Sendable (Int?) -> Void
     private let clients = Mutex<[Transport: HTTPClient]>([:])
     package let tokens = TokenStore()
     private let tickets = SendTickets()
@@ -20,8 +21,10 @@ package final class HTTPFetcher: Fetcher {
     /// can be no more such connections than the pool keeps.
     private static let resendLimit = Transport.pooledConnections
 
-    package init(now: @escaping @Sendable () -> Date) {
+    /// - Parameter onAnswer: called for each request that is sent, with the status of the answer; with nil where none comes.
+    package init(now: @escaping @Sendable () -> Date, onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }) {
         self.now = now
+        self.onAnswer = onAnswer
     }
 
     /// Closes the connections. Called once, when no request is under way.
@@ -147,8 +150,10 @@ package final class HTTPFetcher: Fetcher {
                 let deadline = NIODeadline.now() + TimeAmount(request.timeout) + .seconds(1)
                 let response = try await client.execute(message, deadline: deadline)
                 progress?.hasReceived(0)
+                onAnswer(Int(response.status.code))
                 return response
             } catch {
+                onAnswer(nil)
                 // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()
                 let isLost = Self.isLost(error, message.method, isSent: ticket.isSent)

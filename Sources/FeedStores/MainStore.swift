@@ -15,6 +15,15 @@ package protocol MainStore: StoreTables, StoreLedger, StoreRows, StoreCommits, S
     /// - Throws: ``StoreError`` saying what is gone or has been replaced, where the program should end.
     func checkPlace() throws
 
+    /// Tries whether the store can be written, and writes nothing to it. A store that another transaction holds at this
+    /// moment can be.
+    ///
+    /// - Throws: ``StoreError`` with the reason why it cannot be.
+    func probe() throws
+
+    /// Returns the bytes that the store takes.
+    func size() throws -> Int64
+
     /// Puts the store in order while nothing is committed.
     func tidy() throws
 

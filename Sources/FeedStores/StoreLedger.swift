@@ -11,6 +11,9 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// Returns the states of a source and of its requests, the latter by key.
     func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState])
 
+    /// Returns when the last good run of each of these sources began, where one is remembered.
+    func lastSuccesses(of sources: [String]) throws -> [String: Date]
+
     /// Returns the last runs of one source or of all, the latest first.
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport]
 

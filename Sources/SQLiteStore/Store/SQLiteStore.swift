@@ -26,6 +26,8 @@ package final class SQLiteStore: MainStore {
     /// The rights to deliver what hooks are told that this process has, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
 
+    let probing: StoreProbe
+
     /// A reader for queries and for GRDB observations, which fire at every commit that changes the observed rows.
     package var reader: any DatabaseReader { pool }
 
@@ -40,6 +42,7 @@ package final class SQLiteStore: MainStore {
     ) throws {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         requestIndex = RequestIndex(tableInfos)
+        probing = StoreProbe(self.path)
         var configuration = Configuration()
         configuration.label = "store"
         configuration.maximumReaderCount = 4
@@ -100,6 +103,7 @@ package final class SQLiteStore: MainStore {
     package init(readingAt path: String) throws {
         self.path = path
         requestIndex = RequestIndex(tableInfos)
+        probing = StoreProbe(path)
         var configuration = Configuration()
         configuration.readonly = true
         // Another process may be creating the store at this moment.
@@ -170,8 +174,10 @@ package final class SQLiteStore: MainStore {
     /// Closes every connection. The store must not be used afterwards.
     package func close() throws {
         let closing = Result { try states.close() }
+        let probeClosing = Result { try probing.close() }
         try pool.close()
         try closing.get()
+        try probeClosing.get()
     }
 
     private static func openStates(_ path: String, _ patience: LockPatience) throws -> DatabaseQueue {

@@ -41,7 +41,9 @@ struct RunCommand: ProgramCommand {
         let folder = DaemonFolder(configuration)
         let presence = try folder?.claim()
         defer { presence?.release() }
-        let service = try program.service(configuration, logger: logger)
+        let metrics = configuration.web.map { _ in DaemonMetrics() }
+        let makeService = { try program.service(configuration, logger: logger) }
+        let service = try metrics?.measuring(makeService) ?? makeService()
         let systemd = SystemdNotifier()
         let file = options.configurationFile
         let signals = SignalService(
@@ -50,7 +52,10 @@ struct RunCommand: ProgramCommand {
         let outcomes = OutcomeService(service: service, systemd: systemd, logger: logger)
         let watchdog = WatchdogService(service: service, systemd: systemd)
         let store = StoreService(service: service, logger: logger)
-        let web: [any Service] = configuration.web.map { [WebService($0, service: service, logger: logger)] } ?? []
+        var web: [any Service] = []
+        if let declaration = configuration.web, let metrics {
+            web = [WebService(declaration, service: service, metrics: metrics, logger: logger)]
+        }
 
         logger.info(
             "Running",

@@ -13,6 +13,8 @@ struct SystemdNotifier: Sendable {
         watchdogInterval = isOurs ? environment["WATCHDOG_USEC"].flatMap { Int($0) }.map { .microseconds($0 / 2) } : nil
     }
 
+    func notify(_ message: String) { notify(message, mayBeLost: false) }
+
     func ready(status: String) { notify("READY=1\nSTATUS=\(status)") }
 
     /// Announces a reload. `MONOTONIC_USEC` lets systemd match the readiness that follows with this reload
@@ -23,9 +25,13 @@ struct SystemdNotifier: Sendable {
         notify("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)")
     }
 
-    func status(_ text: String) { notify("STATUS=\(text)") }
+    func status(_ text: String) { notify("STATUS=\(text)", mayBeLost: true) }
 
-    func notify(_ message: String) {
+    /// Tells the watchdog that all is well.
+    func isAlive() { notify("WATCHDOG=1", mayBeLost: true) }
+
+    /// - Parameter mayBeLost: true for what will be told again soon. It waits for nobody who does not read.
+    private func notify(_ message: String, mayBeLost: Bool) {
         guard let socketPath else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -41,7 +47,8 @@ struct SystemdNotifier: Sendable {
         let bytes = Array(message.utf8)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                _ = sendto(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
+                let flags = Int32(MSG_NOSIGNAL) | (mayBeLost ? Int32(MSG_DONTWAIT) : 0)
+                _ = sendto(descriptor, bytes, bytes.count, flags, address, length)
             }
         }
     }

@@ -1,7 +1,9 @@
 import ServiceLifecycle
 import TributaryEngine
 
-/// Notifies systemd's watchdog as long as the scheduler's loop answers.
+/// Notifies systemd's watchdog as long as the daemon is healthy, as `/healthz` tells it, or is not in a way that a new
+/// process would cure: a disk that is full, or a server that is away, stays what it is, and the daemon goes on when it is
+/// mended.
 struct WatchdogService: Service {
     let service: SyncService
     let systemd: SystemdNotifier
@@ -12,8 +14,9 @@ struct WatchdogService: Service {
         }
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
-                await service.heartbeat()
-                systemd.notify("WATCHDOG=1")
+                let report = await service.health.report()
+                if !report.mayBeCuredByRestart { systemd.isAlive() }
+                if !report.isGood { systemd.status(report.problems.joined(separator: "; ")) }
                 // A shutdown ends the sleep and then the loop.
                 try? await Task.sleep(for: interval)
             }

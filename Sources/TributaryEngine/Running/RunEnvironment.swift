@@ -28,6 +28,8 @@ struct RunEnvironment: Sendable {
     var onProgress: @Sendable (RunProgress) -> Void = { _ in }
     /// What runs at this moment.
     var board = RunBoard()
+    /// What is told of runs.
+    var metrics = EngineMetrics.none
     /// The attempts that this process has begun.
     var attempts = RunAttempts()
     /// The sources that this daemon may run; nil where no other daemon shares them.

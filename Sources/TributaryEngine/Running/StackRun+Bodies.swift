@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import Metrics
 import XMLStream
 
 /// Reads the bodies of responses: parses them into the worker context as they arrive, page after page.
@@ -164,10 +165,13 @@ extension StackRun {
     ) async throws {
         let progress = ExchangeProgress.current
         progress?.hasReceived(0)
+        // A kept body comes from no server.
+        let counter = kept == nil ? environment.metrics.received(of: source.name) : nil
         var received = 0
         do {
             try await exchange.forEachPiece { piece in
                 progress?.hasReceived(received + piece.count)
+                counter?.increment(by: piece.count)
                 received = try take(piece)
                 tellProgress(index, exchange, received: received)
             }

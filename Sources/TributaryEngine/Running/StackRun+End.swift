@@ -30,8 +30,10 @@ extension StackRun {
         commit.limits = limits
         commit.keepsHistory = source.keepsHistory
         commit.retention = retention
+        let began = ContinuousClock.now
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: elapsed)
+        environment.metrics.committed(in: (ContinuousClock.now - began).seconds)
         environment.attempts.end(source.name)
         tidyBodies(ending)
         context?.remove()

@@ -19,6 +19,8 @@ struct Schedule {
     private var queue = DueQueue()
     /// Sources that are due.
     private var ready = StartQueue()
+    /// Those of them that have not been started.
+    private var waits = WaitList()
     private var running: Set<String> = []
     /// Sources whose next run ignores due times, because it was requested.
     private var asked: Set<String> = []
@@ -67,6 +69,13 @@ struct Schedule {
     /// The next time to look for due sources; nil while nothing is declared.
     var nextWake: Date? {
         mutating get { queue.nextDue() }
+    }
+
+    /// How much there is to do.
+    var load: EngineMetrics.Load {
+        mutating get {
+            EngineMetrics.Load(running: running.count, waiting: waits.count, waitingSince: waits.longest)
+        }
     }
 
     /// True if the sources are run once, and none is running or waiting to run.
@@ -171,12 +180,16 @@ struct Schedule {
     ///
     /// - Parameter admit: returns the permit that a run needs to begin, if it is free.
     mutating func takeStarts(now: Date, admit: (_ origin: String?) -> RunPermit.Admission) -> [Start] {
-        while let name = queue.popDue(by: now) {
+        while let due = queue.nextDue(), let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
-            if let source = sources[name], isOurs(name), !running.contains(name) { ready(source) }
+            if let source = sources[name], isOurs(name), !running.contains(name) {
+                ready(source)
+                waits.add(name, since: due == .distantPast ? now : due)
+            }
         }
         var starts: [Start] = []
         while let (name, permit) = ready.next(admit) {
+            waits.remove(name)
             guard let source = sources[name], isOurs(name) else {
                 ready.finished(name)
                 continue

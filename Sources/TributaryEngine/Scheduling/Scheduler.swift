@@ -95,6 +95,7 @@ final class Scheduler: Sendable {
                     }
                 }
                 timer.set(schedule.nextWake)
+                environment.metrics.note(schedule.load)
             }
             startRuns()
             if schedule.isDone { return }

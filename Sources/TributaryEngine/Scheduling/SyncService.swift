@@ -34,6 +34,9 @@ public final class SyncService: Service {
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
     private let hooks: Hooks
+    private let sampler: MetricsSampler
+    /// Whether this service does its work.
+    package let health: Health
     private let current: Mutex<TributaryConfiguration>
 
     /// The configuration in force.
@@ -64,15 +67,20 @@ public final class SyncService: Service {
         self.outcomes = outcomes
         outcomeContinuation = continuation
         let board = RunBoard()
-        environment = RunEnvironment(
+        let metrics = EngineMetrics(
+            perSource: configuration.metricsPerSource, declared: configuration.enabledNames)
+        var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
+            http: HTTPFetcher(now: { clock.now() }, onAnswer: metrics.answered),
+            hosts: HostLimiter(limit: configuration.perHost),
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger,
             onProgress: { progress in
                 board.note(progress)
                 onProgress(progress)
             }, board: board)
+        environment.metrics = metrics
+        self.environment = environment
         var daemonEnvironment = environment
         let sharedStore = store as? any SharedStore
         let ownership = sharedStore.map { _ in Ownership() }
@@ -81,10 +89,13 @@ public final class SyncService: Service {
         hooks = Hooks(environment)
         let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch, hooks] report in
             continuation.yield(report)
+            metrics.note(report)
             storeWatch.note(report)
             hooks.note(report)
         }
         self.scheduler = scheduler
+        health = Health(scheduler, store, logger: logger, shown: environment.shown)
+        sampler = MetricsSampler(daemonEnvironment, hooks: hooks, health: health)
         group =
             if let sharedStore, let ownership {
                 DaemonGroup(
@@ -101,12 +112,15 @@ public final class SyncService: Service {
         do {
             // Before the first run, of which a new hook is told.
             await hooks.prepare()
+            await sampler.prepare()
             try await cancelWhenGracefulShutdown {
                 async let sharing: Void? = self.group?.run()
                 async let telling: Void = self.hooks.run()
+                async let measuring: Void = self.sampler.run()
                 try await self.scheduler.run()
                 await sharing
                 await telling
+                await measuring
             }
         } catch is CancellationError {
         }
@@ -137,8 +151,9 @@ public final class SyncService: Service {
         environment.bodies.removeAll(but: configuration.keepingBodies)
         // A forced run of sources by name may try those that are held.
         environment.runsHeld = mode != .whenDue && !names.isEmpty
-        let scheduler = Scheduler(environment: environment) { report in
+        let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
             reports.withLock { $0.append(report) }
+            metrics.note(report)
             onReport(report)
         }
         try await withTaskCancellationHandler {
@@ -243,7 +258,11 @@ public final class SyncService: Service {
         DispatchQueue.global().async { bodies.removeAll(but: keeping) }
         group?.reload(configuration)
         hooks.reload(configuration)
+        sampler.reload(configuration)
     }
+
+    /// Brings the metrics up to date that follow from the time, for whoever reads them at this moment.
+    package func refreshMetrics() { environment.metrics.refresh(now: environment.clock.now()) }
 
     /// Closes the store's connections. The service must not be used afterwards.
     ///

@@ -12,6 +12,10 @@ final class Ownership: Sendable {
     }
 
     private let state = Mutex(State())
+    private let change = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Has a function called when other sources have become this daemon's.
+    func onChange(_ tell: @escaping @Sendable () -> Void) { change.withLock { $0 = tell } }
 
     func owns(_ source: String) -> Bool {
         state.withLock { $0.sources.contains(source) && .now < $0.until }
@@ -27,7 +31,13 @@ final class Ownership: Sendable {
     /// - Parameter began: the time before the sign was given.
     func extend(from began: ContinuousClock.Instant) { state.withLock { $0.until = began + Self.term } }
 
-    func add(_ sources: some Sequence<String>) { state.withLock { $0.sources.formUnion(sources) } }
+    func add(_ sources: some Sequence<String>) {
+        state.withLock { $0.sources.formUnion(sources) }
+        change.withLock(\.self)?()
+    }
 
-    func remove(_ sources: Set<String>) { state.withLock { $0.sources.subtract(sources) } }
+    func remove(_ sources: Set<String>) {
+        state.withLock { $0.sources.subtract(sources) }
+        change.withLock(\.self)?()
+    }
 }

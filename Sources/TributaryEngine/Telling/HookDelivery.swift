@@ -28,6 +28,7 @@ actor HookDelivery {
     private let executor: RunExecutor
     private let timer: DueTimer
     private let isAlarmed = Mutex(false)
+    private let passedTo = Mutex(RunPosition.start)
     /// The names of the sources that are declared and switched on.
     private let sources: Mutex<Set<String>>
     private var queue: HookQueue?
@@ -49,6 +50,11 @@ actor HookDelivery {
         noted = environment.clock.now()
         sources = Mutex(environment.configuration.enabledSourceNames)
     }
+
+    nonisolated var name: String { hook.name }
+
+    /// The place up to which nothing is left to tell. The store is told of it now and then.
+    nonisolated var passed: RunPosition { passedTo.withLock(\.self) }
 
     /// Takes note of other sources.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
@@ -208,6 +214,7 @@ actor HookDelivery {
     /// Tells the store now and then that runs have passed of which nothing is told, so that no place grows old.
     private func notePassed(_ state: HookState, _ now: Date) throws {
         guard let read = queue?.readTo, read > state.position else { return }
+        passedTo.withLock { $0 = read }
         guard read.run - state.position.run >= Self.runsPassed || now.timeIntervalSince(noted) >= Self.secondsPassed,
             try store.holdHook(hook.name)
         else { return }

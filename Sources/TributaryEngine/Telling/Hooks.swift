@@ -42,6 +42,11 @@ actor Hooks {
     /// Puts a new configuration in force. Hooks that are declared as before are not disturbed.
     nonisolated func reload(_ configuration: TributaryConfiguration) { continuation.yield(configuration) }
 
+    /// What is told at this moment, and the place up to which nothing is left to tell.
+    nonisolated var places: [(name: String, passed: RunPosition)] {
+        alarmed.withLock(\.self).map { ($0.name, $0.passed) }
+    }
+
     /// Makes hooks known that are new: they are told of what happens from now on.
     func prepare() { declare(environment.configuration) }
 

@@ -6,17 +6,21 @@ import NIOCore
 import ServiceLifecycle
 package import TributaryEngine
 
-/// The daemon over HTTP: a page for people, what `--json` prints for programs.
+/// The daemon over HTTP: a page for people, what `--json` prints for programs, its metrics and its health for those who
+/// watch over it.
 ///
 /// It reads the store on threads of its own, never on an event loop, and disturbs no run.
 package struct WebService: Service {
     private let service: SyncService
     private let declaration: WebDeclaration
+    private let metrics: DaemonMetrics
     private let logger: Logger
 
-    package init(_ declaration: WebDeclaration, service: SyncService, logger: Logger) {
+    /// - Parameter metrics: those of the service.
+    package init(_ declaration: WebDeclaration, service: SyncService, metrics: DaemonMetrics, logger: Logger) {
         self.declaration = declaration
         self.service = service
+        self.metrics = metrics
         self.logger = logger
     }
 
@@ -36,6 +40,8 @@ package struct WebService: Service {
         router.add(middleware: AccessGuard(token: declaration.token?.value))
         router.add(middleware: FormLimit())
         API(service: service, store: store).add(to: router)
+        MetricsRoute(service: service, registry: metrics.registry).add(to: router)
+        HealthRoute(service: service, tellsDetails: declaration.token == nil).add(to: router)
         try Pages(service: service, store: store, logger: logger).add(to: router)
         let app = Application(
             router: router, server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),

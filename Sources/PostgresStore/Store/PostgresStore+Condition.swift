@@ -1,0 +1,44 @@
+import FeedModel
+package import Foundation
+import FeedStores
+import PostgresClient
+
+/// What is asked of a store to tell how it is.
+extension PostgresStore {
+    /// Asks the server whether it lets this session write. A disk that is full stops the server itself.
+    package func probe() throws {
+        let why: String? = try ask { connection in
+            let row = try connection.execute(
+                "SELECT pg_is_in_recovery(), current_setting('transaction_read_only')::boolean")[0]
+            if try row.bool(0) != false { return "its server is a standby, which only reads" }
+            if try row.bool(1) != false {
+                return
+                    "the session only reads; see default_transaction_read_only of the role, the database and the server"
+            }
+            return nil
+        }
+        guard let why else { return }
+        // A session keeps the settings with which it began.
+        connections.forgetIdle()
+        throw StoreError(.database, "the store \(description) cannot be written: \(why)")
+    }
+
+    /// The bytes of the database.
+    package func size() throws -> Int64 {
+        try ask { try $0.execute("SELECT pg_database_size(current_database())")[0].int64(0) ?? 0 }
+    }
+
+    package func lastSuccesses(of sources: [String]) throws -> [String: Date] {
+        guard !sources.isEmpty else { return [:] }
+        return try ask { connection in
+            try connection.execute(
+                """
+                SELECT s.source, \(PostgresDate.sql("r.started_at")) FROM unnest($1::text[]) AS s(source),
+                LATERAL (
+                    SELECT started_at FROM tributary_run WHERE source = s.source AND outcome IN ('committed', 'unchanged')
+                    ORDER BY id DESC LIMIT 1) r
+                """, [.textArray(try PostgresTextArray(sources))]
+            ).reduce(into: [:]) { dates, row in dates[row.string(0) ?? ""] = try row.date(1) }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// A metric: its name, what it means, and its series.
+struct MetricFamily: Sendable {
+    enum Kind: Sendable {
+        case counter, realCounter, gauge, histogram
+
+        /// The type as both formats write it.
+        var word: String {
+            switch self {
+            case .counter, .realCounter: "counter"
+            case .gauge: "gauge"
+            case .histogram: "histogram"
+            }
+        }
+    }
+
+    let name: String
+    let kind: Kind
+    let description: MetricDescription?
+    let bucketName: String
+    let sumName: String
+    let countName: String
+    private(set) var series: [any Series] = []
+    /// How many of those who asked for a series have not given it back, by its labels, and where it is.
+    private var places: [String: (index: Int, users: Int)] = [:]
+
+    init(name: String, kind: Kind, description: MetricDescription?) {
+        self.name = name
+        self.kind = kind
+        self.description = description
+        (bucketName, sumName, countName) = (name + "_bucket", name + "_sum", name + "_count")
+    }
+
+    /// The names of its samples, in either format.
+    var sampleNames: [String] {
+        switch kind {
+        case .counter, .realCounter: [stem, stem + "_total", stem + "_created"]
+        case .gauge: [name]
+        case .histogram: [name, bucketName, sumName, countName, name + "_created"]
+        }
+    }
+
+    /// The name without `_total`, which OpenMetrics counts to a counter's samples, and not to its name.
+    private var stem: String { name.hasSuffix("_total") ? String(name.dropLast(6)) : name }
+
+    /// The name as the lines before the samples give it.
+    func titleName(_ format: ExpositionFormat) -> String {
+        format == .openMetrics && kind.word == "counter" ? stem : name
+    }
+
+    /// OpenMetrics demands `_total`.
+    func counterName(_ format: ExpositionFormat) -> String {
+        format == .openMetrics && !name.hasSuffix("_total") ? name + "_total" : name
+    }
+
+    /// Returns the series with these labels for one more user.
+    mutating func existing(_ labels: String) -> (any Series)? {
+        guard let place = places[labels] else { return nil }
+        places[labels]?.users += 1
+        return series[place.index]
+    }
+
+    func holds(_ other: any Series) -> Bool {
+        guard let place = places[other.labels] else { return false }
+        return series[place.index] === other
+    }
+
+    mutating func add(_ new: any Series) {
+        places[new.labels] = (series.count, 1)
+        series.append(new)
+    }
+
+    /// Takes note that a user needs a series no more.
+    ///
+    /// - Returns: true where it was the last one, and the series is gone.
+    mutating func release(_ labels: String) -> Bool {
+        guard let place = places[labels] else { return false }
+        guard place.users == 1 else {
+            places[labels] = (place.index, place.users - 1)
+            return false
+        }
+        places[labels] = nil
+        // The last one takes its place.
+        let last = series.removeLast()
+        if place.index < series.count {
+            series[place.index] = last
+            places[last.labels]?.index = place.index
+        }
+        return true
+    }
+}

@@ -1,0 +1,73 @@
+import FeedStores
+import Logging
+import Synchronization
+
+/// Whether an engine does its work: its scheduler's loop goes round, and its store can be written. Feeds that fail are no
+/// matter of it.
+package final class Health: Sendable {
+    private let scheduler: HealthProbe
+    private let store: HealthProbe
+    private let logger: Logger
+    /// What was last said in the log.
+    private let said = Mutex<[String]>([])
+
+    /// - Parameters:
+    ///   - patience: how long an answer may take.
+    ///   - shown: makes a text fit to be shown.
+    init(
+        _ scheduler: Scheduler, _ store: any MainStore, logger: Logger, patience: Duration = .seconds(5),
+        shown: @escaping @Sendable (String) -> String
+    ) {
+        let asking = StoreQuestion(store)
+        self.scheduler = HealthProbe("the scheduler", patience: patience) {
+            await scheduler.heartbeat()
+            return .good
+        }
+        self.store = HealthProbe("the store \(store.name)", patience: patience) {
+            do {
+                try await asking.ask()
+                return .good
+            } catch {
+                return .failed(shown("\(error)"))
+            }
+        }
+        self.logger = logger
+    }
+
+    /// Returns within the patience, whatever hangs.
+    package func report() async -> HealthReport {
+        async let scheduler = scheduler.finding()
+        async let store = store.finding()
+        let report = await HealthReport(scheduler: scheduler, store: store)
+        tell(report)
+        return report
+    }
+
+    /// Logs a change once, whoever asks.
+    private func tell(_ report: HealthReport) {
+        // Of what stands still, the seconds grow.
+        let kinds = [("scheduler", report.scheduler), ("store", report.store)].filter { $0.1 != .good }.map(\.0)
+        let former = said.withLock { said in
+            defer { said = kinds }
+            return said
+        }
+        guard kinds != former else { return }
+        if kinds.isEmpty {
+            logger.notice("All is well again")
+        } else {
+            logger.error("Something is wrong: \(report.problems.joined(separator: "; "))")
+        }
+    }
+}
+
+/// Asks a store, on a queue of its own: a store that hangs blocks that queue's thread.
+private actor StoreQuestion {
+    private let store: any MainStore
+    private let executor = RunExecutor(label: "tributary.health")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ store: any MainStore) { self.store = store }
+
+    func ask() throws { try store.probe() }
+}

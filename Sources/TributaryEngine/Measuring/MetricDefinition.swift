@@ -1,0 +1,90 @@
+/// A metric that the engine tells: its name, what it means, and what its series are labelled with.
+package struct MetricDefinition: Sendable {
+    package enum Kind: String, Sendable { case counter, gauge, histogram }
+
+    package var name: String
+    package var kind: Kind
+    /// The names of the labels. The label `source` is left out where series of sources are switched off.
+    package var labels: [String]
+    /// The base unit at the end of the name, but for `_total`; nil where there is none.
+    package var unit: String?
+    package var help: String
+    /// The upper bounds of a histogram's buckets.
+    package var buckets: [Double]
+
+    private init(
+        _ name: String, _ kind: Kind, _ labels: [String] = [], unit: String? = nil, buckets: [Double] = [],
+        _ help: String
+    ) {
+        self.name = "tributary_" + name
+        self.kind = kind
+        self.labels = labels
+        self.unit = unit
+        self.help = help
+        self.buckets = buckets
+    }
+}
+
+extension MetricDefinition {
+    static let buildInfo = Self("build_info", .gauge, ["version", "commit"], "1, labelled with what runs.")
+    static let runs = Self(
+        "runs_total", .counter, ["source", "outcome"],
+        "Runs that have ended, by outcome: committed, unchanged, fresh, discarded, cancelled.")
+    static let lastSuccess = Self(
+        "last_success_timestamp_seconds", .gauge, ["source"], unit: "seconds",
+        "When the last run began that was committed or found nothing new, in seconds since 1970.")
+    static let nextDue = Self(
+        "next_due_timestamp_seconds", .gauge, ["source"], unit: "seconds",
+        "When the source is due next, in seconds since 1970; +Inf where it is not asked any more.")
+    static let failures = Self(
+        "consecutive_failures", .gauge, ["source"], "Runs that were discarded since the last good one.")
+    static let failingSince = Self(
+        "failing_since_timestamp_seconds", .gauge, ["source"], unit: "seconds",
+        "When the first run began of those that have failed one after another, in seconds since 1970.")
+    static let held = Self(
+        "held", .gauge, ["source"],
+        "1 where the source waits for somebody: to accept what its last run would change, or to release it.")
+    static let sources = Self(
+        "sources", .gauge, ["state"],
+        "Sources of this daemon by state: good, failing, held, or new where none of their runs has ended.")
+    static let rows = Self(
+        "rows_total", .counter, ["source", "operation"], "Rows that were committed: insert, update, delete.")
+    static let received = Self(
+        "received_bytes_total", .counter, ["source"], unit: "bytes",
+        "Bytes of bodies that were received, before decompression.")
+    static let runDuration = Self(
+        "run_duration_seconds", .histogram, unit: "seconds",
+        buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800],
+        "How long runs took that asked a server, from their begin to their commit.")
+    static let commitDuration = Self(
+        "commit_duration_seconds", .histogram, unit: "seconds",
+        buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10, 30, 60],
+        "How long commits of rows took, with their wait for other commits.")
+    static let httpRequests = Self(
+        "http_requests_total", .counter, ["code"],
+        "HTTP requests that were sent for sources, by the status of the answer; 'none' where none came.")
+    static let schedulerLag = Self(
+        "scheduler_lag_seconds", .gauge, unit: "seconds",
+        "How long the source waits for its run that has waited longest since it was due; 0 where none waits.")
+    static let running = Self("running", .gauge, [], "Runs that are under way.")
+    static let waiting = Self("waiting", .gauge, [], "Sources that are due, and wait for a place to run.")
+    static let storeBytes = Self(
+        "store_bytes", .gauge, unit: "bytes",
+        "Bytes of the store: its file and its log, or its database on a server.")
+    static let healthy = Self(
+        "healthy", .gauge, ["check"], "1 where the scheduler answers, and the store can be written; 0 where not.")
+    static let hookLagRuns = Self(
+        "hook_lag_runs", .gauge, ["hook"], "Runs that a hook has not dealt with yet; 10000 stands for more.")
+    static let hookLagSeconds = Self(
+        "hook_lag_seconds", .gauge, ["hook"], unit: "seconds",
+        "How long ago the first run ended that a hook has not dealt with; 0 where there is none.")
+    static let hookFailures = Self(
+        "hook_consecutive_failures", .gauge, ["hook"], "How often a hook's next event could not be delivered.")
+
+    /// Everything that the engine tells.
+    package static let all = [
+        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, held, sources, rows, received, runDuration,
+        commitDuration,
+        httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns, hookLagSeconds, hookFailures,
+    ]
+}

@@ -1,0 +1,113 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import Synchronization
+
+/// Looks from time to time at what nobody tells of: how large the store is, how far hooks have come, whether all is well,
+/// and how sources stand that another process has changed.
+///
+/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+actor MetricsSampler {
+    private static let secondsBetweenLooks = 15.0
+    /// All states are read less often, as they may be many.
+    private static let secondsBetweenReads = 60.0
+    /// The runs that are counted at most.
+    private static let mostCounted = 10_000
+
+    private let environment: RunEnvironment
+    private let hooks: Hooks
+    private let health: Health
+    private let executor = RunExecutor(label: "tributary.metrics")
+    private let timer: DueTimer
+    /// The names of the sources that are declared and switched on.
+    private let declared: Mutex<Set<String>>
+    /// True where somebody has asked for a look meanwhile.
+    private let isAlarmed = Mutex(false)
+    private var lastRead = Date.distantPast
+
+    private var store: any MainStore { environment.store }
+    private var metrics: EngineMetrics { environment.metrics }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ environment: RunEnvironment, hooks: Hooks, health: Health) {
+        self.environment = environment
+        self.hooks = hooks
+        self.health = health
+        timer = DueTimer(clock: environment.clock)
+        declared = Mutex(environment.configuration.enabledNames)
+    }
+
+    /// Takes note of other sources.
+    nonisolated func reload(_ configuration: TributaryConfiguration) {
+        guard environment.metrics.isOn else { return }
+        declared.withLock { $0 = configuration.enabledNames }
+        environment.metrics.declare(configuration.enabledNames)
+        alarm()
+    }
+
+    private nonisolated func alarm() {
+        isAlarmed.withLock { $0 = true }
+        timer.set(.distantPast)
+    }
+
+    /// Tells how the sources stand before the first run.
+    func prepare() { if metrics.isOn { look() } }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        guard metrics.isOn else { return }
+        environment.ownership?.onChange { [weak self] in self?.alarm() }
+        timer.set(.distantPast)
+        for await _ in timer.ticks {
+            if Task.isCancelled { break }
+            isAlarmed.withLock { $0 = false }
+            look()
+            metrics.note(await health.report())
+            timer.set(environment.clock.now() + Self.secondsBetweenLooks)
+            if isAlarmed.withLock(\.self) { timer.set(.distantPast) }
+        }
+        timer.set(nil)
+    }
+
+    /// What cannot be read keeps its last value: that the store cannot be asked is told by its health.
+    private func look() {
+        let now = environment.clock.now()
+        metrics.own(environment.ownership?.sources ?? declared.withLock(\.self))
+        if abs(now.timeIntervalSince(lastRead)) >= Self.secondsBetweenReads || !metrics.unknown.isEmpty {
+            if (try? readStates()) != nil { lastRead = now }
+        }
+        if let bytes = try? store.size() { metrics.note(storeBytes: bytes) }
+        if let lags = try? hookLags(now: now) { metrics.note(lags) }
+        metrics.refresh(now: now)
+    }
+
+    private func readStates() throws {
+        let notes = metrics.notes
+        let states = try store.sourceStates()
+        // The state of a source that fails does not say when it last did not.
+        let unclear = metrics.unknown.filter { states[$0].map { $0.outcome?.isGood != true } ?? false }
+        metrics.take(
+            states, since: notes, deaths: environment.attempts.deaths(before:),
+            successes: try store.lastSuccesses(of: unclear.sorted()))
+    }
+
+    private func hookLags(now: Date) throws -> [String: HookLag] {
+        try hooks.places.reduce(into: [:]) { lags, hook in
+            guard let state = try store.hookState(hook.name) else { return }
+            // Runs of which nothing is told are passed without the store being told so each time.
+            let place = max(state.position, hook.passed)
+            var lag = HookLag(failures: state.attempts)
+            lag.runs = try store.countRuns(after: place, limit: Self.mostCounted)
+            if lag.runs > 0, let first = try store.runs(after: place, limit: 1).first {
+                lag.seconds = max(0, now.timeIntervalSince(first.finishedAt))
+            }
+            lags[hook.name] = lag
+        }
+    }
+}
+
+extension TributaryConfiguration {
+    var enabledNames: Set<String> { Set(enabledSources.map(\.name)) }
+}

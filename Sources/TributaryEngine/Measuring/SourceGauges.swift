@@ -1,0 +1,61 @@
+import Foundation
+import Metrics
+
+/// How one source stands, or all of them together. A value that is not known has no series: zero would be a time.
+struct SourceGauges: Sendable {
+    private let factory: any MetricsFactory
+    private let dimensions: [(String, String)]
+    private let failures: Meter
+    private let held: Meter
+    private var lastSuccess: Meter?
+    private var nextDue: Meter?
+    private var failingSince: Meter?
+
+    /// - Parameter source: nil for all of them together.
+    init(source: String?, factory: any MetricsFactory) {
+        self.factory = factory
+        dimensions = source.map { [("source", $0)] } ?? []
+        failures = Meter(label: MetricDefinition.failures.name, dimensions: dimensions, factory: factory)
+        held = Meter(label: MetricDefinition.held.name, dimensions: dimensions, factory: factory)
+    }
+
+    mutating func show(_ figures: SourceFigures) {
+        show(
+            failures: figures.failures, held: figures.isHeld ? 1 : 0, lastSuccess: figures.lastSuccess,
+            nextDue: figures.nextDue, failingSince: figures.failingSince)
+    }
+
+    /// Shows all sources as one: the longest row of failures, how many are held, the last success of any, the time at
+    /// which the first is due, and since when the first has failed.
+    mutating func show(all figures: [SourceFigures]) {
+        show(
+            failures: figures.map(\.failures).max() ?? 0, held: figures.count(where: \.isHeld),
+            lastSuccess: figures.compactMap(\.lastSuccess).max(), nextDue: figures.compactMap(\.nextDue).min(),
+            failingSince: figures.compactMap(\.failingSince).min())
+    }
+
+    private mutating func show(
+        failures: Int, held: Int, lastSuccess: Date?, nextDue: Date?, failingSince: Date?
+    ) {
+        self.failures.set(failures)
+        self.held.set(held)
+        show(lastSuccess, as: .lastSuccess, &self.lastSuccess)
+        show(nextDue, as: .nextDue, &self.nextDue)
+        show(failingSince, as: .failingSince, &self.failingSince)
+    }
+
+    private func show(_ date: Date?, as definition: MetricDefinition, _ meter: inout Meter?) {
+        guard let date else {
+            meter?.destroy()
+            meter = nil
+            return
+        }
+        let shown = meter ?? Meter(label: definition.name, dimensions: dimensions, factory: factory)
+        shown.set(date == .distantFuture ? .infinity : date.timeIntervalSince1970)
+        meter = shown
+    }
+
+    func destroy() {
+        for meter in [failures, held, lastSuccess, nextDue, failingSince] { meter?.destroy() }
+    }
+}

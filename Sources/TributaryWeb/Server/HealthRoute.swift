@@ -1,0 +1,20 @@
+import HTTPTypes
+import Hummingbird
+import TributaryEngine
+
+/// `/healthz`: 200 where the daemon does its work, 503 and what is wrong where it does not. That a feed fails is no matter
+/// of it.
+struct HealthRoute: Sendable {
+    let service: SyncService
+    /// False where only those with the token may know where the store is. Everybody may ask.
+    let tellsDetails: Bool
+
+    func add(to router: Router<some RequestContext>) {
+        router.get("/healthz") { _, _ in
+            let report = await service.health.report()
+            let problems = tellsDetails ? report.problems : report.kinds
+            guard !problems.isEmpty else { return Response.text(.ok, "ok\n") }
+            return Response.text(.serviceUnavailable, problems.joined(separator: "\n") + "\n")
+        }
+    }
+}
