@@ -105,6 +105,9 @@ package struct ConfigurationReader {
         _ name: String, _ table: DeclarationReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
     ) -> SourceDeclaration? {
         let options = SourceDefaults(table, over: sourceDefaults)
+        if table.has("time_zone"), options.schedule == nil, !table.has("schedule") {
+            table.report("time_zone", "it has a meaning only with a 'schedule', such as \"0 6 * * 1-5\"")
+        }
         let isEnabled = table.boolean("enabled")
         let requests = table.tables("requests")
         let inherited = RequestDefaults(table, over: defaults)
@@ -129,7 +132,8 @@ package struct ConfigurationReader {
         }
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
-            honorsMaxAge: options.honorsMaxAge ?? true, keepsHistory: options.keepsHistory ?? false,
+            schedule: options.schedule, honorsMaxAge: options.honorsMaxAge ?? true,
+            keepsHistory: options.keepsHistory ?? false,
             isEnabled: isEnabled ?? true, requests: declarations ?? [])
     }
 
