@@ -56,6 +56,7 @@ package struct ConfigurationReader {
         let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
         let sources = root.table("sources")
         let hooks = root.table("hooks")
+        let hosts = root.table("hosts").map { HostsReader(table: $0).read() } ?? [:]
         let encryptionKey = self.encryptionKey(store)
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
@@ -66,7 +67,7 @@ package struct ConfigurationReader {
             schemaAfterPath: store.string("schema_after").map(absolute),
             history: store.duration("history") ?? .seconds(90 * 86_400),
             concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
-            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2,
+            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2, hosts: hosts,
             sources: sources.map { sources in
                 sources.keys.compactMap { name in
                     sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }

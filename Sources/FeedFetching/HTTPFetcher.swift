@@ -13,6 +13,8 @@ package final class HTTPFetcher: Fetcher {
     static let redirectLimit = 5
 
     private let now: @Sendable () -> Date
+    /// How often hosts are asked; nil where nothing is declared.
+    private let pace: HostPace?
     private let clients = Mutex<[Transport: HTTPClient]>([:])
     package let tokens = TokenStore()
     private let tickets = SendTickets()
@@ -20,8 +22,9 @@ package final class HTTPFetcher: Fetcher {
     /// can be no more such connections than the pool keeps.
     private static let resendLimit = Transport.pooledConnections
 
-    package init(now: @escaping @Sendable () -> Date) {
+    package init(now: @escaping @Sendable () -> Date, pace: HostPace? = nil) {
         self.now = now
+        self.pace = pace
     }
 
     /// Closes the connections. Called once, when no request is under way.
@@ -136,6 +139,7 @@ package final class HTTPFetcher: Fetcher {
         _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration
     ) async throws -> HTTPClientResponse {
         let progress = ExchangeProgress.current
+        if let pace, let url = URL(string: message.url) { try await pace.wait(at: url.origin, progress) }
         var resends = 0
         while true {
             progress?.isConnecting()

@@ -70,7 +70,15 @@ struct StatusCommand: ProgramCommand {
         let store = try configuration.openExistingStore()
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
-        let states = shown.map { stored[$0.name] ?? SourceState(source: $0.name) }
+        let now = Date()
+        let turns = HostTurns(configuration, states: stored, now: now)
+        let states = shown.map { source in
+            var state = stored[source.name] ?? SourceState(source: source.name)
+            if let turn = turns.note(on: source) {
+                state.note = [state.note, turn].compactMap(\.self).joined(separator: "; ")
+            }
+            return state
+        }
         let others = sources.isEmpty ? configuration.undeclaredSources(among: stored) : []
         let hooks = try sources.isEmpty ? hooks(configuration, store) : []
         if json {
@@ -81,7 +89,6 @@ struct StatusCommand: ProgramCommand {
         }
 
         let terminal = Terminal()
-        let now = Date()
         var table = TextTable(
             [
                 ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),

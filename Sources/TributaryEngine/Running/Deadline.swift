@@ -1,14 +1,23 @@
 /// Runs an operation, and cancels it if it is not done in time.
 ///
+/// - Parameter paused: returns the time that the operation has spent on what does not count.
 /// - Throws: the operation's error, or the one made by `timeout` if the time is up first.
 func withDeadline<Value: Sendable>(
-    _ limit: Duration, clock: any RunClock, timeout: @escaping @Sendable () -> any Error,
+    _ limit: Duration, clock: any RunClock, paused: @escaping @Sendable () -> Duration = { .zero },
+    timeout: @escaping @Sendable () -> any Error,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask { try await operation() }
         group.addTask {
+            var allowed = limit
             try await clock.sleep(for: limit)
+            while case let more = limit + paused() - allowed, more > .zero {
+                // Not a moment at a time while a pause goes on.
+                let step = max(more, .milliseconds(100))
+                allowed += step
+                try await clock.sleep(for: step)
+            }
             return nil
         }
         defer { group.cancelAll() }

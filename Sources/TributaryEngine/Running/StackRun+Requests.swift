@@ -57,6 +57,9 @@ extension StackRun {
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
+            // What the run does not send first leaves the turn to others.
+            let turn = permit.turn
+            permit.turn = nil
             if let kept { return try await readKept(index, from: kept) }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach) }
@@ -65,9 +68,11 @@ extension StackRun {
             // The wait for a place does not count towards the request's timeout.
             let place = try await place(at: resolved.origin())
             try await lendingSlot {
-                try await withinTimeout(of: request) {
-                    try await self.repeating(request, undoing: index) {
-                        try await self.exchange(resolved, index, conditionally: conditionally)
+                try await HostPace.Turn.$current.withValue(turn) {
+                    try await withinTimeout(of: request) {
+                        try await self.repeating(request, undoing: index) {
+                            try await self.exchange(resolved, index, conditionally: conditionally)
+                        }
                     }
                 }
             }
@@ -87,7 +92,8 @@ extension StackRun {
         of request: RequestDeclaration, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let progress = ExchangeProgress()
-        return try await withDeadline(request.timeout, clock: environment.clock) {
+        let clock = environment.clock
+        return try await withDeadline(request.timeout, clock: clock, paused: { progress.paused(until: clock.uptime) }) {
             FetchError(.timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
         } _: {
             try await ExchangeProgress.$current.withValue(progress) { try await operation() }

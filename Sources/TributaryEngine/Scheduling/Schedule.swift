@@ -149,6 +149,9 @@ struct Schedule {
         }
     }
 
+    /// Returns how many sources are due and wait for this origin.
+    func waiting(at origin: String) -> Int { ready.waiting(at: origin) }
+
     /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) { ready.free(origin) }
 

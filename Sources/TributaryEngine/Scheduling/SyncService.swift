@@ -55,9 +55,11 @@ public final class SyncService: Service {
         let (outcomes, continuation) = AsyncStream<RunReport>.makeStream(bufferingPolicy: .bufferingNewest(1000))
         self.outcomes = outcomes
         outcomeContinuation = continuation
+        let pace = HostPace(
+            configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
+            http: HTTPFetcher(now: { clock.now() }, pace: pace), hosts: HostLimiter(configuration.hosts), pace: pace,
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger, onProgress: onProgress)
         var daemonEnvironment = environment
@@ -191,8 +193,8 @@ public final class SyncService: Service {
     /// Returns as soon as the running service's scheduler has answered: a sign of life.
     public func heartbeat() async { await scheduler.heartbeat() }
 
-    /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
-    /// start. Sources declared as before are not disturbed.
+    /// Puts a new configuration in force, except for `[store]`, which takes effect at the next start.
+    /// Sources declared as before are not disturbed.
     public func reload(_ configuration: TributaryConfiguration) {
         scheduler.reload(configuration)
         let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
