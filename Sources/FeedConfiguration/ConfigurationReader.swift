@@ -122,6 +122,7 @@ package struct ConfigurationReader {
         let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
             var request = request(index, table, inherited)
             request?.keepsHistory = options.keepsHistory ?? false
+            request?.allowsPrivate = options.allowsPrivate ?? false
             if let key = request?.key, !keys.insert(key).inserted {
                 table.report("key", "two requests of the source have the key '\(key)'")
             }

@@ -7,6 +7,7 @@ struct SourceDefaults {
     var timeZone: NamedZone?
     var honorsMaxAge: Bool?
     var keepsHistory: Bool?
+    var allowsPrivate: Bool?
 
     init() {}
 
@@ -27,6 +28,7 @@ struct SourceDefaults {
             }
         }
         honorsMaxAge = table.boolean("honor_max_age") ?? outer.honorsMaxAge
+        allowsPrivate = table.boolean("allow_private") ?? outer.allowsPrivate
         keepsHistory = table.boolean("keep_history") ?? outer.keepsHistory
     }
 }

@@ -49,7 +49,7 @@ public struct SourceDeclaration: Sendable, Equatable {
         let options = requests.map { request in
             "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
                 + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
-                + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
+                + (request.allowsPrivate ? " private" : "") + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
         }
         let times = "\(cache) \(hasOwnCache) \(honorsMaxAge)" + (schedule.map { " " + $0.identity } ?? "")
         source.identity = Fingerprint.hexadecimal(

@@ -16,6 +16,7 @@ extension StackRun {
         context?.remove()
         context = nil
         captured = [:]
+        leads = [:]
         known = known.mapValues { state in
             var state = state
             state.validators = Validators()
@@ -85,7 +86,9 @@ extension StackRun {
     }
 
     func resolver(row: [String: String?] = [:]) -> RequestResolver {
-        RequestResolver(environment: environment, captured: captured, stack: source.requests, row: row)
+        RequestResolver(
+            environment: environment, captured: captured, stack: source.requests, row: row, leads: leads,
+            rowLead: rowLead)
     }
 
     func withinTimeout<Value: Sendable>(

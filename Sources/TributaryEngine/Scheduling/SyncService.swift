@@ -1,6 +1,6 @@
 import FeedConfiguration
 public import FeedDeclarations
-import FeedFetching
+package import FeedFetching
 public import FeedModel
 package import FeedParsing
 package import FeedStores
@@ -40,12 +40,14 @@ public final class SyncService: Service {
     /// - Parameters:
     ///   - store: the opened main store, which nothing else writes to in this process.
     ///   - parsers: the classes that requests name.
+    ///   - names: finds the addresses of hosts that responses name.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
     /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
     ///   cannot be run.
     package init(
         configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
-        clock: any RunClock, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+        clock: any RunClock, names: any NameLookup = SystemNames(),
+        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         self.store = store
         try configuration.finishSchema(of: store, parsers: parsers, logger: logger)
@@ -59,7 +61,8 @@ public final class SyncService: Service {
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(now: { clock.now() }, pace: pace), hosts: HostLimiter(configuration.hosts), pace: pace,
+            http: HTTPFetcher(now: { clock.now() }, pace: pace, names: names), hosts: HostLimiter(configuration.hosts),
+            pace: pace,
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger, onProgress: onProgress)
         var daemonEnvironment = environment
