@@ -129,11 +129,11 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "CET", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0",
+        "", "CET", "CET-1", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.5.7,M10.5.0",
         "1", "<+10-10", "CET-1CEST,M3.5.0/,M10.5.0", "CET-99999", "CET-1CEST,J0,J365",
     ])
     func rulesOfLaterYearsAreReadStrictly(text: String) {
-        #expect((RepeatedZone(text) != nil) == ["CET"].contains(text))
+        #expect((RepeatedZone(text) != nil) == (text == "CET-1"))
     }
 
     @Test func rulesOfLaterYearsInEachForm() throws {

@@ -19,7 +19,7 @@ struct RepeatedZone: Sendable, Hashable {
         private var time: Int
 
         init?(_ text: Substring) {
-            let parts = text.split(separator: "/", maxSplits: 1)
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
             guard let first = parts.first else { return nil }
             time = 2 * 3600
             if parts.count == 2 {
@@ -35,7 +35,8 @@ struct RepeatedZone: Sendable, Hashable {
                 }
                 day = .weekday(numbers[2], week: numbers[1], month: numbers[0])
             case ("J", 1) where (1...365).contains(numbers[0]): day = .withoutLeapDay(numbers[0])
-            case (_, 1) where (0...365).contains(numbers[0]): day = .ofYear(numbers[0])
+            case (let letter, 1) where letter != "M" && letter != "J" && (0...365).contains(numbers[0]):
+                day = .ofYear(numbers[0])
             default: return nil
             }
         }
