@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedModel
+import Foundation
 
 /// Reads `[hosts]`: how many requests a host gets at the same time, and how often.
 struct HostsReader {

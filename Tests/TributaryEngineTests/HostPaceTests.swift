@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStores
 import Foundation
 import Synchronization
 import TestStores
