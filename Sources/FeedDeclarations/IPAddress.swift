@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// An address of the Internet Protocol, of four bytes or sixteen.
 package struct IPAddress: Sendable, Hashable, CustomStringConvertible {

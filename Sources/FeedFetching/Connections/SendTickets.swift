@@ -61,16 +61,6 @@ final class SendTickets: Sendable {
     ///   sent then, and nothing may be.
     func send(_ number: String, to address: SocketAddress?) throws(AddressGuard.Refusal) {
         guard let number = Int(number), let ticket = state.withLock({ $0.issued[number] }) else { return }
-        try ticket.send(to: address.flatMap(IPAddress.init))
-    }
-}
-
-extension IPAddress {
-    fileprivate init?(_ address: SocketAddress) {
-        switch address {
-        case .v4(let address): self.init(bytes: withUnsafeBytes(of: address.address.sin_addr) { Array($0) })
-        case .v6(let address): self.init(bytes: withUnsafeBytes(of: address.address.sin6_addr) { Array($0) })
-        default: return nil
-        }
+        try ticket.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })
     }
 }
