@@ -32,15 +32,11 @@ import Testing
         var seconds: [Double] { dates.withLock { $0.map { $0.date.timeIntervalSince(start) } } }
     }
 
-    /// Lets a fixture's clock go on, ten seconds at a time, until something is true.
-    private func advance(_ fixture: EngineFixture, until isDone: () -> Bool) async throws {
+    /// Waits until something is true that other threads bring about.
+    private func wait(until isTrue: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let patience = ContinuousClock.now + .seconds(60)
-        while !isDone(), ContinuousClock.now < patience {
-            fixture.clock.advance(by: 10)
-            // What the clock has woken works on other threads, and with a server.
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(isDone())
+        while !isTrue(), ContinuousClock.now < patience { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(isTrue(), sourceLocation: sourceLocation)
     }
 
     private static func items(_ path: String) -> [StubServer.Step] {
@@ -54,10 +50,17 @@ import Testing
             let sources = names.map { EngineFixture.request("/\($0)", of: $0) }.joined()
             let service = try fixture.service(Self.hosts("pace = \"60s\"") + sources, clock: fixture.clock)
             let running = Task { try await service.run() }
-            try await advance(fixture) { arrivals.paths.count == 5 }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            for number in 0..<5 {
+                #expect(await outcomes.next()?.outcome == .committed)
+                fixture.clock.advance(by: 59)
+                await service.heartbeat()
+                #expect(arrivals.paths.count == number + 1)
+                fixture.clock.advance(by: 1)
+                await service.heartbeat()
+            }
             #expect(Set(arrivals.paths) == Set(names.map { "/\($0)" }))
-            #expect(zip(arrivals.seconds, arrivals.seconds.dropFirst()).allSatisfy { $1 - $0 >= 60 })
-            #expect(arrivals.seconds[0] == 0 && arrivals.seconds[4] < 300)
+            #expect(arrivals.seconds == [0, 60, 120, 180, 240])
             running.cancel()
             try? await running.value
             try service.store.close()
@@ -85,15 +88,21 @@ import Testing
                 [[sources.s.requests]]
                 url = "URL/${row:id}"
                 for_each = "SELECT id FROM thing ORDER BY id"
+                concurrency = 1
                 tables = [{ table = "name", element = "r", key = ["name"], columns = { name = "name" } }]
                 """
             let service = try fixture.service(Self.hosts("pace = \"1m\"") + source, clock: fixture.clock)
             let syncing = Task { try await service.sync(mode: .force) }
-            try await advance(fixture) { arrivals.paths.count == 5 }
+            for number in 1..<5 {
+                let turn = arrivals.start + Double(number) * 60
+                try await wait { fixture.clock.wakes.contains(turn) }
+                #expect(arrivals.paths.count == number)
+                fixture.clock.advance(by: 60)
+            }
             let report = try #require(try await syncing.value.first)
             #expect(report.outcome == .committed, "\(String(describing: report.error))")
             #expect(arrivals.paths == ["/moved", "/page1", "/page2", "/one", "/two"])
-            #expect(zip(arrivals.seconds, arrivals.seconds.dropFirst()).allSatisfy { $1 - $0 >= 60 })
+            #expect(arrivals.seconds == [0, 60, 120, 180, 240])
             try service.store.close()
         }
     }
@@ -105,15 +114,12 @@ import Testing
             let stack = EngineFixture.request("/a") + EngineFixture.request("/b", "timeout = \"20s\"")
             let service = try fixture.service(Self.hosts("pace = \"1m\"") + stack, clock: fixture.clock)
             let syncing = Task { try await service.sync(mode: .force) }
-            let isOver = Mutex(false)
-            let waiting = Task {
-                defer { isOver.withLock { $0 = true } }
-                return try await syncing.value
-            }
-            try await advance(fixture) { isOver.withLock(\.self) }
-            let report = try #require(try await waiting.value.first)
+            try await wait { fixture.clock.wakes.contains(arrivals.start + 60) }
+            fixture.clock.advance(by: 60)
+            try await wait { arrivals.paths == ["/a", "/b"] && fixture.clock.wakes.contains(arrivals.start + 80) }
+            fixture.clock.advance(by: 20)
+            let report = try #require(try await syncing.value.first)
             #expect(report.error?.contains("within 20.0 seconds") == true, "\(String(describing: report.error))")
-            #expect(arrivals.paths == ["/a", "/b"])
             try service.store.close()
         }
     }
@@ -151,19 +157,19 @@ import Testing
             let sources = names.map { EngineFixture.request("/\($0)", of: $0) }.joined()
             let service = try fixture.service(Self.hosts("pace = \"1d\"") + sources, clock: fixture.clock)
             let running = Task { try await service.run() }
-            try await advance(fixture) { arrivals.paths.count == 1 }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            #expect(await outcomes.next()?.outcome == .committed)
+            fixture.clock.advance(by: 30)
             await service.heartbeat()
+            #expect(arrivals.paths.count == 1)
             service.reload(try fixture.configuration(Self.hosts("pace = \"30s\"") + sources))
-            await service.heartbeat()
-            try await advance(fixture) { arrivals.paths.count == 2 }
-            service.reload(try fixture.configuration(sources))
-            await service.heartbeat()
+            #expect(await outcomes.next() != nil)
             // Without a pace, at once: the clock stands still.
-            let patience = ContinuousClock.now + .seconds(20)
-            while arrivals.paths.count < 4, ContinuousClock.now < patience {
-                try await Task.sleep(for: .milliseconds(5))
-            }
-            #expect(arrivals.paths.count == 4)
+            await service.heartbeat()
+            #expect(arrivals.paths.count == 2)
+            service.reload(try fixture.configuration(sources))
+            for _ in 0..<2 { #expect(await outcomes.next() != nil) }
+            #expect(arrivals.seconds == [0, 30, 30, 30])
             running.cancel()
             try? await running.value
             try service.store.close()
@@ -178,7 +184,9 @@ import Testing
             fixture.clock.advance(by: 30)
             let service = try fixture.service(source, clock: fixture.clock)
             let syncing = Task { try await service.sync(mode: .force) }
-            try await advance(fixture) { arrivals.paths.count == 2 }
+            try await wait { fixture.clock.wakes.contains(arrivals.start + 60) }
+            #expect(arrivals.paths.count == 1)
+            fixture.clock.advance(by: 30)
             _ = try await syncing.value
             #expect(arrivals.seconds == [0, 60])
             try service.store.close()

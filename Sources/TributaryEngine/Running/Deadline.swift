@@ -10,13 +10,15 @@ func withDeadline<Value: Sendable>(
     try await withThrowingTaskGroup(of: Value?.self) { group in
         group.addTask { try await operation() }
         group.addTask {
-            var allowed = limit
-            try await clock.sleep(for: limit)
-            while case let more = limit + paused() - allowed, more > .zero {
+            let began = clock.uptime
+            var rest = limit
+            while rest > .zero {
+                try await clock.sleep(for: rest)
+                let pauses = paused()
+                guard pauses > .zero else { break }
+                let more = limit + pauses - (clock.uptime - began)
                 // Not a moment at a time while a pause goes on.
-                let step = max(more, .milliseconds(100))
-                allowed += step
-                try await clock.sleep(for: step)
+                rest = more > .milliseconds(1) ? max(more, .milliseconds(100)) : .zero
             }
             return nil
         }
