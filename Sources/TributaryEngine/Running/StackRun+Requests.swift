@@ -58,16 +58,19 @@ extension StackRun {
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
-            // What the run does not send first leaves the turn to others.
-            let turn = permit.turn
-            permit.turn = nil
-            if let kept { return try await readKept(index, from: kept) }
+            if let kept {
+                // Nothing is sent: the turn is for others.
+                permit.turn = nil
+                return try await readKept(index, from: kept)
+            }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach) }
             }
             let resolved = try resolver().resolve(request)
             // The wait for a place does not count towards the request's timeout.
             let place = try await place(at: resolved.origin())
+            let turn = permit.turn
+            permit.turn = nil
             try await lendingSlot {
                 try await HostPace.Turn.$current.withValue(turn) {
                     try await withinTimeout(of: request) {
