@@ -21,11 +21,11 @@ struct StatusCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let status = try StoreStatus(configuration, only: sources, in: configuration.openExistingStore())
+        let now = Date()
+        let status = try StoreStatus(configuration, only: sources, in: configuration.openExistingStore(), now: now)
         if json { return Terminal.print(try JSONOutput.line(status.elements)) }
 
         let terminal = Terminal()
-        let now = Date()
         var table = TextTable(
             [
                 ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
