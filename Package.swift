@@ -192,7 +192,8 @@ let package = Package(
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores", "TributaryStores",
                 "FeedParsing", "FeedInferring",
-                "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging, serviceLifecycle,
+                "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging,
+                serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -280,7 +281,8 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
-                "PostgresClient", "TestStores", grdb,
+                "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing",
+                "TributaryParsers", grdb,
             ],
             swiftSettings: swiftSettings),
         fuzzTarget,
