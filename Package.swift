@@ -282,7 +282,7 @@ let package = Package(
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
                 "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing",
-                "TributaryParsers", grdb,
+                "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
             ],
             swiftSettings: swiftSettings),
         fuzzTarget,

@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import Testing
 
 /// `Documentation/Commands.md` says what the program's own description of its arguments does.
@@ -39,12 +38,10 @@ import Testing
     }
 
     private func commands() async throws -> [(name: String, command: Command)] {
-        try await withTemporaryFolder { (folder) async throws in
-            var program = BuiltProgram("tributary", config: "")
-            program.arguments = []
-            let output = try await program.run("--experimental-dump-help")
-            return try JSONDecoder().decode(Help.self, from: Data(output.standardOutput.utf8)).command.leaves()
-        }
+        var program = BuiltProgram("tributary", config: "")
+        program.arguments = []
+        let output = try await program.run("--experimental-dump-help")
+        return try JSONDecoder().decode(Help.self, from: Data(output.standardOutput.utf8)).command.leaves()
     }
 
     @Test func everyCommandAndOptionIsDescribedAndNoOther() async throws {

@@ -83,7 +83,7 @@ struct ReferenceSandbox {
 
     private static func opening(_ header: String, _ keys: Set<String>) -> String {
         func unless(_ names: String..., line: String) -> String { keys.isDisjoint(with: names) ? line : "" }
-        let named = header.replacing("NAME", with: header.hasPrefix("[hosts") ? "www.example.com" : "shop")
+        let named = header.replacing("NAME", with: header.hasPrefix("[hosts") ? "\"www.example.com\"" : "shop")
         switch header {
         case "[[sources.NAME.requests]]":
             return request + unless("url", line: url) + unless("tables", "parser", "capture", line: parser)

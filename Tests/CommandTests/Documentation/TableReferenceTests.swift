@@ -52,8 +52,8 @@ import TributaryParsers
 
     @Test func everyTableAndColumnIsDescribedAndNoOther() async throws {
         try await DocumentedStore.with { (fixture) async throws in
-            let documented = try documented()
-            let stored = try stored(fixture)
+            let documented = try self.documented()
+            let stored = try self.stored(fixture)
             #expect(stored.subtracting(documented) == [], "columns that Tables.md does not have")
             #expect(documented.subtracting(stored) == [], "columns that no store has")
             let parsers = [SyndicationParser.tables, SitemapParser.tables, EurofxrefParser.tables].joined()
