@@ -283,6 +283,7 @@ let package = Package(
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
                 "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing",
                 "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
         fuzzTarget,

@@ -26,6 +26,9 @@ struct MarkdownFile {
     /// The file's path from the root.
     let path: String
     let lines: [String]
+
+    var name: String { String(path.split(separator: "/").last ?? "") }
+
     private(set) var headings: [Heading] = []
     private(set) var blocks: [CodeBlock] = []
     private(set) var links: [Link] = []

@@ -31,8 +31,6 @@ struct ReferencePage {
     /// Mistakes that stand beside no key.
     let mistakes: [Mistake]
 
-    private static let form = /Type: (.+?)\. Default: (.+?)\.(?: Also in: (.+)\.)?/
-
     /// Reads the pages that describe a table, in alphabetical order.
     static func all() throws -> [ReferencePage] {
         try MarkdownFile.all().filter { $0.path.hasPrefix("Documentation/Reference/") }.compactMap(ReferencePage.init)
@@ -59,7 +57,7 @@ struct ReferencePage {
         var key = Key(name: name)
         let section = file.section(of: heading)
         let first = section.first { !$0.isEmpty } ?? ""
-        if let form = first.wholeMatch(of: form) {
+        if let form = first.wholeMatch(of: /Type: (.+?)\. Default: (.+?)\.(?: Also in: (.+)\.)?/) {
             key.type = String(form.1)
             key.alsoIn = form.3.map { String($0).codeWords } ?? []
         } else {

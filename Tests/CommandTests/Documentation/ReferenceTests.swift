@@ -113,6 +113,11 @@ import Testing
         for page in try ReferencePage.all() {
             let isNamed = targets.contains(String(page.file.path.dropFirst("Documentation/".count)))
             #expect(isNamed, "\(page.file.path) is not in the list of Reference.md")
+            for key in page.keys {
+                let anchor = key.name.lowercased().filter { $0.isLetter || $0.isNumber || "-_".contains($0) }
+                let isListed = targets.contains("Reference/\(page.file.name)#\(anchor)")
+                #expect(isListed, "'\(key.name)' of \(page.header) is not among all keys of Reference.md")
+            }
         }
     }
 }

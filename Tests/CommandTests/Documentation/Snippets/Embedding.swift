@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import ServiceLifecycle
 import Tributary
+import UnixSignals
 
 /// Refreshes all sources once, and returns how each run ended.
 func refreshOnce(file: String, logger: Logger) async throws -> [RunReport] {
