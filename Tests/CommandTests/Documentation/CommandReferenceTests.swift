@@ -65,4 +65,16 @@ import Testing
             #expect(rest.isEmpty != command.hasArguments, "the arguments of '\(name)': \(synopsis)")
         }
     }
+
+    @Test func everyRequestOfTheDaemonsInterfaceIsDescribedAndNoOther() throws {
+        let page = try MarkdownFile("Documentation/Commands.md")
+        let source = MarkdownFile.root.appendingPathComponent("Sources/TributaryWeb/API/API.swift")
+        let routes = try String(contentsOf: source, encoding: .utf8)
+            .matches(of: /router\.(get|post)\("(\/api\/[^"]+)"\)/)
+            .map { "\($0.1.uppercased()) \($0.2)" }
+        let described = page.lines.compactMap { line in
+            line.firstMatch(of: /^\| `((?:GET|POST) \/api\/[^`]+)`/).map { String($0.1) }
+        }
+        #expect(Set(routes) == Set(described) && !routes.isEmpty)
+    }
 }
