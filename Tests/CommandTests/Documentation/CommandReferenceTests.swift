@@ -50,7 +50,7 @@ import Testing
         for heading in page.headings where heading.level == 2 && heading.text.hasPrefix("`") {
             headings[heading.text.replacing("`", with: "")] = heading
         }
-        let commands = try await commands()
+        let commands = try await self.commands()
         #expect(Set(commands.map(\.name)) == Set(headings.keys))
         for (name, command) in commands {
             guard let heading = headings[name] else { continue }

@@ -66,7 +66,7 @@ import Testing
     private func untilHeard(_ fixture: DocumentedStore) async throws {
         let deadline = ContinuousClock.now + .seconds(60)
         while try await fixture.program.run("refresh", "site").status != 0 {
-            try #require(.now < deadline, "no daemon answers within 60 s")
+            try #require(ContinuousClock.now < deadline, "no daemon answers within 60 s")
             try await Task.sleep(for: .milliseconds(20))
         }
     }

@@ -4,20 +4,22 @@ import Testing
 
 /// The manual page sources.toml(5), which is made of the reference.
 @Suite struct ManualTests {
-    private static let python = "/usr/bin/python3"
-    private static let man = "/usr/bin/man"
+    private enum Tool {
+        static let python = "/usr/bin/python3"
+        static let man = "/usr/bin/man"
 
-    private static func isThere(_ program: String) -> Bool { FileManager.default.isExecutableFile(atPath: program) }
+        static func isThere(_ program: String) -> Bool { FileManager.default.isExecutableFile(atPath: program) }
+    }
 
     private func manual(in folder: TemporaryFolder) async throws -> String {
         let script = MarkdownFile.root.appendingPathComponent("Scripts/sources-toml-manual").path
-        let program = BuiltProgram(path: Self.python, environment: ["PATH": "/usr/bin:/bin"])
+        let program = BuiltProgram(path: Tool.python, environment: ["PATH": "/usr/bin:/bin"])
         let output = try await program.run(script, "--version", "1.0", "--date", "2026-11-22")
         #expect(output.status == 0, "\(output.standardError)")
         return try folder.write(output.standardOutput, to: "sources.toml.5")
     }
 
-    @Test(.enabled(if: isThere(python))) func everyTableAndKeyIsInTheManual() async throws {
+    @Test(.enabled(if: Tool.isThere(Tool.python))) func everyTableAndKeyIsInTheManual() async throws {
         try await withTemporaryFolder { (folder) async throws in
             let text = try String(contentsOfFile: try await manual(in: folder), encoding: .utf8)
             for page in try ReferencePage.all() {
@@ -31,12 +33,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: isThere(python) && isThere(man))) func manFindsNothingWrong() async throws {
+    @Test(.enabled(if: Tool.isThere(Tool.python) && Tool.isThere(Tool.man))) func manFindsNothingWrong() async throws {
         try await withTemporaryFolder { (folder) async throws in
             let path = try await manual(in: folder)
             // As lintian(1) asks.
             let environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"]
-            let program = BuiltProgram(path: Self.man, environment: environment)
+            let program = BuiltProgram(path: Tool.man, environment: environment)
             let output = try await program.run("--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", path)
             #expect(output.status == 0 && output.standardError == "")
         }

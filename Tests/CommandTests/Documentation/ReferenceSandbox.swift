@@ -64,8 +64,8 @@ struct ReferenceSandbox {
     static func file(around part: String, of header: String?) -> String {
         var text = part
         let keys = Set(ownKeys(of: part))
-        let first = part.drop { $0.isWhitespace || $0 == "#" }.prefix { $0 != "\n" }
-        if part.split(separator: "\n").first(where: { !$0.hasPrefix("#") })?.hasPrefix("[") ?? true {
+        let first = part.split(separator: "\n").first { !$0.hasPrefix("#") } ?? ""
+        if first.isEmpty || first.hasPrefix("[") {
             text = parents(of: String(first)) + part
         } else if let header {
             text = opening(header, keys) + part
