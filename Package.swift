@@ -292,7 +292,9 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
-                "PostgresClient", "TestStores", grdb,
+                "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing",
+                "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
         fuzzTarget,

@@ -76,8 +76,10 @@ final class DeclarationReader {
     }
 
     /// Returns a string with `${NAME}` and `${file:PATH}` replaced.
-    func text(_ key: String) -> InterpolatedText? {
-        guard case .string(let template)? = value(key, "a string", { if case .string = $0 { $0 } else { nil } }) else {
+    ///
+    /// - Parameter expected: what the string is, for the message where there is another value.
+    func text(_ key: String, _ expected: String = "a string") -> InterpolatedText? {
+        guard case .string(let template)? = value(key, expected, { if case .string = $0 { $0 } else { nil } }) else {
             return nil
         }
         return interpolate(template, at: path.appending(key))
@@ -138,7 +140,7 @@ final class DeclarationReader {
     }
 
     func duration(_ key: String) -> Duration? {
-        guard let text = string(key) else { return nil }
+        guard let text = text(key, "a duration such as \"30s\"")?.value else { return nil }
         guard let duration = Duration(configuration: text) else {
             report(
                 key,
@@ -150,7 +152,7 @@ final class DeclarationReader {
     }
 
     func byteSize(_ key: String) -> Int? {
-        guard let text = string(key) else { return nil }
+        guard let text = text(key, "a size such as \"64MiB\"")?.value else { return nil }
         guard let size = ByteSize.parse(text) else {
             report(
                 key,
@@ -252,13 +254,13 @@ final class DeclarationReader {
 
     /// Returns a table. A string stands for a table with this one key and the string as its value.
     func table(_ key: String, orTextFor short: String) -> DeclarationReader? {
-        guard let node = nodes.node(key), case .string = node.value else { return table(key) }
+        guard let node = nodes.node(key), case .string = node.value else { return table(key, "a string or a table") }
         known.append(key)
         return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(key))
     }
 
-    func table(_ key: String) -> DeclarationReader? {
-        guard let nodes = value(key, "a table", { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
+    func table(_ key: String, _ expected: String = "a table") -> DeclarationReader? {
+        guard let nodes = value(key, expected, { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
         }
         return reader(nodes, at: path.appending(key))

@@ -7,8 +7,7 @@ struct JSONBodyWriter {
     let table: DeclarationReader
 
     func read(_ key: String) -> InterpolatedText? {
-        guard let entry = table.entries().first(where: { $0.key == key }) else { return nil }
-        return json(entry.value, at: entry.path)
+        table.value(key, "a value") { $0 }.flatMap { json($0, at: table.path.appending(key)) }
     }
 
     private func json(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {

@@ -13,7 +13,7 @@ struct RequestBodyReader {
         defer { body.finish() }
         let file = body.file("file")
         let xml = body.table("xml")
-        let json = body.has("json") ? JSONBodyWriter(table: body).read("json") : nil
+        let json = JSONBodyWriter(table: body).read("json")
         let text = body.value("text", "a string") { if case .string(let text) = $0 { text } else { nil } }
         guard ["text", "file", "xml", "json"].count(where: body.has) == 1 else {
             body.problems.report(body.path, "give a string, a 'file', 'xml' or 'json'")

@@ -20,7 +20,9 @@ struct TransportReader {
         }
         if let basic {
             defer { basic.finish() }
-            guard let user = required("user", basic), let password = required("password", basic) else { return nil }
+            let user = required("user", basic)
+            let password = required("password", basic)
+            guard let user, let password else { return nil }
             if user.value.contains(":") {
                 basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
             }

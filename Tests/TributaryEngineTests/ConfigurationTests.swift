@@ -112,7 +112,7 @@ import Testing
             "15: sources.a.requests[1].key: two requests of the source have the key 'same'",
             "16: sources.a.requests[1].url: 'ftp://example.org/' cannot be asked: it is not an http:, https: or file: URL",
             "18: sources.a.requests[1].sync: 'miror' is none of append, insert, upsert, mirror; did you mean 'mirror'?",
-            "19: sources.a.requests[1].max_body: expected a string, found an integer",
+            "19: sources.a.requests[1].max_body: expected a size such as \"64MiB\", found an integer",
             "20: sources.a.requests[1].headers: 'Bad Name' is not a header's name",
             "20: sources.a.requests[1].headers.Good: expected a string, found a float",
             "21: sources.b: the source has no requests",

@@ -12,7 +12,7 @@ import Synchronization
 /// The engine: keeps one main store in step with the sources of a configuration.
 ///
 /// As a `Service` it runs in any program with a `ServiceGroup`, until the group shuts down gracefully or its task is
-/// cancelled. Runs under way are then discarded without a trace. ``sync(_:mode:)`` refreshes once instead.
+/// cancelled. Runs under way are then discarded without a trace. ``sync(_:mode:onReport:)`` refreshes once instead.
 ///
 /// ```swift
 /// let service = try SyncService(

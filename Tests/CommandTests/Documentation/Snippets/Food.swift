@@ -1,0 +1,15 @@
+import GRDB
+import Tributary
+
+struct Food: XMLRecord, FeedRecord {
+    var id: Int
+    var name: String
+    var calories: Int?
+    var course: Course?
+
+    enum Course: String, Codable {
+        case starter, main, dessert
+    }
+
+    static let xmlPaths = ["id": "@number", "calories": "facts/calories"]
+}
