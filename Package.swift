@@ -188,7 +188,8 @@ let package = Package(
             name: "TributaryWeb",
             dependencies: [
                 "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
-                "PrometheusMetrics", coreMetrics, hummingbird, .product(name: "HummingbirdCore", package: "hummingbird"),
+                "PrometheusMetrics", coreMetrics, hummingbird,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, crypto,
                 .product(name: "Mustache", package: "swift-mustache"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
@@ -261,7 +262,8 @@ let package = Package(
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryWebTests",
-            dependencies: ["TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging] + umbrella,
+            dependencies: ["TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging]
+                + umbrella,
             swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
@@ -281,7 +283,8 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores", "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores",
+                "PostgresServer", "PostgresClient", grdb, logging, crypto,
             ],
             swiftSettings: swiftSettings),
         .testTarget(
