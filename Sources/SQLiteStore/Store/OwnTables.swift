@@ -1,6 +1,6 @@
 import GRDB
 
-/// Tributary's own tables in the main store. Users query them; the README documents them.
+/// Tributary's own tables in the main store. Users query them; Documentation/Tables.md documents them.
 enum OwnTables {
     /// False where the tables are there, and lack something.
     static func areUpToDate(_ db: Database) throws -> Bool {
