@@ -1,4 +1,5 @@
 import Foundation
+import PostgresClient
 import PostgresServer
 import TestSupport
 import Testing
