@@ -7,7 +7,7 @@ import Testing
 /// What our documents tell a reader to type is typed here, and prints what they say.
 @Suite struct DocumentTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-        "../.."
+        "../../.."
     )
     .standardized.path
 
