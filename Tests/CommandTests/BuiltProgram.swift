@@ -30,12 +30,6 @@ struct BuiltProgram: Sendable {
         self.environment = ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }
     }
 
-    /// Any other program.
-    init(path: String, environment: [String: String]) {
-        self.path = path
-        self.environment = environment
-    }
-
     /// Runs a command to its end.
     func run(_ command: String...) async throws -> Output {
         let process = try start(command)
