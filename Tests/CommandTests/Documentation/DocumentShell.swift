@@ -67,7 +67,7 @@ final class DocumentShell {
         if let server = step.server { commands = Self.replacing(server.port, in: commands, with: "0") }
         try input.write(contentsOf: Data(commands.utf8) + [0])
         var output: [String] = []
-        while let line = await lines.next() {
+        while let line = await lines.next(isolation: #isolation) {
             guard line.hasPrefix(Self.mark) else {
                 output.append(line)
                 continue
