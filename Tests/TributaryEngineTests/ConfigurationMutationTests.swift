@@ -129,9 +129,17 @@ import Testing
 
     private static func seeds() throws -> [[UInt8]] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let blocks = readme.components(separatedBy: "```toml\n").dropFirst().compactMap {
-            $0.components(separatedBy: "```").first
+        let manual = root.appendingPathComponent("Documentation")
+        let pages = try FileManager.default.contentsOfDirectory(atPath: manual.path).sorted().filter {
+            $0.hasSuffix(".md")
+        }
+        let documents = try
+            ([root.appendingPathComponent("README.md")] + pages.map { manual.appendingPathComponent($0) })
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+        let blocks = documents.flatMap { document in
+            document.components(separatedBy: "```toml\n").dropFirst().compactMap {
+                $0.components(separatedBy: "```").first
+            }
         }
         let sample = try String(contentsOf: root.appendingPathComponent("sources.toml"), encoding: .utf8)
         return (blocks + [sample, everything, everything, everything]).map { Array($0.utf8) }

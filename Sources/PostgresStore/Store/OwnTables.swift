@@ -1,7 +1,7 @@
 import FeedModel
 import PostgresClient
 
-/// Tributary's own tables in the main store. Users query them; the README documents them.
+/// Tributary's own tables in the main store. Users query them; Documentation/Tables.md documents them.
 enum OwnTables {
     /// What makes or changes the tables, each run once and in order.
     private static let migrations = [

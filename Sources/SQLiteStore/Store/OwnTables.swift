@@ -1,7 +1,7 @@
 import FeedModel
 import GRDB
 
-/// Tributary's own tables in the main store. Users query them; the README documents them.
+/// Tributary's own tables in the main store. Users query them; Documentation/Tables.md documents them.
 enum OwnTables {
     /// Refuses tables that a newer program has changed: what they mean now is not known here.
     ///
