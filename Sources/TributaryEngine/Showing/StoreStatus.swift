@@ -17,9 +17,12 @@ package struct StoreStatus: Sendable {
     /// - Parameters:
     ///   - names: only these sources, and no hooks; all where there are none.
     ///   - store: nil where there is none yet.
+    ///   - now: the time at which those that wait for a host are told.
     /// - Throws: `StoreError`.
-    package init(_ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?) throws
-    {
+    package init(
+        _ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?,
+        now: Date = Date()
+    ) throws {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         self.daemons = daemons
