@@ -40,6 +40,8 @@ import Testing
                     """)
                 if StoreKind.current == .sqlite {
                     try store.execute("INSERT INTO grdb_migrations VALUES ('tributary.next'), ('tributary.later')")
+                    // From here on the file has every byte: nobody moves it there from the log.
+                    try store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
                 }
                 let before = try content(store)
                 try folder.write("<r><i id='2'/></r>", to: "a.xml")

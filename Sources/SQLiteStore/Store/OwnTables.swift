@@ -1,4 +1,5 @@
 import FeedModel
+import Foundation
 import GRDB
 
 /// Tributary's own tables in the main store. Users query them; Documentation/Tables.md documents them.
@@ -18,6 +19,24 @@ enum OwnTables {
             ? Row.fetchAll(db, sql: "SELECT name, program FROM tributary_migration ORDER BY rowid DESC")
                 .first { unknown.contains($0["name"]) }?["program"] as String? : nil
         throw failure(TributaryVersion.refusal(ofTablesMigratedBy: program))
+    }
+
+    /// Does the same before the store is opened: GRDB writes to the log of each that it opens for writing.
+    ///
+    /// - Throws: ``StoreError``
+    static func checkAge(ofStore path: String, _ patience: LockPatience) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let check = Result {
+            try queue.read { db in
+                try checkAge(db) { StoreError(.unavailable, "the store \(path) cannot be opened: \($0)") }
+            }
+        }
+        try queue.close()
+        try check.get()
     }
 
     /// False where the tables are there, and lack something.

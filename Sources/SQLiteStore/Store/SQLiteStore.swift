@@ -57,13 +57,13 @@ package final class SQLiteStore: MainStore {
             if !db.configuration.readonly { try StagingMemory.attach(to: db) }
         }
         do {
+            try OwnTables.checkAge(ofStore: self.path, patience)
             pool = try DatabasePool(path: self.path, configuration: configuration)
             states = try Self.openStates(self.path, patience)
             files = StoreFiles(path: self.path, resolved: states.resolvedPath)
             var migrator = DatabaseMigrator()
             OwnTables.register(in: &migrator)
             registerMigrations(&migrator)
-            try checkAge()
             if try schema != nil || !pool.read(migrator.hasCompletedMigrations) {
                 // Two processes may open a new store at once.
                 let lock = try RunLock(schemaOf: self.path)
@@ -110,10 +110,10 @@ package final class SQLiteStore: MainStore {
         configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
         configuration.prepareDatabase { try $0.addRowDigest() }
         do {
+            try OwnTables.checkAge(ofStore: path, patience)
             pool = try DatabasePool(path: path, configuration: configuration)
             states = try Self.openStates(path, patience)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
-            try checkAge()
             guard try pool.read(OwnTables.areUpToDate) else {
                 throw StoreError(
                     .unavailable,
@@ -122,13 +122,6 @@ package final class SQLiteStore: MainStore {
             }
         } catch let error as DatabaseError {
             throw StoreError(.unavailable, "the store \(path) cannot be opened: \(error.message ?? error.description)")
-        }
-    }
-
-    /// - Throws: ``StoreError`` where a newer program has migrated the store.
-    private func checkAge() throws {
-        try pool.read { db in
-            try OwnTables.checkAge(db) { StoreError(.unavailable, "the store \(path) cannot be opened: \($0)") }
         }
     }
 
