@@ -25,7 +25,7 @@ struct SystemdNotifier: Sendable {
         notify("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)")
     }
 
-    func status(_ text: String) { notify("STATUS=\(text)", mayBeLost: true) }
+    func status(_ text: String, mayBeLost: Bool = false) { notify("STATUS=\(text)", mayBeLost: mayBeLost) }
 
     /// Tells the watchdog that all is well.
     func isAlive() { notify("WATCHDOG=1", mayBeLost: true) }
