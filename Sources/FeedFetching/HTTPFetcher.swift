@@ -177,15 +177,17 @@ package final class HTTPFetcher: Fetcher {
             defer { tickets.drop(ticket) }
             var message = message
             message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
+            var isAnswered = false
             do {
                 let deadline = NIODeadline.now() + TimeAmount(request.timeout) + .seconds(1)
                 let response = try await client.execute(message, deadline: deadline)
                 progress?.hasReceived(0)
+                isAnswered = true
                 onAnswer(Int(response.status.code))
                 guard isProxied, let url else { return (response, ticket.address) }
                 return (response, try await addresses.addresses(of: url, isProxied: true).first)
             } catch {
-                onAnswer(nil)
+                if !isAnswered { onAnswer(nil) }
                 // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()
                 let isLost = Self.isLost(error, message.method, isSent: ticket.isSent)

@@ -61,6 +61,26 @@ import TributaryWeb
         #expect(alerting.count > 5 && alerting.isSubset(of: known), "\(alerting.subtracting(known))")
     }
 
+    @Test func eachMetricIsDocumented() throws {
+        let engine = MeasuredEngine(sources: 3)
+        engine.work()
+        let told = Set(engine.text().matches(of: /(?m)^# TYPE (\S+)/).map { String($0.1) })
+        var documented: [String: (kind: String, labels: Set<String>)] = [:]
+        for line in try Documents.text("Metrics.md").split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            func names(_ cell: Substring) -> [String] { cell.matches(of: /`(\w+)`/).map { String($0.1) } }
+            let kind = cells[2].filter { $0 != " " }
+            for name in names(cells[1]) { documented[name] = (kind, Set(names(cells[3]))) }
+        }
+        let (missing, unknown) = (told.subtracting(documented.keys), Set(documented.keys).subtracting(told))
+        #expect(missing.isEmpty && unknown.isEmpty, "not documented: \(missing); not there: \(unknown)")
+        for definition in MetricDefinition.all {
+            let row = documented[definition.name]
+            let isRight = row?.kind == definition.kind.rawValue && row?.labels == Set(definition.labels)
+            #expect(isRight, "\(definition.name)")
+        }
+    }
+
     @Test func theDashboardIsOneThatGrafanaLoads() throws {
         let dashboard = try Documents.dashboard()
         #expect(dashboard.title == "Tributary" && dashboard.uid == "tributary" && dashboard.schemaVersion == 38)

@@ -25,12 +25,12 @@ struct SystemdNotifier: Sendable {
         notify("RELOADING=1\nMONOTONIC_USEC=\(time.tv_sec * 1_000_000 + time.tv_nsec / 1000)")
     }
 
-    func status(_ text: String) { notify("STATUS=\(text)", mayBeLost: true) }
+    func status(_ text: String, mayBeLost: Bool = false) { notify("STATUS=\(text)", mayBeLost: mayBeLost) }
 
     /// Tells the watchdog that all is well.
     func isAlive() { notify("WATCHDOG=1", mayBeLost: true) }
 
-    /// - Parameter mayBeLost: true for what will be told again soon. It waits for nobody who does not read.
+    /// - Parameter mayBeLost: true for what will be told again soon: it waits for nobody.
     private func notify(_ message: String, mayBeLost: Bool) {
         guard let socketPath else { return }
         var address = sockaddr_un()
@@ -44,6 +44,9 @@ struct SystemdNotifier: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        // A reader that has stopped must not stop this process, too.
+        var patience = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         let bytes = Array(message.utf8)
         withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

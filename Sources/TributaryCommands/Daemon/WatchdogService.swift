@@ -16,7 +16,7 @@ struct WatchdogService: Service {
             while !Task.isCancelled {
                 let report = await service.health.report()
                 if !report.mayBeCuredByRestart { systemd.isAlive() }
-                if !report.isGood { systemd.status(report.problems.joined(separator: "; ")) }
+                if !report.isGood { systemd.status(report.problems.joined(separator: "; "), mayBeLost: true) }
                 // A shutdown ends the sleep and then the loop.
                 try? await Task.sleep(for: interval)
             }
