@@ -296,7 +296,7 @@ let package = Package(
             dependencies: [
                 "TributaryCommands", "TestSupport", "ContactsDaemon", "TributaryMain", "PostgresServer",
                 "PostgresClient", "TestStores", "FeedConfiguration", "FeedDeclarations", "FeedParsing",
-                "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
+                "TributaryEngine", "Tributary", "TributaryParsers", grdb, logging, serviceLifecycle,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings),
