@@ -20,6 +20,8 @@ final class DeclarationReader {
         self.interpolation = interpolation
     }
 
+    var timeZones: TimeZoneFolder { interpolation.timeZones }
+
     var keys: [String] { nodes.keys.sorted() }
 
     /// The keys in the order of the file.

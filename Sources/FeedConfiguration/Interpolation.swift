@@ -12,11 +12,13 @@ final class Interpolation {
     private let environment: [String: String]
     private let folder: String
     private(set) var secrets: Set<String> = []
+    let timeZones: TimeZoneFolder
 
     /// - Parameter folder: the folder of relative paths, searched after `$CREDENTIALS_DIRECTORY` (systemd.exec(5)).
     init(environment: [String: String], folder: String) {
         self.environment = environment
         self.folder = folder
+        timeZones = TimeZoneFolder(environment: environment)
     }
 
     /// - Parameter escape: escapes each value; returns nil where that cannot be done.

@@ -1,15 +1,34 @@
+import FeedDeclarations
+
 /// The keys of a source that `[defaults]` may give for all sources.
 struct SourceDefaults {
     var cache: Duration?
+    var schedule: CronSchedule?
+    var timeZone: NamedZone?
     var honorsMaxAge: Bool?
     var keepsHistory: Bool?
+    var allowsPrivate: Bool?
 
     init() {}
 
     /// Reads the keys from a table, and takes missing ones from `outer`.
     init(_ table: DeclarationReader, over outer: SourceDefaults) {
-        cache = table.duration("cache") ?? outer.cache
+        let times = ScheduleReader(table: table)
+        timeZone = times.timeZone() ?? outer.timeZone
+        cache = table.duration("cache")
+        schedule = times.schedule(timeZone ?? .utc)
+        if table.has("cache"), table.has("schedule") {
+            table.report(
+                "cache", "'schedule' already says when the source is run; drop 'cache', or 'schedule' to use 'cache'")
+        } else if !table.has("cache"), !table.has("schedule") {
+            // The nearest of the two counts.
+            cache = outer.cache
+            schedule = outer.schedule.map { schedule in
+                timeZone.map { schedule.moved(to: $0.name, $0.rules) } ?? schedule
+            }
+        }
         honorsMaxAge = table.boolean("honor_max_age") ?? outer.honorsMaxAge
+        allowsPrivate = table.boolean("allow_private") ?? outer.allowsPrivate
         keepsHistory = table.boolean("keep_history") ?? outer.keepsHistory
     }
 }

@@ -7,6 +7,8 @@ public struct SourceDeclaration: Sendable, Equatable {
     public var cache: Duration
     /// True where the declaration has a `cache`. Without one, the server's freshness and validators decide too.
     public var hasOwnCache = true
+    /// The times at which the source is run, instead of `cache`.
+    public package(set) var schedule: CronSchedule?
     /// True where a server's max-age or Expires may postpone the next poll.
     public var honorsMaxAge = true
     /// True where what each commit replaces is kept in the tables' histories.
@@ -17,13 +19,14 @@ public struct SourceDeclaration: Sendable, Equatable {
     package var identity = ""
 
     package init(
-        name: String, cache: Duration, hasOwnCache: Bool = true, honorsMaxAge: Bool = true,
-        keepsHistory: Bool = false, isEnabled: Bool,
+        name: String, cache: Duration, hasOwnCache: Bool = true, schedule: CronSchedule? = nil,
+        honorsMaxAge: Bool = true, keepsHistory: Bool = false, isEnabled: Bool,
         requests: [RequestDeclaration], identity: String = ""
     ) {
         self.name = name
         self.cache = cache
         self.hasOwnCache = hasOwnCache
+        self.schedule = schedule
         self.honorsMaxAge = honorsMaxAge
         self.keepsHistory = keepsHistory
         self.isEnabled = isEnabled
@@ -46,10 +49,11 @@ public struct SourceDeclaration: Sendable, Equatable {
         let options = requests.map { request in
             "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
                 + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
-                + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
+                + (request.allowsPrivate ? " private" : "") + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
         }
+        let times = "\(cache) \(hasOwnCache) \(honorsMaxAge)" + (schedule.map { " " + $0.identity } ?? "")
         source.identity = Fingerprint.hexadecimal(
-            ([source.fingerprint, "\(cache) \(hasOwnCache) \(honorsMaxAge)"] + options).joined(separator: "\u{0}"))
+            ([source.fingerprint, times] + options).joined(separator: "\u{0}"))
         return source
     }
 }

@@ -66,9 +66,10 @@ enum DueTime {
             state.outcome = outcome
             state.lastRun = startedAt
             if outcome == .committed { state.lastCommit = now }
-            let due = now + interval(source, advice).seconds
+            let due = source.schedule?.next(after: startedAt) ?? now + interval(source, advice).seconds
             state.nextDue = due
-            if source.honorsMaxAge, let fresh = advice.freshUntil, fresh > due {
+            // A schedule says when, whatever a server says of its answer.
+            if source.schedule == nil, source.honorsMaxAge, let fresh = advice.freshUntil, fresh > due {
                 state.nextDue = fresh
                 state.note = join(state.note, "the server says its answer is good until \(time(fresh)) (max-age)")
             }
@@ -146,6 +147,12 @@ enum DueTime {
         if let gone = state.gone { return gone == source.fingerprint ? .distantFuture : now }
         if let declared = state.declared, declared != source.identity {
             return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
+        }
+        if let schedule = source.schedule, state.failures == 0, state.outcome?.isGood ?? false {
+            // The first time since the last run began. That run's beginning may be to come, if the clock was wrong then.
+            let next = schedule.next(after: min(state.lastRun ?? now, now))
+            // A replay is a run, too, and leaves what is due as it was.
+            return schedule.has(due) ? min(due, next) : next
         }
         let wait = state.wait ?? state.lastRun.map { max(0, due.timeIntervalSince($0)) } ?? RetryAfter.longest.seconds
         return min(due, now + wait)

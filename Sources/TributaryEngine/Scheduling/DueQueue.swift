@@ -23,15 +23,16 @@ struct DueQueue {
         }
     }
 
-    /// Moves all due times by the same number of seconds. Sources that are due at once (`distantPast`) or never stay
-    /// so.
-    mutating func shift(by seconds: TimeInterval) {
-        for index in heap.indices { heap[index].due = Self.shifted(heap[index].due, by: seconds) }
-        current = current.mapValues { Self.shifted($0, by: seconds) }
-    }
-
-    private static func shifted(_ due: Date, by seconds: TimeInterval) -> Date {
-        due == .distantPast || due == .distantFuture ? due : due + seconds
+    /// Moves all due times by the same number of seconds, but for those to which `kept` gives another. Sources that are
+    /// due at once (`distantPast`) or never stay so.
+    mutating func shift(by seconds: TimeInterval, kept: (_ source: String, _ due: Date) -> Date? = { _, _ in nil }) {
+        let former = current
+        heap = []
+        current = [:]
+        for (source, due) in former {
+            let isFixed = due == .distantPast || due == .distantFuture
+            schedule(source, at: isFixed ? due : kept(source, due) ?? due + seconds)
+        }
     }
 
     mutating func remove(_ source: String) { current[source] = nil }

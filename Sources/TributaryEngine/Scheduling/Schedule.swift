@@ -141,7 +141,16 @@ struct Schedule {
     }
 
     /// Adjusts to a clock that was set: each source waits as long as before.
-    mutating func clockWasSet(from former: Date, to now: Date) { queue.shift(by: now.timeIntervalSince(former)) }
+    mutating func clockWasSet(from former: Date, to now: Date) {
+        queue.shift(by: now.timeIntervalSince(former)) { [sources] name, due in
+            // What waits for a time of the day does so by the clock as it is now.
+            guard let schedule = sources[name]?.schedule, schedule.has(due) else { return nil }
+            return min(due, schedule.next(after: now))
+        }
+    }
+
+    /// Returns how many sources are due and wait for this origin.
+    func waiting(at origin: String) -> Int { ready.waiting(at: origin) }
 
     /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) { ready.free(origin) }
@@ -155,10 +164,9 @@ struct Schedule {
         guard once == nil, let source = sources[name], isOurs(name) else { return }
         // Never again within the same second, however short the cache interval.
         let due = Self.look(at: max(nextDue ?? now + source.cache.seconds, now + 1), now: now)
-        queue.schedule(
-            name,
-            at: asked.contains(name) || isChanged
-                ? .distantPast : due + jitter * min(30, source.cache.seconds / 20))
+        // Who says when a source is run has said whether it is together with others.
+        let spread = source.schedule == nil ? jitter * min(30, source.cache.seconds / 20) : 0
+        queue.schedule(name, at: asked.contains(name) || isChanged ? .distantPast : due + spread)
     }
 
     /// Returns the time at which to look at a source. A source that is never due is looked at too, as another process

@@ -1,10 +1,10 @@
 /// A day of the proleptic Gregorian calendar, as ISO 8601 writes it.
-struct CivilDate: CustomStringConvertible {
-    var year: Int
-    var month: Int
-    var day: Int
+package struct CivilDate: CustomStringConvertible {
+    package var year: Int
+    package var month: Int
+    package var day: Int
 
-    init?(year: Int, month: Int, day: Int) {
+    package init?(year: Int, month: Int, day: Int) {
         guard (1...12).contains(month), (1...CivilDate.days(in: month, of: year)).contains(day) else { return nil }
         self.year = year
         self.month = month
@@ -12,7 +12,7 @@ struct CivilDate: CustomStringConvertible {
     }
 
     /// Howard Hinnant, "chrono-compatible low-level date algorithms": years begin in March, an era has 400 of them.
-    init(daysSince1970 days: Int) {
+    package init(daysSince1970 days: Int) {
         let (era, dayOfEra) = (days + 719_468).quotientAndRemainder(flooringBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -22,14 +22,14 @@ struct CivilDate: CustomStringConvertible {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    var daysSince1970: Int {
+    package var daysSince1970: Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = shiftedYear.quotientAndRemainder(flooringBy: 400)
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    var description: String {
+    package var description: String {
         [Lexical.padded(year, 4), Lexical.padded(month, 2), Lexical.padded(day, 2)].joined(separator: "-")
     }
 

@@ -61,7 +61,7 @@ extension Lexical {
 
 extension Int {
     /// Divides, rounding towards negative infinity, so that the remainder is never negative.
-    func quotientAndRemainder(flooringBy divisor: Int) -> (quotient: Int, remainder: Int) {
+    package func quotientAndRemainder(flooringBy divisor: Int) -> (quotient: Int, remainder: Int) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }

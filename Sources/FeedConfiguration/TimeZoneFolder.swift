@@ -1,0 +1,84 @@
+import FeedDeclarations
+import Foundation
+
+/// The files of tzdata, each of which is read once.
+final class TimeZoneFolder {
+    struct Failure: Error {
+        var message: String
+    }
+
+    /// Where Debian's package tzdata has them.
+    static let defaultPath = "/usr/share/zoneinfo"
+
+    private let path: String
+    private var known: [String: Result<NamedZone, Failure>] = ["UTC": .success(.utc)]
+
+    /// - Parameter environment: `TZDIR` names another folder, as for the C library (tzset(3)).
+    init(environment: [String: String]) {
+        path = environment["TZDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? Self.defaultPath
+    }
+
+    /// Returns the zone of a name such as `Europe/Berlin`.
+    func zone(_ name: String) throws(Failure) -> NamedZone {
+        let zone: Result<NamedZone, Failure>
+        if let known = known[name] {
+            zone = known
+        } else {
+            do throws(Failure) {
+                zone = .success(NamedZone(name: name, rules: try read(name)))
+            } catch {
+                zone = .failure(error)
+            }
+            known[name] = zone
+        }
+        return try zone.get()
+    }
+
+    private func read(_ name: String) throws(Failure) -> TimeZoneRules {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                message: "'\(name)' cannot be looked up: there is no folder \(path); install the package tzdata")
+        }
+        let isName =
+            !name.isEmpty
+            && name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
+                part.first != "." && !part.isEmpty
+                    && part.utf8.allSatisfy { byte in
+                        switch byte {
+                        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                            UInt8(ascii: "0")...UInt8(ascii: "9"):
+                            true
+                        default: "_+-".utf8.contains(byte)
+                        }
+                    }
+            }
+        guard isName, let file = try? ConfigurationFile.read(named: path + "/" + name) else { throw unknown(name) }
+        do {
+            return try TimeZoneRules(file: file)
+        } catch {
+            throw Failure(
+                message: "the file \(path)/\(name) describes no time zone (RFC 8536); install the package tzdata again")
+        }
+    }
+
+    private func unknown(_ name: String) -> Failure {
+        let hint = nearestName(to: name, among: names()).map { "did you mean '\($0)'?" }
+        return Failure(
+            message: "'\(name)' is no time zone that \(path) has; "
+                + (hint ?? "write one such as \"Europe/Berlin\" or \"UTC\"")
+                + " (old names are in the package tzdata-legacy)")
+    }
+
+    /// The names of zones that people write, of the list that comes with the files.
+    private func names() -> [String] {
+        let lists = ["zone1970.tab", "zone.tab"].lazy.compactMap {
+            try? ConfigurationFile.text(named: self.path + "/" + $0)
+        }
+        guard let list = lists.first else { return [] }
+        return ["UTC"]
+            + list.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line in
+                let columns = line.split(separator: "\t")
+                return columns.count > 2 ? String(columns[2]) : nil
+            }
+    }
+}
