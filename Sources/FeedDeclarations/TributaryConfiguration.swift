@@ -19,6 +19,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var concurrency: Int
     /// The most requests at the same time to one host.
     public var perHost: Int
+    /// How many requests a host gets, and how often.
+    public private(set) var hosts: HostRules
     /// The sources, in the order of their names.
     public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
     private var sourcesByName: [String: SourceDeclaration]
@@ -54,7 +56,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     package init(
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
-        concurrency: Int, perHost: Int,
+        concurrency: Int, perHost: Int, hosts: [String: HostRules.Rule] = [:],
         sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil,
         encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
@@ -66,6 +68,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.history = history
         self.concurrency = concurrency
         self.perHost = perHost
+        self.hosts = HostRules(perHost: perHost, hosts)
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
         self.hooks = hooks.sorted { $0.name < $1.name }
         self.web = web

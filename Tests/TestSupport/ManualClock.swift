@@ -27,6 +27,9 @@ package final class ManualClock: RunClock {
 
     package func now() -> Date { state.withLock { $0.now } }
 
+    /// When those who sleep will wake.
+    package var wakes: [Date] { state.withLock { $0.sleepers.map(\.due) } }
+
     package var uptime: Duration { state.withLock { $0.uptime } }
 
     /// - Parameter seconds: time that passes; where it is below zero, the clock is set back.

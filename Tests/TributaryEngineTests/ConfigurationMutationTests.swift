@@ -40,13 +40,19 @@ import Testing
         [daemon]
         concurrency = 8
         per_host = 2
+        [hosts."e.org"]
+        per_host = 1
+        pace = "60s"
         [defaults]
+        schedule = "0 6 * * 1-5"
+        time_zone = "Europe/Berlin"
         timeout = "30s"
         max_body = "64KiB"
         headers = { Accept = "text/xml" }
         retries = 2
         [sources.a]
         cache = "15m"
+        allow_private = true
         auth = { oauth2 = { token_url = "https://e.org/t", client_id = "i", client_secret = "s", scope = "x" } }
         proxy = "http://user:pass@127.0.0.1:3128"
         [[sources.a.requests]]

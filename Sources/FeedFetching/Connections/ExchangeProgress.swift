@@ -12,7 +12,25 @@ package final class ExchangeProgress: Sendable {
 
     private let stage = Mutex(Stage.connecting)
 
+    /// The time that was spent waiting for a host's pace, and the beginning of a wait that goes on.
+    private let pauses = Mutex((over: Duration.zero, began: Duration?.none))
+
     package init() {}
+
+    /// Notes that the exchange waits for its host's pace, from this time of a clock on.
+    func pause(at uptime: Duration) { pauses.withLock { $0.began = uptime } }
+
+    func resume(at uptime: Duration) {
+        pauses.withLock { pauses in
+            if let began = pauses.began { pauses.over += uptime - began }
+            pauses.began = nil
+        }
+    }
+
+    /// Returns the time that was spent waiting until now, which is not the server's.
+    package func paused(until uptime: Duration) -> Duration {
+        pauses.withLock { pauses in pauses.over + (pauses.began.map { uptime - $0 } ?? .zero) }
+    }
 
     func isConnecting() { stage.withLock { $0 = .connecting } }
 

@@ -15,6 +15,8 @@ struct RunEnvironment: Sendable {
     var http: HTTPFetcher
     /// Limits the concurrent requests to each host, by origin.
     var hosts: HostLimiter
+    /// How often each host is asked.
+    var pace: HostPace
     /// Limits the concurrent runs, under ``RunPermit/slotKey``.
     var slots: HostLimiter
     /// Limits the runs that have begun and wait without a slot, for a host or for its answer. Each may hold rows in

@@ -10,6 +10,8 @@ struct RunPermit: Sendable {
     var slot: HostLimiter.Place?
     /// The place at the first request's host; nil if that host is known only when the request is sent.
     var place: HostLimiter.Place?
+    /// The first request's turn at a host with a pace.
+    var turn: HostPace.Turn?
 
     /// The answer to a run that asks to begin now.
     enum Admission {
@@ -24,11 +26,12 @@ extension RunEnvironment {
     func admission(to origin: String?) -> RunPermit.Admission {
         var permit = RunPermit()
         if let origin {
-            guard let place = hosts.placeIfFree(at: origin) else { return .hostIsFull }
+            guard pace.isOpen(origin), let place = hosts.placeIfFree(at: origin) else { return .hostIsFull }
             permit.place = place
         }
         guard let slot = slots.placeIfFree(at: RunPermit.slotKey) else { return .noSlot }
         permit.slot = slot
+        if let origin { permit.turn = pace.turn(at: origin) }
         return .admitted(permit)
     }
 }

@@ -16,6 +16,7 @@ extension StackRun {
         context?.remove()
         context = nil
         captured = [:]
+        leads = [:]
         known = known.mapValues { state in
             var state = state
             state.validators = Validators()
@@ -57,17 +58,25 @@ extension StackRun {
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
-            if let kept { return try await readKept(index, from: kept) }
+            if let kept {
+                // Nothing is sent: the turn is for others.
+                permit.turn = nil
+                return try await readKept(index, from: kept)
+            }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach) }
             }
             let resolved = try resolver().resolve(request)
             // The wait for a place does not count towards the request's timeout.
             let place = try await place(at: resolved.origin())
+            let turn = permit.turn
+            permit.turn = nil
             try await lendingSlot {
-                try await withinTimeout(of: request) {
-                    try await self.repeating(request, undoing: index) {
-                        try await self.exchange(resolved, index, conditionally: conditionally)
+                try await HostPace.Turn.$current.withValue(turn) {
+                    try await withinTimeout(of: request) {
+                        try await self.repeating(request, undoing: index) {
+                            try await self.exchange(resolved, index, conditionally: conditionally)
+                        }
                     }
                 }
             }
@@ -80,14 +89,17 @@ extension StackRun {
     }
 
     func resolver(row: [String: String?] = [:]) -> RequestResolver {
-        RequestResolver(environment: environment, captured: captured, stack: source.requests, row: row)
+        RequestResolver(
+            environment: environment, captured: captured, stack: source.requests, row: row, leads: leads,
+            rowLead: rowLead)
     }
 
     func withinTimeout<Value: Sendable>(
         of request: RequestDeclaration, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let progress = ExchangeProgress()
-        return try await withDeadline(request.timeout, clock: environment.clock) {
+        let clock = environment.clock
+        return try await withDeadline(request.timeout, clock: clock, paused: { progress.paused(until: clock.uptime) }) {
             FetchError(.timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
         } _: {
             try await ExchangeProgress.$current.withValue(progress) { try await operation() }

@@ -43,6 +43,7 @@ final class Scheduler: Sendable {
             state.attempts = environment.attempts.deaths(before: state)
             return state
         }
+        notePace(states)
         continuation.yield(.own(sources, states))
     }
 
@@ -61,13 +62,25 @@ final class Scheduler: Sendable {
     func run() async throws {
         guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
         let states = try environment.store.sourceStates()
+        notePace(states)
         await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
     }
 
     /// Runs each of these sources once.
     func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
         let states = try environment.store.sourceStates()
+        notePace(states)
         await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
+    }
+
+    /// Tells the hosts' pace when another process, or this one before it ended, last asked them.
+    private func notePace(_ states: [String: SourceState]) {
+        guard environment.configuration.hosts.havePace else { return }
+        let now = environment.clock.now()
+        for source in environment.configuration.enabledSources {
+            guard let origin = source.firstOrigin, let last = states[source.name]?.lastRun else { continue }
+            environment.pace.note(origin, askedBefore: .seconds(max(0, now.timeIntervalSince(last))))
+        }
     }
 
     private func run(_ schedule: Schedule) async {
@@ -77,9 +90,12 @@ final class Scheduler: Sendable {
         var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.slots.onFree { [continuation] in continuation.yield(.free($0)) }
+        environment.pace.onChange { [continuation] in continuation.yield(.due) }
+        var told = Set<String>()
         // The results of runs are not needed. A group that kept them would grow with each.
         await withDiscardingTaskGroup { group in
             func startRuns() {
+                for origin in environment.pace.opened() { schedule.free(origin) }
                 for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
                     environment.board.began(start.source.name, at: environment.clock.now())
@@ -94,7 +110,9 @@ final class Scheduler: Sendable {
                         onReport(report)
                     }
                 }
-                timer.set(schedule.nextWake)
+                tellWaits(schedule, environment, &told)
+                let opening = environment.pace.nextOpening.map { environment.clock.now() + $0.seconds }
+                timer.set([schedule.nextWake, opening].compactMap(\.self).min())
             }
             startRuns()
             if schedule.isDone { return }
@@ -122,6 +140,8 @@ final class Scheduler: Sendable {
                     }
                     environment.configuration = configuration
                     environment.slots.setLimit(configuration.concurrency)
+                    environment.hosts.setRules(configuration.hosts)
+                    environment.pace.setRules(configuration.hosts)
                     schedule.reload(configuration, now: now)
                 case .own(let sources, let states):
                     schedule.own(sources, states, now: now)
@@ -143,6 +163,22 @@ final class Scheduler: Sendable {
             environment.store.stopWaiting()
             group.cancelAll()
         }
+    }
+
+    /// Logs that sources wait for their hosts' pace: once a host, until none waits any more.
+    private func tellWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ told: inout Set<String>) {
+        guard environment.configuration.hosts.havePace else { return }
+        let waiting = environment.pace.refused.filter { schedule.waiting(at: $0) > 0 }
+        for origin in waiting.subtracting(told).sorted() {
+            let rules = environment.configuration.hosts
+            let pace = rules.pace(at: rules.key(of: origin)).map { "\($0)" } ?? "-"
+            environment.logger.info(
+                "Sources wait for their host's turn ([hosts] pace)",
+                metadata: [
+                    "host": "\(origin)", "pace": "\(pace)", "sources": "\(schedule.waiting(at: origin))",
+                ])
+        }
+        told = waiting
     }
 
     private func cutStoredWaits(to now: Date, setBackFrom former: Date, _ environment: RunEnvironment) async {

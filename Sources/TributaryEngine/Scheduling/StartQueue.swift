@@ -28,6 +28,9 @@ struct StartQueue {
         }
     }
 
+    /// Returns how many sources wait for this origin.
+    func waiting(at origin: String) -> Int { waiting[origin]?.count ?? 0 }
+
     /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) {
         if waiting[origin] != nil { takeTurn(origin) }

@@ -1,6 +1,6 @@
 import FeedConfiguration
 public import FeedDeclarations
-import FeedFetching
+package import FeedFetching
 public import FeedModel
 package import FeedParsing
 package import FeedStores
@@ -47,12 +47,14 @@ public final class SyncService: Service {
     /// - Parameters:
     ///   - store: the opened main store, which nothing else writes to in this process.
     ///   - parsers: the classes that requests name.
+    ///   - names: finds the addresses of hosts that responses name.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
     /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
     ///   cannot be run.
     package init(
         configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
-        clock: any RunClock, onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
+        clock: any RunClock, names: any NameLookup = SystemNames(),
+        onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         self.store = store
         current = Mutex(configuration)
@@ -64,9 +66,12 @@ public final class SyncService: Service {
         self.outcomes = outcomes
         outcomeContinuation = continuation
         let board = RunBoard()
+        let pace = HostPace(
+            configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
         environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(now: { clock.now() }), hosts: HostLimiter(limit: configuration.perHost),
+            http: HTTPFetcher(now: { clock.now() }, pace: pace, names: names), hosts: HostLimiter(configuration.hosts),
+            pace: pace,
             slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger,
             onProgress: { progress in
@@ -234,8 +239,8 @@ public final class SyncService: Service {
     /// Returns as soon as the running service's scheduler has answered: a sign of life.
     public func heartbeat() async { await scheduler.heartbeat() }
 
-    /// Puts a new configuration in force, except for `[store]` and `[daemon] per_host`, which take effect at the next
-    /// start. Sources declared as before are not disturbed.
+    /// Puts a new configuration in force, except for `[store]`, which takes effect at the next start.
+    /// Sources declared as before are not disturbed.
     public func reload(_ configuration: TributaryConfiguration) {
         current.withLock { $0 = configuration }
         scheduler.reload(configuration)

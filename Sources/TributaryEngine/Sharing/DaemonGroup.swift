@@ -208,14 +208,16 @@ actor DaemonGroup {
 }
 
 extension DeclaredSources {
-    /// The enabled sources, in groups by the origin of their first request; one whose address is not known yet stands for
+    /// The enabled sources, in groups by the origin of their first request, or by its host where `[hosts]` has rules for all
+    /// of that host's origins; one whose address is not known yet stands for
     /// itself. Addresses may hold secrets, and are not told.
     init(_ configuration: TributaryConfiguration) {
         self.init(
             configuration.enabledSources.reduce(into: [:]) { groups, source in
                 let origin = source.firstOrigin
                 let isFile = origin.map { $0.isEmpty || $0.lowercased().hasPrefix("file") } ?? true
-                groups[source.name] = Fingerprint.hexadecimal(isFile ? "source " + source.name : origin ?? "")
+                groups[source.name] = Fingerprint.hexadecimal(
+                    isFile ? "source " + source.name : origin.map(configuration.hosts.key) ?? "")
             })
     }
 }

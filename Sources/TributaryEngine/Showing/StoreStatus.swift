@@ -1,6 +1,7 @@
 package import FeedDeclarations
 import FeedModel
 package import FeedStores
+import Foundation
 
 /// How the sources and hooks of a configuration stand in its store.
 package struct StoreStatus: Sendable {
@@ -22,8 +23,13 @@ package struct StoreStatus: Sendable {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)
         self.daemons = daemons
-        sources = configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map {
-            SourceStatus($0, stored[$0.name] ?? SourceState(source: $0.name), among: daemons)
+        let turns = HostTurns(configuration, states: stored, now: Date())
+        sources = configuration.sources.filter { names.isEmpty || names.contains($0.name) }.map { source in
+            var state = stored[source.name] ?? SourceState(source: source.name)
+            if let turn = turns.note(on: source) {
+                state.note = [state.note, turn].compactMap(\.self).joined(separator: "; ")
+            }
+            return SourceStatus(source, state, among: daemons)
         }
         guard names.isEmpty else {
             undeclared = []

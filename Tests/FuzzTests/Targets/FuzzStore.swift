@@ -31,6 +31,7 @@ final class FuzzStore {
         environment = RunEnvironment(
             configuration: configuration, store: store,
             registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostLimiter(limit: 1),
+            pace: .none(),
             slots: HostLimiter(limit: 1),
             busyHosts: BusyHosts([:]), clock: SystemClock(),
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })

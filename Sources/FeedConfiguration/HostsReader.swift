@@ -1,0 +1,38 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+
+/// Reads `[hosts]`: how many requests a host gets at the same time, and how often.
+struct HostsReader {
+    let table: DeclarationReader
+
+    func read() -> [String: HostRules.Rule] {
+        var rules: [String: HostRules.Rule] = [:]
+        for name in table.keysInOrder {
+            guard let host = table.table(name) else { continue }
+            let rule = HostRules.Rule(
+                perHost: host.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency),
+                pace: host.duration("pace").flatMap { $0 > .zero ? $0 : nil })
+            host.finish()
+            guard let key = Self.key(name) else {
+                table.report(
+                    name,
+                    "'\(name.shortened(to: ConfigurationLimits.shownAddress))' is not a host; write "
+                        + "[hosts.\"www.example.com\"], or with a port [hosts.\"www.example.com:8080\"]")
+                continue
+            }
+            if rules.updateValue(rule, forKey: key) != nil {
+                table.report(name, "the host is declared twice, in other letters")
+            }
+        }
+        return rules
+    }
+
+    /// Returns the name under which a host's rules are looked up; nil for what is no host.
+    private static func key(_ name: String) -> String? {
+        guard !name.contains("/"), !name.contains("@"), let url = try? WebAddress("http://" + name).url,
+            let host = url.host?.lowercased(), url.query == nil, url.fragment == nil
+        else { return nil }
+        return url.port.map { "\(host):\($0)" } ?? host
+    }
+}

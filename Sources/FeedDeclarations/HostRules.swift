@@ -1,0 +1,45 @@
+import Foundation
+
+/// How many requests may be under way at a host, and how soon one may follow the other: what `[hosts]` declares, and
+/// `[daemon] per_host` for all other hosts.
+public struct HostRules: Sendable, Equatable {
+    package struct Rule: Sendable, Equatable {
+        package var perHost: Int?
+        /// The time from the beginning of a request to that of the next.
+        package var pace: Duration?
+
+        package init(perHost: Int? = nil, pace: Duration? = nil) {
+            self.perHost = perHost
+            self.pace = pace
+        }
+    }
+
+    /// By hosts' names in lower case, `www.example.com`, or with a port, `www.example.com:8080`.
+    private var rules: [String: Rule]
+    private var perHost: Int
+
+    package init(perHost: Int, _ rules: [String: Rule] = [:]) {
+        self.perHost = perHost
+        self.rules = rules
+    }
+
+    /// Returns the name under which an origin is counted: the host for which there is a rule, with all its ports and
+    /// schemes, or the origin itself.
+    package func key(of origin: String) -> String {
+        guard !rules.isEmpty, let start = origin.range(of: "://")?.upperBound else { return origin }
+        let place = origin[start...].lowercased()
+        if rules[place] != nil { return place }
+        guard let colon = place.lastIndex(of: ":") else { return origin }
+        let host = String(place[..<colon])
+        return rules[host] == nil ? origin : host
+    }
+
+    /// Returns the most requests at the same time to what is counted under a name.
+    package func limit(at key: String) -> Int { rules[key]?.perHost ?? perHost }
+
+    /// Returns the time between requests to what is counted under a name; nil if none is declared.
+    package func pace(at key: String) -> Duration? { rules[key]?.pace }
+
+    /// True where any host has a pace.
+    package var havePace: Bool { rules.contains { $0.value.pace != nil } }
+}

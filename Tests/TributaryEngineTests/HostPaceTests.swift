@@ -1,0 +1,286 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Synchronization
+import TestStores
+import TestSupport
+import Testing
+@testable import FeedDeclarations
+@testable import FeedFetching
+@testable import TributaryEngine
+
+/// `[hosts]`: how many requests a host gets, and how often.
+@Suite struct HostPaceTests {
+    private static func hosts(_ rules: String) -> String { "[hosts.\"127.0.0.1\"]\n\(rules)\n" }
+
+    /// When each request came to a fixture's server, by its clock.
+    private final class Arrivals: Sendable {
+        private let dates = Mutex<[(path: String, date: Date)]>([])
+        let start: Date
+
+        init(_ fixture: EngineFixture, _ paths: [String], _ answer: @escaping @Sendable (String) -> [StubServer.Step]) {
+            start = fixture.clock.now()
+            for path in paths {
+                fixture.server.route(path) { [self, clock = fixture.clock] _ in
+                    dates.withLock { $0.append((path, clock.now())) }
+                    return answer(path)
+                }
+            }
+        }
+
+        var paths: [String] { dates.withLock { $0.map(\.path) } }
+        var seconds: [Double] { dates.withLock { $0.map { $0.date.timeIntervalSince(start) } } }
+    }
+
+    /// Waits until something is true that other threads bring about.
+    private func wait(until isTrue: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let patience = ContinuousClock.now + .seconds(60)
+        while !isTrue(), ContinuousClock.now < patience { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(isTrue(), sourceLocation: sourceLocation)
+    }
+
+    private static func items(_ path: String) -> [StubServer.Step] {
+        StubServer.response(200, EngineFixture.items(["1"]))
+    }
+
+    @Test(.onEachStore) func requestsToAHostBeginOneAfterAnother() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let names = (0..<5).map { "s\($0)" }
+            let arrivals = Arrivals(fixture, names.map { "/\($0)" }, Self.items)
+            let sources = names.map { EngineFixture.request("/\($0)", of: $0) }.joined()
+            let service = try fixture.service(Self.hosts("pace = \"60s\"") + sources, clock: fixture.clock)
+            let running = Task { try await service.run() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            for number in 0..<5 {
+                #expect(await outcomes.next()?.outcome == .committed)
+                fixture.clock.advance(by: 59)
+                await service.heartbeat()
+                #expect(arrivals.paths.count == number + 1)
+                fixture.clock.advance(by: 1)
+                await service.heartbeat()
+            }
+            #expect(Set(arrivals.paths) == Set(names.map { "/\($0)" }))
+            #expect(arrivals.seconds == [0, 60, 120, 180, 240])
+            running.cancel()
+            try? await running.value
+            try service.store.close()
+        }
+    }
+
+    /// Redirects, pages, rows and the requests of a stack wait, too, and the wait counts towards no timeout.
+    @Test func redirectsPagesAndRowsKeepThePaceAndTheirTimeouts() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let arrivals = Arrivals(fixture, ["/moved", "/page1", "/page2", "/one", "/two"]) { path in
+                switch path {
+                case "/moved": [StubServer.head(302, ["Location": "/page1", "Content-Length": "0"])]
+                case "/page1": StubServer.response(200, "<r><next>/page2</next><item id='one'/></r>")
+                case "/page2": StubServer.response(200, "<r><item id='two'/></r>")
+                default: StubServer.response(200, "<r><name>\(path)</name></r>")
+                }
+            }
+            let source = """
+                [sources.s]
+                timeout = "5s"
+                [[sources.s.requests]]
+                url = "URL/moved"
+                page = { next = "/r/next" }
+                tables = [{ table = "thing", element = "item", key = ["id"], columns = { id = "@id" } }]
+                [[sources.s.requests]]
+                url = "URL/${row:id}"
+                for_each = "SELECT id FROM thing ORDER BY id"
+                concurrency = 1
+                tables = [{ table = "name", element = "r", key = ["name"], columns = { name = "name" } }]
+                """
+            let service = try fixture.service(Self.hosts("pace = \"1m\"") + source, clock: fixture.clock)
+            let syncing = Task { try await service.sync(mode: .force) }
+            for number in 1..<5 {
+                let turn = arrivals.start + Double(number) * 60
+                try await wait { fixture.clock.wakes.contains(turn) }
+                #expect(arrivals.paths.count == number)
+                fixture.clock.advance(by: 60)
+            }
+            let report = try #require(try await syncing.value.first)
+            #expect(report.outcome == .committed, "\(String(describing: report.error))")
+            #expect(arrivals.paths == ["/moved", "/page1", "/page2", "/one", "/two"])
+            #expect(arrivals.seconds == [0, 60, 120, 180, 240])
+            try service.store.close()
+        }
+    }
+
+    /// A timeout still counts what is the server's.
+    @Test(.timeLimit(.minutes(1))) func aServerThatHangsAfterAWaitIsTimedOut() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let arrivals = Arrivals(fixture, ["/a", "/b"]) { $0 == "/a" ? Self.items($0) : [.hang] }
+            let stack = EngineFixture.request("/a") + EngineFixture.request("/b", "timeout = \"20s\"")
+            let service = try fixture.service(Self.hosts("pace = \"1m\"") + stack, clock: fixture.clock)
+            let syncing = Task { try await service.sync(mode: .force) }
+            try await wait { fixture.clock.wakes.contains(arrivals.start + 60) }
+            fixture.clock.advance(by: 60)
+            try await wait { arrivals.paths == ["/a", "/b"] && fixture.clock.wakes.contains(arrivals.start + 80) }
+            fixture.clock.advance(by: 20)
+            let report = try #require(try await syncing.value.first)
+            #expect(report.error?.contains("within 20.0 seconds") == true, "\(String(describing: report.error))")
+            try service.store.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoWaitsForATurnLeavesTheSlotToOthersAndStopsAtOnce() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withStubServer { other in
+                other.document("/a", EngineFixture.items(["1"]))
+                fixture.server.document("/a", EngineFixture.items(["2"]))
+                fixture.server.document("/b", EngineFixture.items(["3"]))
+                let hosts = "[daemon]\nconcurrency = 1\n[hosts.\"127.0.0.1:\(fixture.server.port)\"]\npace = \"1d\"\n"
+                // The stack waits in its middle, and would hold the only slot for a day.
+                let stack = EngineFixture.request("/a", of: "a") + EngineFixture.request("/b", of: "a")
+                let waiting = EngineFixture.request("/a", of: "b")
+                let healthy = EngineFixture.request("/a", of: "healthy").replacingOccurrences(
+                    of: "URL", with: other.url)
+                let service = try fixture.service(hosts + stack + waiting + healthy, clock: fixture.clock)
+                let running = Task { try await service.run() }
+                var outcomes = service.outcomes.makeAsyncIterator()
+                #expect(await outcomes.next()?.source == "healthy")
+                let began = ContinuousClock.now
+                running.cancel()
+                try? await running.value
+                #expect(ContinuousClock.now - began < .seconds(5))
+                #expect(fixture.server.requests("/b").isEmpty)
+                try service.store.close()
+            }
+        }
+    }
+
+    @Test func aReloadChangesThePace() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let names = (0..<4).map { "s\($0)" }
+            let arrivals = Arrivals(fixture, names.map { "/\($0)" }, Self.items)
+            let sources = names.map { EngineFixture.request("/\($0)", of: $0) }.joined()
+            let service = try fixture.service(Self.hosts("pace = \"1d\"") + sources, clock: fixture.clock)
+            let running = Task { try await service.run() }
+            var outcomes = service.outcomes.makeAsyncIterator()
+            #expect(await outcomes.next()?.outcome == .committed)
+            fixture.clock.advance(by: 30)
+            await service.heartbeat()
+            #expect(arrivals.paths.count == 1)
+            service.reload(try fixture.configuration(Self.hosts("pace = \"30s\"") + sources))
+            #expect(await outcomes.next() != nil)
+            // Without a pace, at once: the clock stands still.
+            await service.heartbeat()
+            #expect(arrivals.paths.count == 2)
+            service.reload(try fixture.configuration(sources))
+            for _ in 0..<2 { #expect(await outcomes.next() != nil) }
+            #expect(arrivals.seconds == [0, 30, 30, 30])
+            running.cancel()
+            try? await running.value
+            try service.store.close()
+        }
+    }
+
+    @Test func thePaceOutlivesTheProcess() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let arrivals = Arrivals(fixture, ["/a"], Self.items)
+            let source = Self.hosts("pace = \"60s\"") + EngineFixture.request("/a")
+            try await fixture.sync(source, clock: fixture.clock)
+            fixture.clock.advance(by: 30)
+            let service = try fixture.service(source, clock: fixture.clock)
+            let syncing = Task { try await service.sync(mode: .force) }
+            try await wait { fixture.clock.wakes.contains(arrivals.start + 60) }
+            #expect(arrivals.paths.count == 1)
+            fixture.clock.advance(by: 30)
+            _ = try await syncing.value
+            #expect(arrivals.seconds == [0, 60])
+            try service.store.close()
+        }
+    }
+
+    /// Of those who wait, only names are kept, and they come in the order in which they came.
+    @Test func tenThousandSourcesOfOneHostTakeTurns() async throws {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let clock = ManualClock(now)
+        let rules = HostRules(perHost: 2, ["example.org": .init(pace: .seconds(60))])
+        let pace = HostPace(rules, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
+        let origins = ["https://example.org:443", "http://example.org:80"]
+        var queue = StartQueue()
+        for number in 0..<10_000 { queue.add("s\(number)", origin: origins[number % 2], isSuspect: false) }
+        var turn: HostPace.Turn?
+        func start() -> String? {
+            for origin in pace.opened() { queue.free(origin) }
+            return queue.next { origin in
+                guard let origin, pace.isOpen(origin) else { return .hostIsFull }
+                turn = pace.turn(at: origin)
+                return .admitted(RunPermit())
+            }?.name
+        }
+        var started: [String] = []
+        for _ in 0..<200 {
+            // Within one minute, one of them.
+            if let name = start() { started.append(name) }
+            #expect(start() == nil)
+            let used = HostPace.Turn.$current.withValue(turn) { HostPace.Turn.current != nil }
+            #expect(used)
+            try await HostPace.Turn.$current.withValue(turn) {
+                try await pace.wait(at: origins[(started.count - 1) % 2], nil)
+            }
+            turn = nil
+            #expect(start() == nil)
+            #expect(pace.nextOpening == .seconds(60))
+            clock.advance(by: 60)
+        }
+        #expect(started == (0..<200).map { "s\($0)" })
+    }
+
+    @Test(arguments: [
+        ("https://www.example.com:443", "www.example.com"), ("http://WWW.example.com:80", "www.example.com"),
+        ("http://www.example.com:8080", "www.example.com:8080"), ("http://example.com:80", "http://example.com:80"),
+        ("http://::1:80", "::1"), ("file:", "file:"), ("run", "run"),
+    ])
+    func anOriginIsCountedUnderItsHost(origin: String, key: String) {
+        let rules = HostRules(
+            perHost: 3,
+            ["www.example.com": .init(perHost: 1), "www.example.com:8080": .init(perHost: 7), "::1": .init()])
+        #expect(rules.key(of: origin) == key)
+        #expect(rules.limit(at: key) == ["www.example.com": 1, "www.example.com:8080": 7][key, default: 3])
+    }
+
+    @Test func newRulesCountWhatIsTaken() async throws {
+        let limiter = HostLimiter(limit: 2)
+        var places = [limiter.placeIfFree(at: "http://a:80"), limiter.placeIfFree(at: "https://a:443")]
+        #expect(places.allSatisfy { $0 != nil })
+        limiter.setRules(HostRules(perHost: 2, ["a": .init(perHost: 3)]))
+        places.append(limiter.placeIfFree(at: "http://a:80"))
+        #expect(places[2] != nil && limiter.placeIfFree(at: "http://a:8080") == nil)
+        let freed = Mutex<[String]>([])
+        limiter.onFree { origin in freed.withLock { $0.append(origin) } }
+        limiter.setRules(HostRules(perHost: 1))
+        #expect(freed.withLock(\.self) == ["http://a:8080"])
+        #expect(limiter.placeIfFree(at: "https://a:443") == nil)
+        places = []
+        #expect(limiter.placeIfFree(at: "https://a:443") != nil)
+    }
+
+    @Test(arguments: [
+        ("[hosts.\"https://e.org/\"]\npace = \"1s\"", "is not a host; write [hosts.\"www.example.com\"]"),
+        ("[hosts.\"e.org\"]\npace = 60", "hosts.\"e.org\".pace: expected a string"),
+        ("[hosts.\"e.org\"]\npcae = \"1s\"", "did you mean 'pace'?"),
+        ("[hosts.\"e.org\"]\nper_host = 0", "expected an integer above 0"),
+        ("[hosts.\"e.org\"]\npace = \"1s\"\n[hosts.\"E.org\"]\npace = \"2s\"", "declared twice"),
+    ])
+    func aMistakeSaysWhatToWrite(hosts: String, expected: String) async throws {
+        try await EngineFixture.expectMistake(hosts + "\n" + EngineFixture.request("/a"), expected)
+    }
+
+    @Test func statusSaysWhyASourceThatIsDueWaits() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = ["a", "b"].map { EngineFixture.request("/a", of: $0) }.joined()
+            let configuration = try fixture.configuration(Self.hosts("pace = \"60s\"") + sources)
+            let now = fixture.clock.now()
+            let turns = HostTurns(configuration, states: ["b": SourceState(source: "b", nextDue: now + 60)], now: now)
+            let notes = configuration.sources.map(turns.note)
+            #expect(
+                notes == [
+                    "due: waits for its turn at 127.0.0.1, which is asked once in 60.0 seconds ([hosts] pace); 1 source is due there",
+                    nil,
+                ])
+        }
+    }
+}
