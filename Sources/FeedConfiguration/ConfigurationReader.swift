@@ -56,6 +56,7 @@ package struct ConfigurationReader {
         let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
         let sources = root.table("sources")
         let hooks = root.table("hooks")
+        let hosts = root.table("hosts").map { HostsReader(table: $0).read() } ?? [:]
         let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
@@ -67,7 +68,7 @@ package struct ConfigurationReader {
             schemaAfterPath: store.string("schema_after").map(absolute),
             history: store.duration("history") ?? .seconds(90 * 86_400),
             concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
-            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2,
+            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2, hosts: hosts,
             sources: sources.map { sources in
                 sources.keys.compactMap { name in
                     sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
@@ -107,6 +108,9 @@ package struct ConfigurationReader {
         _ name: String, _ table: DeclarationReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
     ) -> SourceDeclaration? {
         let options = SourceDefaults(table, over: sourceDefaults)
+        if table.has("time_zone"), options.schedule == nil, !table.has("schedule") {
+            table.report("time_zone", "it has a meaning only with a 'schedule', such as \"0 6 * * 1-5\"")
+        }
         let isEnabled = table.boolean("enabled")
         let requests = table.tables("requests")
         let inherited = RequestDefaults(table, over: defaults)
@@ -120,6 +124,7 @@ package struct ConfigurationReader {
         let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
             var request = request(index, table, inherited)
             request?.keepsHistory = options.keepsHistory ?? false
+            request?.allowsPrivate = options.allowsPrivate ?? false
             if let key = request?.key, !keys.insert(key).inserted {
                 table.report("key", "two requests of the source have the key '\(key)'")
             }
@@ -131,7 +136,8 @@ package struct ConfigurationReader {
         }
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
-            honorsMaxAge: options.honorsMaxAge ?? true, keepsHistory: options.keepsHistory ?? false,
+            schedule: options.schedule, honorsMaxAge: options.honorsMaxAge ?? true,
+            keepsHistory: options.keepsHistory ?? false,
             isEnabled: isEnabled ?? true, requests: declarations ?? [])
     }
 

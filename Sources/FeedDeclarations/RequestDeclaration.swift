@@ -37,6 +37,10 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var keepBodies = 0
     /// The source's ``SourceDeclaration/keepsHistory``: tables that are created need a key, by which rows are known in it.
     package var keepsHistory = false
+    /// True where responses may lead to addresses that are not public.
+    package var allowsPrivate = false
+    /// For a request that is sent, what named its address; nil for an address that is declared.
+    package var lead: AddressLead?
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
     /// The number of times that a request that broke off is sent again within its timeout.

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+package import FeedDeclarations
 package import FeedModel
 package import Foundation
 import NIOCore
@@ -11,6 +12,8 @@ package struct Exchange: Sendable {
     package var movedTo: String?
     /// The origin that answered: `scheme://host:port`.
     package var origin = "file:"
+    /// The address that answered; nil where a proxy connected to it, or none did.
+    package var from: IPAddress?
 
     fileprivate enum Body: Sendable {
         case none
@@ -37,6 +40,13 @@ package struct Exchange: Sendable {
     /// A body that lies between two offsets of a file.
     package static func part(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
         Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
+    }
+
+    /// Returns what an address that the response names is led by; nil for a file of this machine.
+    ///
+    /// - Parameter namer: what names it, to be shown.
+    package func lead(_ namer: String) -> AddressLead? {
+        origin == "file:" ? nil : AddressLead(namer: namer, origin: origin, from: from)
     }
 
     /// Reads the body piece by piece, on the caller's actor. The next pieces of a large body are received meanwhile.

@@ -23,6 +23,8 @@ extension FetchError {
         switch error {
         case let error as FetchError:
             self = error
+        case let error as AddressGuard.Refusal:
+            self.init(.redirect, "\(subject): \(error)")
         case let error as HTTPClientError where Self.connecting.contains(error):
             self.init(
                 .timeout, "\(subject): no connection within \(connectTimeout) (connect_timeout)")

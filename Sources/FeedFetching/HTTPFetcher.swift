@@ -13,6 +13,9 @@ package final class HTTPFetcher: Fetcher {
     static let redirectLimit = 5
 
     private let now: @Sendable () -> Date
+    /// How often hosts are asked; nil where nothing is declared.
+    private let pace: HostPace?
+    private let addresses: AddressGuard
     private let clients = Mutex<[Transport: HTTPClient]>([:])
     package let tokens = TokenStore()
     private let tickets = SendTickets()
@@ -20,8 +23,12 @@ package final class HTTPFetcher: Fetcher {
     /// can be no more such connections than the pool keeps.
     private static let resendLimit = Transport.pooledConnections
 
-    package init(now: @escaping @Sendable () -> Date) {
+    package init(
+        now: @escaping @Sendable () -> Date, pace: HostPace? = nil, names: any NameLookup = SystemNames()
+    ) {
         self.now = now
+        self.pace = pace
+        addresses = AddressGuard(names: names)
     }
 
     /// Closes the connections. Called once, when no request is under way.
@@ -77,7 +84,8 @@ package final class HTTPFetcher: Fetcher {
             let tokenRequest = TokenRequest(client: client)
             let connections = try self.client(request)
             do {
-                let response = try await send(tokenRequest.message(), with: connections, for: request)
+                let message = tokenRequest.message()
+                let response = try await send(message, with: connections, for: request, led: nil).response
                 return try await tokenRequest.token(from: response, now: now())
             } catch {
                 if error is CancellationError { throw error }
@@ -91,12 +99,19 @@ package final class HTTPFetcher: Fetcher {
     ) async throws -> Exchange {
         let declared = try HTTPTarget(request)
         var target = declared
+        var lead = request.lead
+        let isProxied = request.transport.proxy != nil
         // A request that has moved for good goes to its new address. If the origin differs, no secrets go there, and a
         // request with a body keeps its declared address.
         if let movedTo, let address = try? WebAddress(movedTo) {
             target.url = address.url
             if target.origin != declared.origin {
                 if target.body == nil { target.dropSecrets() } else { target = declared }
+            }
+            if target.url.host != declared.url.host {
+                let former = try await addresses.addresses(of: declared.url, isProxied: isProxied)
+                lead = AddressLead(
+                    namer: "the permanent redirect of \(request.url)", origin: declared.origin, from: former.first)
             }
         }
         var headers = target.headers(validators)
@@ -110,13 +125,22 @@ package final class HTTPFetcher: Fetcher {
             message.method = HTTPMethod(rawValue: target.method)
             message.headers = headers
             if let body = target.body { message.body = .bytes(ByteBuffer(string: body)) }
-            let response = try await send(message, with: client, for: request)
+            if request.allowsPrivate || lead?.admitsAll(of: target.url.host) ?? false { lead = nil }
+            let response: HTTPClientResponse
+            let from: IPAddress?
+            do {
+                try await addresses.check(target.url, lead, isProxied: isProxied)
+                (response, from) = try await send(message, with: client, for: request, led: lead)
+            } catch let error as AddressGuard.Refusal {
+                throw FetchError(client: error, request: request)
+            }
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
                 var exchange = exchange(response, to: request, from: target)
                 // A POST that has become a GET is not the same request.
                 let isMoved = isPermanent && target.url != declared.url && target.method == declared.method
                 exchange.movedTo = isMoved ? target.url.absoluteString : nil
                 exchange.origin = target.origin
+                exchange.from = from
                 return exchange
             }
             isPermanent = isPermanent && [301, 308].contains(Int(response.status.code))
@@ -127,19 +151,25 @@ package final class HTTPFetcher: Fetcher {
                 }
                 headers = HTTPTarget.withoutSecrets(headers)
             }
+            lead = AddressLead(namer: "a redirect of \(target.origin)", origin: target.origin, from: from)
             target = redirect
         }
         throw FetchError(.redirect, "\(request.url) redirects more than \(Self.redirectLimit) times")
     }
 
+    /// - Parameter lead: what led to the address; nil where it may be any.
+    /// - Returns: the response, and the address that sent it, or that the URL has where a proxy connects to it.
     private func send(
-        _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration
-    ) async throws -> HTTPClientResponse {
+        _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration, led lead: AddressLead?
+    ) async throws -> (response: HTTPClientResponse, from: IPAddress?) {
         let progress = ExchangeProgress.current
+        let url = URL(string: message.url)
+        let isProxied = request.transport.proxy != nil
+        if let pace, let url { try await pace.wait(at: url.origin, progress) }
         var resends = 0
         while true {
             progress?.isConnecting()
-            let ticket = tickets.issue(for: progress)
+            let ticket = tickets.issue(for: progress, to: url?.origin ?? "", led: isProxied ? nil : lead)
             defer { tickets.drop(ticket) }
             var message = message
             message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
@@ -147,7 +177,8 @@ package final class HTTPFetcher: Fetcher {
                 let deadline = NIODeadline.now() + TimeAmount(request.timeout) + .seconds(1)
                 let response = try await client.execute(message, deadline: deadline)
                 progress?.hasReceived(0)
-                return response
+                guard isProxied, let url else { return (response, ticket.address) }
+                return (response, try await addresses.addresses(of: url, isProxied: true).first)
             } catch {
                 // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()

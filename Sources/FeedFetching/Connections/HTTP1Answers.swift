@@ -13,6 +13,8 @@ final class HTTP1Answers: ChannelDuplexHandler {
     private let tickets: SendTickets
     private var order = AnswerOrder()
     private var isRefused = false
+    /// Why a request must not be sent to the connection's address. All that is written is then dropped.
+    private var refusal: AddressGuard.Refusal?
 
     init(bytes: HTTP1Bytes, tickets: SendTickets) {
         self.bytes = bytes
@@ -37,10 +39,17 @@ final class HTTP1Answers: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if let refusal { return context.refuse(promise, refusal) }
         guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
         if let ticket = head.headers.first(name: SendTickets.header) {
             head.headers.remove(name: SendTickets.header)
-            tickets.noteSent(ticket)
+            do throws(AddressGuard.Refusal) {
+                try tickets.send(ticket, to: context.channel.remoteAddress)
+            } catch {
+                refusal = error
+                context.refuse(promise, error)
+                return context.closeLater(with: error)
+            }
         }
         order.begin()
         bytes.begin(

@@ -18,6 +18,8 @@ final class HTTP2Answers: ChannelDuplexHandler {
     private var isOver = false
     private var hasHead = false
     private var waitsForAnswer = false
+    /// Why the request must not be sent to the connection's address. All that is written is then dropped.
+    private var refusal: AddressGuard.Refusal?
 
     /// - Parameter uses: the uses of the stream's connection.
     init(tickets: SendTickets, uses: HTTP2Uses?) {
@@ -91,10 +93,19 @@ final class HTTP2Answers: ChannelDuplexHandler {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if let refusal { return context.refuse(promise, refusal) }
         guard case .headers(var content) = unwrapOutboundIn(data), content.headers.contains(name: ":method") else {
             return context.write(data, promise: promise)
         }
-        if let ticket = content.headers.first(name: SendTickets.header) { tickets.noteSent(ticket) }
+        if let ticket = content.headers.first(name: SendTickets.header) {
+            do throws(AddressGuard.Refusal) {
+                try tickets.send(ticket, to: context.channel.parent?.remoteAddress)
+            } catch {
+                refusal = error
+                context.refuse(promise, error)
+                return context.closeLater(with: error)
+            }
+        }
         content.headers = Self.mapped(content.headers) { field in
             if field.name == SendTickets.header { return nil }
             guard ValidatorBytes.isSent(field.name) else { return field.value }

@@ -1,3 +1,5 @@
+import FeedDeclarations
+import NIOCore
 import Synchronization
 
 /// Tells which request a connection was given, as async-http-client does not. A request carries its ticket's number in
@@ -7,18 +9,27 @@ final class SendTickets: Sendable {
     final class Ticket: Sendable {
         let number: Int
         private let progress: ExchangeProgress?
-        private let sent = Mutex(false)
+        /// The origin that is asked, and what led to it; nil where its address may be any.
+        private let origin: String
+        private let lead: AddressLead?
+        private let sent = Mutex((isSent: false, address: IPAddress?.none))
 
-        fileprivate init(_ number: Int, _ progress: ExchangeProgress?) {
+        fileprivate init(_ number: Int, _ progress: ExchangeProgress?, _ origin: String, _ lead: AddressLead?) {
             self.number = number
             self.progress = progress
+            self.origin = origin
+            self.lead = lead
         }
 
         /// True once a connection has begun to send the request.
-        var isSent: Bool { sent.withLock { $0 } }
+        var isSent: Bool { sent.withLock { $0.isSent } }
 
-        fileprivate func noteSent() {
-            sent.withLock { $0 = true }
+        /// The address to which it was sent; nil before that, and for what is not of the Internet.
+        var address: IPAddress? { sent.withLock { $0.address } }
+
+        fileprivate func send(to address: IPAddress?) throws(AddressGuard.Refusal) {
+            if let lead, let address, !lead.admits(address) { throw AddressGuard.Refusal(lead, to: origin, address) }
+            sent.withLock { $0 = (true, address) }
             progress?.isSent()
         }
     }
@@ -32,10 +43,10 @@ final class SendTickets: Sendable {
 
     private let state = Mutex(State())
 
-    func issue(for progress: ExchangeProgress?) -> Ticket {
+    func issue(for progress: ExchangeProgress?, to origin: String, led lead: AddressLead?) -> Ticket {
         state.withLock { state in
             state.last &+= 1
-            let ticket = Ticket(state.last, progress)
+            let ticket = Ticket(state.last, progress, origin, lead)
             state.issued[ticket.number] = ticket
             return ticket
         }
@@ -44,9 +55,12 @@ final class SendTickets: Sendable {
     /// Forgets a ticket whose request was answered or never will be.
     func drop(_ ticket: Ticket) { state.withLock { $0.issued[ticket.number] = nil } }
 
-    /// Notes that a connection sends the request with this ticket number.
-    func noteSent(_ number: String) {
+    /// Notes that a connection is about to send the request with this ticket number.
+    ///
+    /// - Throws: ``AddressGuard/Refusal`` where the request must not go to the connection's address. Nothing of it has been
+    ///   sent then, and nothing may be.
+    func send(_ number: String, to address: SocketAddress?) throws(AddressGuard.Refusal) {
         guard let number = Int(number), let ticket = state.withLock({ $0.issued[number] }) else { return }
-        ticket.noteSent()
+        try ticket.send(to: address?.ipAddress.flatMap { IPAddress(literal: $0) })
     }
 }

@@ -14,6 +14,10 @@ struct RequestResolver {
     let stack: [RequestDeclaration]
     /// The row for which the request is sent, by lower-case column name.
     var row: [String: String?] = [:]
+    /// What an address is led by that a captured value names, by the value's name; none for a file's.
+    var leads: [String: AddressLead] = [:]
+    /// The same for the values of rows, which may be of any response so far; nil where all were files.
+    var rowLead: AddressLead?
 
     /// Returns the request as it is sent.
     ///
@@ -46,12 +50,27 @@ struct RequestResolver {
         request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
             .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
         for reference in declared.mappedReferences { request.given[reference] = try given(reference, declared) }
-        if try hasForeignOrigin(declared, request) { try request.dropSecrets() }
+        guard try hasNamedOrigin(declared, request) else { return request }
+        request.lead = lead(declared)
+        let origin = try request.origin()
+        // What is declared for the source may go wherever another of its requests goes.
+        if !stack.contains(where: { !$0.url.isDynamic && (try? $0.origin()) == origin }) { try request.dropSecrets() }
         return request
     }
 
-    /// Returns true if a response or a row chose the host, and no other request of the source names it.
-    private func hasForeignOrigin(_ declared: RequestDeclaration, _ resolved: RequestDeclaration) throws -> Bool {
+    /// Returns what has named the host of a request.
+    private func lead(_ declared: RequestDeclaration) -> AddressLead? {
+        for reference in declared.url.references {
+            guard reference.hasPrefix("capture:") else {
+                return rowLead.map { AddressLead(namer: "${\(reference)}", origin: $0.origin, from: $0.from) }
+            }
+            if let lead = leads[String(reference.dropFirst("capture:".count))] { return lead }
+        }
+        return nil
+    }
+
+    /// Returns true if a response or a row chose the host.
+    private func hasNamedOrigin(_ declared: RequestDeclaration, _ resolved: RequestDeclaration) throws -> Bool {
         guard declared.url.isDynamic else { return false }
         do {
             _ = try WebAddress(resolved.url.value)
@@ -64,9 +83,7 @@ struct RequestResolver {
             return try? probe.origin()
         }
         let actual = try resolved.origin()
-        // The origin is the source's own if it does not depend on the references, or if another request names it.
-        if origin("x") == actual, origin("y") == actual { return false }
-        return !stack.contains { !$0.url.isDynamic && (try? $0.origin()) == actual }
+        return origin("x") != actual || origin("y") != actual
     }
 
     /// Returns the value of a reference; nil for a column that is NULL.

@@ -20,10 +20,21 @@ extension StackRun {
     /// Notes a response's head, whatever becomes of its body.
     package func note(_ exchange: Exchange, _ index: Int) {
         results[index].report.status = exchange.response.status
+        noteLead(exchange)
         advice.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
         if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
             environment.busyHosts.leaveAlone(exchange.origin, until: until, now: environment.clock.now())
         }
+    }
+
+    /// Takes into account what rows of the response may lead to: where servers at several addresses have answered, none
+    /// that is not public.
+    private func noteLead(_ exchange: Exchange) {
+        guard let lead = exchange.lead("a row") else { return }
+        let former = rowLead ?? lead
+        rowLead = AddressLead(
+            namer: lead.namer, origin: former.origin == lead.origin ? lead.origin : "",
+            from: former.from == lead.from ? lead.from : nil)
     }
 
     /// Reads a response's body, then requests and reads the pages that follow.
@@ -49,6 +60,9 @@ extension StackRun {
             else { return total }
             page += 1
             request = next
+            if case .path(_, let written)? = request.paging?.next {
+                request.lead = exchange.lead("'\(written)' of page \(page - 1) of \(request.url)")
+            }
             // A page after the first may be empty.
             request.allowsEmpty = true
             exchange = try await environment.fetch(request)
@@ -149,7 +163,10 @@ extension StackRun {
             unmatched.columns += mapped.handler.unmatchedColumns(request: request.key)
         }
         for (position, capture) in request.captures.enumerated() {
-            if let value = captures.values[position] { captured[capture.name] = value }
+            guard let value = captures.values[position] else { continue }
+            captured[capture.name] = value
+            leads[capture.name] = exchange.lead(
+                "${capture:\(capture.name)}, of the response of request '\(request.key)',")
         }
         return ParsedBody(
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),

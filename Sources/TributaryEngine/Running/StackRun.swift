@@ -37,6 +37,10 @@ actor StackRun {
     var results: [RequestResult] = []
     /// The values captured from responses for later requests, by name.
     var captured: [String: String] = [:]
+    /// What addresses are led by that captured values name, by those values' names.
+    var leads: [String: AddressLead] = [:]
+    /// What addresses are led by that rows name; nil until a server has answered.
+    var rowLead: AddressLead?
     /// The responses' advice on the time of the next run.
     var advice = PollAdvice()
     /// The number of times that a permanent redirect is followed before its target is asked at once.

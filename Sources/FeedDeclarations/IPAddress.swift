@@ -1,0 +1,113 @@
+import Foundation
+
+/// An address of the Internet Protocol, of four bytes or sixteen.
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Four bytes, or sixteen of which the first twelve do not say that the others are IPv4.
+    package let bytes: [UInt8]
+
+    package init?(bytes: [UInt8]) {
+        switch bytes.count {
+        case 4: self.bytes = bytes
+        case 16:
+            // IPv4 in IPv6 (RFC 4291, section 2.5.5.2).
+            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            self.bytes = isMapped ? Array(bytes[12...]) : bytes
+        default: return nil
+        }
+    }
+
+    /// Reads the host of a URL, as programs that connect to it do: also `127.1`, `0x7f.1`, `0177.0.0.1` and
+    /// `2130706433` (inet_aton(3)), and with a zone; nil for a name.
+    package init?(literal host: String) {
+        var text = host.hasPrefix("[") ? String(host.dropFirst().prefix { $0 != "]" }) : host
+        if text.hasSuffix(".") { text.removeLast() }
+        var four = in_addr()
+        if inet_aton(text, &four) != 0 {
+            self.init(bytes: withUnsafeBytes(of: four) { Array($0) })
+            return
+        }
+        var sixteen = in6_addr()
+        guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &sixteen) == 1 else { return nil }
+        self.init(bytes: withUnsafeBytes(of: sixteen) { Array($0) })
+    }
+
+    package var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let family = bytes.count == 4 ? AF_INET : AF_INET6
+        guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "?" }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// True for the machine itself.
+    package var isLoopback: Bool { notPublic == "loopback" }
+
+    /// What keeps the address from being one of the public Internet; nil where nothing does (IANA's registries of
+    /// special-purpose addresses, RFC 6890).
+    package var notPublic: String? {
+        bytes.count == 4 ? Self.notPublic(four: bytes[...]) : notPublicSixteen
+    }
+
+    private static func notPublic(four bytes: ArraySlice<UInt8>) -> String? {
+        let bytes = Array(bytes)
+        switch (bytes[0], bytes[1]) {
+        case (0, _): return "unspecified"
+        case (10, _), (172, 16...31), (192, 168): return "private"
+        case (100, 64...127): return "carrier-grade NAT"
+        case (127, _): return "loopback"
+        case (169, 254):
+            return bytes[2] == 169 && bytes[3] == 254 ? "link-local, a cloud's metadata" : "link-local"
+        // Where Azure's machines ask for theirs.
+        case (168, 63) where bytes[2] == 129 && bytes[3] == 16: return "a cloud's metadata"
+        case (192, 0) where bytes[2] == 0: return "reserved"
+        case (198, 18...19): return "reserved for benchmarks"
+        case (224...239, _): return "multicast"
+        case (240..., _): return "reserved"
+        default: return nil
+        }
+    }
+
+    private var notPublicSixteen: String? {
+        if bytes.allSatisfy({ $0 == 0 }) { return "unspecified" }
+        if bytes[..<15].allSatisfy({ $0 == 0 }), bytes[15] == 1 { return "loopback" }
+        switch (bytes[0], bytes[1]) {
+        case (0xFE, 0x80...0xBF): return "link-local"
+        case (0xFE, 0xC0...0xFF): return "site-local"
+        case (0xFC...0xFD, _): return "unique-local"
+        case (0xFF, _): return "multicast"
+        case (0x01, 0x00) where bytes[2..<8].allSatisfy({ $0 == 0 }): return "reserved"
+        // NAT64 for local use (RFC 8215).
+        case (0x00, 0x64) where Array(bytes[2..<6]) == [0xFF, 0x9B, 0, 1]: return "private (NAT64)"
+        default: break
+        }
+        return carried.lazy.compactMap { Self.notPublic(four: $0) }.first.map {
+            $0 + ", as IPv4 in IPv6"
+        }
+    }
+
+    /// The addresses of IPv4 that packets for this one are passed on to.
+    private var carried: [ArraySlice<UInt8>] {
+        var found: [ArraySlice<UInt8>] = []
+        // IPv4-compatible (RFC 4291, section 2.5.5.1), and NAT64 (RFC 6052).
+        if bytes[..<12].allSatisfy({ $0 == 0 }) { found.append(bytes[12...]) }
+        if Array(bytes[..<12]) == [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0] {
+            found.append(bytes[12...])
+        }
+        // IPv4-translated (RFC 2765).
+        if bytes[..<8].allSatisfy({ $0 == 0 }), Array(bytes[8..<12]) == [0xFF, 0xFF, 0, 0] {
+            found.append(bytes[12...])
+        }
+        // 6to4 (RFC 3056).
+        if bytes[0] == 0x20, bytes[1] == 0x02 { found.append(bytes[2..<6]) }
+        // Teredo, which inverts its client's (RFC 4380).
+        if Array(bytes[..<4]) == [0x20, 0x01, 0, 0] {
+            found.append(bytes[4..<8])
+            found.append(bytes[12...].map { ~$0 }[...])
+        }
+        // ISATAP (RFC 5214).
+        if bytes[8] & 0xFD == 0, Array(bytes[9..<12]) == [0, 0x5E, 0xFE] { found.append(bytes[12...]) }
+        return found
+    }
+
+    /// True where both are of one machine, as far as addresses tell.
+    func isOfSameHost(as other: IPAddress) -> Bool { self == other || isLoopback && other.isLoopback }
+}

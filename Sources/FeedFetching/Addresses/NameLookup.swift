@@ -1,0 +1,57 @@
+package import FeedDeclarations
+import Foundation
+
+/// Finds the addresses of a host's name.
+package protocol NameLookup: Sendable {
+    /// Returns a host's addresses; none if it has none.
+    ///
+    /// - Throws: `CancellationError`.
+    func addresses(of host: String) async throws -> [IPAddress]
+}
+
+/// What this machine says of names: its files, DNS, and whatever else is set up (getaddrinfo(3)).
+package struct SystemNames: NameLookup {
+    /// A server that does not answer holds its thread up to half a minute.
+    private static let queue = DispatchQueue(label: "tributary.names", attributes: .concurrent)
+
+    package init() {}
+
+    package func addresses(of host: String) async throws -> [IPAddress] {
+        let (answers, answer) = AsyncStream<[IPAddress]>.makeStream(
+            bufferingPolicy: .bufferingOldest(1))
+        Self.queue.async {
+            answer.yield(Self.lookUp(host))
+            answer.finish()
+        }
+        for await addresses in answers { return addresses }
+        throw CancellationError()
+    }
+
+    private static func lookUp(_ host: String) -> [IPAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [IPAddress] = []
+        var entry = list
+        while let info = entry {
+            entry = info.pointee.ai_next
+            guard let address = info.pointee.ai_addr else { continue }
+            let bytes: [UInt8]
+            switch Int32(address.pointee.sa_family) {
+            case AF_INET:
+                bytes = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
+                    withUnsafeBytes(of: pointer.pointee.sin_addr) { Array($0) }
+                }
+            case AF_INET6:
+                bytes = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+                    withUnsafeBytes(of: pointer.pointee.sin6_addr) { Array($0) }
+                }
+            default: continue
+            }
+            if let found = IPAddress(bytes: bytes) { addresses.append(found) }
+        }
+        return addresses
+    }
+}
