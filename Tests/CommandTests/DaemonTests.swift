@@ -199,10 +199,11 @@ import Testing
             fixture.serve("a", contacts: 5)
             let log = fixture.folder.file("log")
             try Data().write(to: URL(fileURLWithPath: log))
-            var status = stat()
-            #expect(stat(log, &status) == 0)
+            let status = try FileManager.default.attributesOfItem(atPath: log)
+            let device = try #require(status[.systemNumber] as? NSNumber)
+            let number = try #require(status[.systemFileNumber] as? NSNumber)
             var program = fixture.program
-            program.environment["JOURNAL_STREAM"] = "\(status.st_dev):\(status.st_ino)"
+            program.environment["JOURNAL_STREAM"] = "\(device):\(number)"
             let daemon = try RunningProgram(program, ["run"], standardError: log)
             while try !String(contentsOfFile: log, encoding: .utf8).contains("committed") { await Task.yield() }
             daemon.signal(SIGTERM)
