@@ -87,7 +87,7 @@ import Testing
                 tables = [{ table = "thing", element = "item", key = ["id"], columns = { id = "@id" } }]
                 [[sources.s.requests]]
                 url = "URL/${row:id}"
-                for_each = "SELECT id FROM thing ORDER BY id"
+                for_each = "SELECT id FROM staged.thing ORDER BY id"
                 concurrency = 1
                 tables = [{ table = "name", element = "r", key = ["name"], columns = { name = "name" } }]
                 """

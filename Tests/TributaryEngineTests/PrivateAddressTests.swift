@@ -191,7 +191,7 @@ import TributaryStores
                 tables = [{ table = "place", element = "place", key = ["url"], columns = { url = "@url" } }]
                 [[sources.s.requests]]
                 url = "${row:url}"
-                for_each = "SELECT url FROM place"
+                for_each = "SELECT url FROM staged.place"
                 parser = "ItemsParser"
                 """
             }
