@@ -260,7 +260,7 @@ import Testing
 
     @Test(arguments: [
         ("[hosts.\"https://e.org/\"]\npace = \"1s\"", "is not a host; write [hosts.\"www.example.com\"]"),
-        ("[hosts.\"e.org\"]\npace = 60", "hosts.\"e.org\".pace: expected a string"),
+        ("[hosts.\"e.org\"]\npace = 60", "hosts.\"e.org\".pace: expected a duration"),
         ("[hosts.\"e.org\"]\npcae = \"1s\"", "did you mean 'pace'?"),
         ("[hosts.\"e.org\"]\nper_host = 0", "expected an integer above 0"),
         ("[hosts.\"e.org\"]\npace = \"1s\"\n[hosts.\"E.org\"]\npace = \"2s\"", "declared twice"),
