@@ -40,7 +40,7 @@ struct ReferenceSandbox {
         let path = try folder.write(text, to: "sources.toml")
         var environment: [String: String] = [:]
         for match in text.matches(of: /\$\{([A-Za-z_0-9]+)\}/) {
-            environment[String(match.1)] = "https://feeds.example"
+            environment[String(match.1)] = match.1.contains("PASSWORD") ? "word" : "https://feeds.example"
         }
         for match in text.matches(of: /\$\{file:([\w.]+)\}/)
         where !FileManager.default.fileExists(atPath: folder.file(String(match.1))) {
@@ -83,7 +83,8 @@ struct ReferenceSandbox {
 
     private static func opening(_ header: String, _ keys: Set<String>) -> String {
         func unless(_ names: String..., line: String) -> String { keys.isDisjoint(with: names) ? line : "" }
-        let named = header.replacing("NAME", with: header.hasPrefix("[hosts") ? "\"www.example.com\"" : "shop")
+        let name = header.hasPrefix("[hosts") ? "\"www.example.com\"" : header.hasPrefix("[hooks") ? "chat" : "shop"
+        let named = header.replacing("NAME", with: name)
         switch header {
         case "[[sources.NAME.requests]]":
             return request + unless("url", line: url) + unless("tables", "parser", "capture", line: parser)

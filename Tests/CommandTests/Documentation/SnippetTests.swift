@@ -82,8 +82,7 @@ import Tributary
     }
 
     @Test func aRecordIsReadAndWritten() throws {
-        let food = try XMLRecordDecoder().decode(
-            Food.self, from: "<food number='7'><name>Rice</name><course>main</course></food>")
+        let food = try decodedFood()
         #expect(food.id == 7 && food.course == .main && food.calories == nil)
         let text = try XMLRecordEncoder().encode(food)
         #expect(text.contains("number=\"7\"") && text.contains("<course>main</course>"))

@@ -13,3 +13,10 @@ struct Food: XMLRecord, FeedRecord {
 
     static let xmlPaths = ["id": "@number", "calories": "facts/calories"]
 }
+
+/// Without a store.
+func decodedFood() throws -> Food {
+    let food = try XMLRecordDecoder().decode(
+        Food.self, from: "<food number='7'><name>Rice</name><course>main</course></food>")
+    return food
+}
