@@ -221,9 +221,20 @@ package final class HTTPFetcher: Fetcher {
             headers: headers, fetchedAt: now(),
             validators: Validators(
                 etag: Self.validator(response.headers.first(name: "ETag")),
-                lastModified: Self.validator(response.headers.first(name: "Last-Modified")))
-        )
+                lastModified: Self.lastModified(response.headers)))
         return .http(head, response.body)
+    }
+
+    /// Returns the time of the last change if it tells this version from the next one: a document that changed within the
+    /// second of the answer may change once more in it (RFC 9110, section 8.8.2.2).
+    private static func lastModified(_ headers: HTTPHeaders) -> String? {
+        let text = headers.first(name: "Last-Modified")
+        if let modified = text.flatMap(HTTPDate.parse), let date = headers.first(name: "Date").flatMap(HTTPDate.parse),
+            date.timeIntervalSince(modified) < 1
+        {
+            return nil
+        }
+        return validator(text)
     }
 
     /// Returns the validator if it can be sent back. One that has lost bytes, has a control character, or exceeds 4,096

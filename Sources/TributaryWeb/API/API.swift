@@ -20,6 +20,12 @@ struct API: Sendable {
         router.get("/api/changes") { request, _ in try await answer { try await changes(Query(request)) } }
         router.post("/api/refresh") { request, _ in try await answer { try await refresh(Query(request)) } }
         router.post("/api/accept") { request, _ in try await answer { try await accept(Query(request)) } }
+        router.get("/api/**") { request, _ in
+            Response.refusal(of: request, .notFound, "nothing is read here; there are status, history and changes")
+        }
+        router.post("/api/**") { request, _ in
+            Response.refusal(of: request, .notFound, "nothing is done here; there are refresh, accept and release")
+        }
         router.post("/api/release") { request, _ in try await answer { try await release(Query(request)) } }
     }
 
@@ -34,6 +40,7 @@ struct API: Sendable {
     }
 
     private func status(_ query: Query) async throws -> Response {
+        try query.check("source")
         let names = try declared(query)
         let configuration = service.configuration
         return .json(
@@ -43,15 +50,19 @@ struct API: Sendable {
     }
 
     private func history(_ query: Query) async throws -> Response {
+        try query.check("source", "failed", "limit")
         let (source, failed) = (query["source"], query["failed"] == "true")
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
         return .json(
             try await store.run { store in
-                try JSONOutput.line(store.runs(of: source, failed: failed, limit: limit).map(RunRecord.init))
+                let runs = try store.runs(of: source, failed: failed, limit: limit)
+                if let source, runs.isEmpty, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
+                return try JSONOutput.line(runs.map(RunRecord.init))
             })
     }
 
     private func changes(_ query: Query) async throws -> Response {
+        try query.check("source", "run", "since", "table", "limit")
         var asked = ChangeQuery(
             source: query["source"], run: try query.number("run").map(Int64.init), table: query["table"])
         asked.since = try query["since"].map { text in
@@ -64,6 +75,7 @@ struct API: Sendable {
         return .lines(
             try await store.run { [asked] store in
                 var asked = asked
+                if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
                 if asked.run == nil, asked.since == nil { asked.run = try store.lastRunWithHistory(of: asked.source) }
                 guard asked.run != nil || asked.since != nil else { return "" }
                 return try store.firstChanges(asked, limit: limit).map { try JSONOutput.line(ChangeRecord($0)) + "\n" }
@@ -72,6 +84,7 @@ struct API: Sendable {
     }
 
     private func refresh(_ query: Query) async throws -> Response {
+        try query.check("source")
         let names = try declared(query)
         if names.isEmpty, !(service.store is any SharedStore) { service.refresh() }
         let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
@@ -88,21 +101,28 @@ struct API: Sendable {
     }
 
     private func accept(_ query: Query) async throws -> Response {
+        try query.check("source")
         let names = try named(query)
         let end = try await store.run { [service] _ in try names.map { try service.accept($0) }.last }
         return .json(try JSONOutput.line(Accepted(accepted: names, until: end ?? Date())))
     }
 
     private func release(_ query: Query) async throws -> Response {
+        try query.check("source")
         let names = try named(query)
         let released = try await store.run { [service] _ in try names.filter { try service.release($0) } }
         return .json(try JSONOutput.line(["released": released]))
     }
 
+    /// True for a source that is declared, or has runs.
+    private func isKnown(_ source: String, in store: any MainStore) throws -> Bool {
+        try service.configuration[source: source] != nil || !store.runs(of: source, failed: false, limit: 1).isEmpty
+    }
+
     private func declared(_ query: Query) throws -> [String] {
         let names = query.all("source")
         if let unknown = names.first(where: { service.configuration[source: $0] == nil }) {
-            throw Query.Problem("there is no source '\(unknown)'", .notFound)
+            throw Query.Problem.noSource(unknown)
         }
         return names
     }

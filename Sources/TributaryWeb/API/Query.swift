@@ -13,6 +13,8 @@ struct Query: Sendable {
             self.message = message
             self.status = status
         }
+
+        static func noSource(_ name: String) -> Problem { Problem("there is no source '\(name)'", .notFound) }
     }
 
     private let items: [(name: String, value: String)]
@@ -33,6 +35,12 @@ struct Query: Sendable {
     }
 
     func all(_ name: String) -> [String] { items.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
+
+    /// - Throws: ``Problem`` where a name is none of these.
+    func check(_ names: String...) throws {
+        guard let unknown = items.first(where: { !names.contains($0.name) }) else { return }
+        throw Problem("unknown parameter '\(unknown.name)'; known here: \(names.joined(separator: ", "))")
+    }
 
     /// - Throws: ``Problem`` where the value is no number from 1.
     func number(_ name: String, upTo most: Int = .max) throws -> Int? {

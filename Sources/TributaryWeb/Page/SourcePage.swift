@@ -50,9 +50,9 @@ struct SourcePage {
         status = SourceStatus(
             declaration, states.source, among: try (store as? any SharedStore).map(SharedDaemons.init))
         requests = states.requests
-        let start = options.period.start(
-            now: now, first: options.period == .all ? try store.firstRun(of: name) : nil)
-        var timeline = Timeline(from: start, to: now, interval: declaration?.cache.seconds ?? 0)
+        let first = try store.firstRun(of: name)
+        let start = options.period.start(now: now, first: first)
+        var timeline = Timeline(from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first)
         timeline.fill(try store.figures(of: name, from: timeline.start, spansOf: timeline.seconds))
         self.timeline = timeline
         self.running = running

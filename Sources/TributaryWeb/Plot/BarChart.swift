@@ -49,6 +49,7 @@ struct BarChart {
         for (index, figures) in timeline.spans.enumerated() {
             let x = Self.left + Double(index) * step
             guard let figures else {
+                if index < timeline.begin { continue }
                 body += """
                     <rect class="gap" x="\(Self.number(x))" y="\(Self.number(Self.top + plotHeight))" \
                     width="\(Self.number(step))" height="3"/>
@@ -83,7 +84,7 @@ struct BarChart {
         let parts = series.map { series in
             "\(series.name) \(text(spans.map(series.value).max() ?? 0)) at most"
         }
-        let gaps = timeline.count - spans.count
+        let gaps = timeline.spans[timeline.begin...].filter { $0 == nil }.count
         return "\(title): " + parts.joined(separator: ", ") + "; \(gaps) of \(timeline.count) spans without a run"
     }
 

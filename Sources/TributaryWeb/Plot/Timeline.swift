@@ -16,8 +16,13 @@ struct Timeline {
     /// The figures of each span; nil where nothing ran.
     var spans: [RunFigures?]
 
-    /// - Parameter interval: the seconds between two runs, so that each span has room for one.
-    init(from start: Date, to end: Date, interval: Double) {
+    /// The span of the first run of all. Before it, there is nothing that could be missing.
+    let begin: Int
+
+    /// - Parameters:
+    ///   - interval: the seconds between two runs, so that each span has room for one.
+    ///   - first: the time of the first run of all; nil where there is none.
+    init(from start: Date, to end: Date, interval: Double, first firstRun: Date? = .distantPast) {
         let least = max((end.timeIntervalSince(start)) / Double(Self.mostSpans), interval)
         let week = 604_800.0
         seconds = Self.lengths.first { $0 >= least } ?? (least / week).rounded(.up) * week
@@ -25,6 +30,8 @@ struct Timeline {
         let first = (start.timeIntervalSince1970 / seconds).rounded(.down) * seconds
         self.start = Date(timeIntervalSince1970: first)
         count = max(1, Int(((end.timeIntervalSince1970 - first) / seconds).rounded(.up)))
+        let before = firstRun.map { ($0.timeIntervalSince1970 - first) / seconds } ?? Double(count)
+        begin = Int(min(max(before, 0), Double(count)))
         spans = Array(repeating: nil, count: count)
     }
 

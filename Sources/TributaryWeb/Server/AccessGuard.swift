@@ -23,20 +23,21 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
         if request.uri.path == "/healthz" { return try await next(request, context) }
         if let token {
             guard let given = given(request), SHA256.hash(data: Data(given.utf8)) == token else {
-                return Response.text(
-                    .unauthorized, "The token of [daemon] is needed: as the password, with any user, or as a bearer.\n",
+                return Response.refusal(
+                    of: request, .unauthorized,
+                    "The token of [daemon] is needed: as the password, with any user, or as a bearer.",
                     [.wwwAuthenticate: "Basic realm=\"Tributary\", charset=\"UTF-8\""])
             }
         } else if !Self.namesThisMachine(request.head.authority) {
-            return Response.text(
-                .misdirectedRequest,
-                "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.\n")
+            return Response.refusal(
+                of: request, .misdirectedRequest,
+                "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.")
         }
         let changesSomething = request.method != .get && request.method != .head
         if changesSomething, !isFromOwnPage(request) {
-            return Response.text(
-                .forbidden,
-                "What changes something must come from this page: send its address as the header 'Origin'.\n")
+            return Response.refusal(
+                of: request, .forbidden,
+                "What changes something must come from this page: send its address as the header 'Origin'.")
         }
         return try await next(request, context)
     }

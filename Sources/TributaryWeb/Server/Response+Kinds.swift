@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import TributaryEngine
 
 extension Response {
     static func text(_ status: HTTPResponse.Status, _ text: String, _ headers: HTTPFields = [:]) -> Response {
@@ -13,6 +14,16 @@ extension Response {
 
     static func json(_ json: String, _ status: HTTPResponse.Status = .ok) -> Response {
         response(status, json + "\n", "application/json")
+    }
+
+    /// Says why nothing is done: to programs in an object, as everything under `/api` is.
+    static func refusal(
+        of request: Request, _ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]
+    ) -> Response {
+        guard request.uri.path.hasPrefix("/api/"), let json = try? JSONOutput.line(["error": reason]) else {
+            return text(status, reason + "\n", headers)
+        }
+        return response(status, json + "\n", "application/json", headers)
     }
 
     /// JSON texts, one a line (https://jsonlines.org).
