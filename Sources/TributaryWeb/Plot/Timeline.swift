@@ -30,7 +30,8 @@ struct Timeline {
         let first = (start.timeIntervalSince1970 / seconds).rounded(.down) * seconds
         self.start = Date(timeIntervalSince1970: first)
         count = max(1, Int(((end.timeIntervalSince1970 - first) / seconds).rounded(.up)))
-        let before = firstRun.map { ($0.timeIntervalSince1970 - first) / seconds } ?? Double(count)
+        let firstTime = firstRun?.timeIntervalSince1970 ?? end.timeIntervalSince1970
+        let before = (firstTime - first) / seconds
         begin = Int(min(max(before, 0), Double(count)))
         spans = Array(repeating: nil, count: count)
     }
