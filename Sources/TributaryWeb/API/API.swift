@@ -20,13 +20,14 @@ struct API: Sendable {
         router.get("/api/changes") { request, _ in try await answer { try await changes(Query(request)) } }
         router.post("/api/refresh") { request, _ in try await answer { try await refresh(Query(request)) } }
         router.post("/api/accept") { request, _ in try await answer { try await accept(Query(request)) } }
-        router.get("/api/**") { request, _ in
+        router.post("/api/release") { request, _ in try await answer { try await release(Query(request)) } }
+        let others = router.group("/api")
+        others.get("**") { request, _ in
             Response.refusal(of: request, .notFound, "nothing is read here; there are status, history and changes")
         }
-        router.post("/api/**") { request, _ in
+        others.post("**") { request, _ in
             Response.refusal(of: request, .notFound, "nothing is done here; there are refresh, accept and release")
         }
-        router.post("/api/release") { request, _ in try await answer { try await release(Query(request)) } }
     }
 
     private func answer(_ body: () async throws -> Response) async throws -> Response {

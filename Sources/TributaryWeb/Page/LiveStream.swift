@@ -1,4 +1,5 @@
 import AsyncAlgorithms
+import FeedModel
 import Foundation
 import Hummingbird
 import NIOCore
@@ -10,6 +11,7 @@ import TributaryEngine
 struct LiveStream: Sendable {
     let pages: Pages
     let address: PageAddress
+    let text: String
     let place: LiveLimit.Place
 
     /// The least time between two looks.
@@ -35,11 +37,16 @@ struct LiveStream: Sendable {
 
     @concurrent
     private func send(to writer: inout any ResponseBodyWriter, since former: Page?) async throws -> Page? {
-        guard let page = try? await pages.page(address) else {
+        let made: Page?
+        do {
+            made = try await pages.followed.page(text) { try await pages.page(address) }
+        } catch is StoreError {
             // A comment, so that a connection that is gone is noticed.
             try await writer.write(ByteBuffer(string: ": the store cannot be read\n\n"))
             return former
         }
+        // Its source is no longer declared, or its run is forgotten. The browser asks again, and is told.
+        guard let page = made else { throw CancellationError() }
         let changes = page.changes(since: former)
         guard !changes.isEmpty else {
             try await writer.write(ByteBuffer(string: ": \n\n"))

@@ -16,6 +16,8 @@ struct Pages: Sendable {
     private let assets: Assets
     private let status: StatusCache
     private let live: LiveLimit
+    /// The pages as they were made last for those who follow them.
+    let followed = PageCache()
 
     /// - Throws: where a template is wrong.
     init(service: SyncService, store: StoreQueue, logger: Logger) throws {
@@ -169,10 +171,11 @@ struct Pages: Sendable {
         guard let text = Query(request)["page"], let address = PageAddress(text) else {
             return .text(.notFound, "There is no such page.\n")
         }
+        guard try await page(address) != nil else { return .text(.notFound, "There is no such page.\n") }
         guard let place = live.place() else {
             return .text(.serviceUnavailable, "Too many pages are open.\n", [.retryAfter: "60"])
         }
-        let stream = LiveStream(pages: self, address: address, place: place)
+        let stream = LiveStream(pages: self, address: address, text: text, place: place)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream"],
             body: ResponseBody { writer in

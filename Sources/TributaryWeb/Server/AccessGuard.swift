@@ -57,18 +57,17 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
 
     private func isFromOwnPage(_ request: Request) -> Bool {
         guard let authority = request.head.authority?.lowercased(), !authority.isEmpty,
-            let origin = request.headers[.origin]?.lowercased(), let end = origin.range(of: "://")
+            let origin = request.headers[.origin]?.lowercased()
         else { return false }
-        return origin[end.upperBound...] == authority
+        return origin == "http://\(authority)" || origin == "https://\(authority)"
     }
 
     static func namesThisMachine(_ authority: String?) -> Bool {
-        guard var host = authority?.lowercased() else { return false }
-        if host.hasPrefix("[") {
-            guard let end = host.firstIndex(of: "]") else { return false }
-            return ListenAddress.isIPv6(String(host[host.index(after: host.startIndex)..<end]))
+        guard let match = authority?.lowercased().wholeMatch(of: /(?:\[([0-9a-f:.]+)\]|([a-z0-9.]+))(?::[0-9]+)?/)
+        else {
+            return false
         }
-        if let colon = host.lastIndex(of: ":") { host = String(host[..<colon]) }
-        return host == "localhost" || ListenAddress.isIPv4(host)
+        if let address = match.1 { return ListenAddress.isIPv6(String(address)) }
+        return match.2.map { $0 == "localhost" || ListenAddress.isIPv4(String($0)) } ?? false
     }
 }

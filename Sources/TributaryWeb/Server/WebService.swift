@@ -27,7 +27,9 @@ package struct WebService: Service {
     /// The most connections at the same time. Others wait.
     private static let mostConnections = 256
     /// The time after which a connection without a request is closed.
-    private static let idleTimeout = TimeAmount.seconds(60)
+    private static let idleTimeout = TimeAmount.seconds(15)
+    /// The time that answers under way have when the daemon is to stop. The rest of it waits for them.
+    private static let farewell = Duration.seconds(1)
 
     /// Answers requests until the service group shuts down.
     ///
@@ -35,10 +37,10 @@ package struct WebService: Service {
     package func run() async throws {
         let address = declaration.address
         let store = StoreQueue(service.store)
-        let router = Router(context: BasicRequestContext.self)
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: SecurityHeaders())
         router.add(middleware: AccessGuard(token: declaration.token?.value))
-        router.add(middleware: FormLimit())
+        router.add(middleware: BodyRefusal())
         API(service: service, store: store).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, tellsDetails: declaration.token == nil).add(to: router)
@@ -54,9 +56,31 @@ package struct WebService: Service {
                 logger.info("The page is at http://\(shown):\(bound)/")
             }, logger: quiet)
         do {
-            try await app.run()
+            try await Self.run(app)
         } catch let error as IOError {
             throw WebError.cannotListen(at: address, error)
+        }
+    }
+
+    /// Serves until the daemon is to stop, and a moment longer. Whoever does not read its answer is cut off then.
+    private static func run(_ app: some Service) async throws {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await app.run()
+                return true
+            }
+            group.addTask {
+                try await gracefulShutdown()
+                try await Task.sleep(for: farewell)
+                return false
+            }
+            let hasEnded = try await group.next() ?? true
+            group.cancelAll()
+            guard !hasEnded else { return }
+            do {
+                _ = try await group.next()
+            } catch is CancellationError {
+            }
         }
     }
 
