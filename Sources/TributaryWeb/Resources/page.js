@@ -21,7 +21,9 @@ function replace({ id, html }) {
   const template = document.createElement("template");
   template.innerHTML = html.trim();
   const fresh = template.content.firstElementChild;
+  // Both say the time of now, so that a part is left alone that differs in nothing else.
   sayTimes(fresh);
+  sayTimes(old);
   if (old.isEqualNode(fresh)) return;
   // What somebody has opened, or stands on, stays so.
   const opened = [...old.querySelectorAll("details[open][id]")].map((details) => details.id);
