@@ -71,8 +71,11 @@ with tempfile.TemporaryDirectory() as folder:
             connection = http.client.HTTPConnection("127.0.0.1", port)
             connection.request("GET", "/live?page=%2F")
             response = connection.getresponse()
-            while chunk := response.read1(65536):
-                received[0] += len(chunk)
+            try:
+                while chunk := response.read1(65536):
+                    received[0] += len(chunk)
+            except http.client.HTTPException:
+                pass  # The daemon has ended.
 
         for _ in range(20):
             threading.Thread(target=follow, daemon=True).start()

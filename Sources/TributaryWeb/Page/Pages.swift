@@ -47,7 +47,7 @@ struct Pages: Sendable {
         switch address {
         case .sources(let query):
             return SourceList(
-                query: query, status: try await status.current(), running: Set(service.board.entries.keys),
+                query: query, table: try await status.current(), running: Set(service.board.entries.keys),
                 templates: templates
             ).page()
         case .source(let name, let options):

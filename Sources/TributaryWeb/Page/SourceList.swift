@@ -6,73 +6,66 @@ import TributaryEngine
 /// The page of all sources: how many stand how, and a table of those that were asked for.
 struct SourceList {
     let query: SourceQuery
-    let status: StoreStatus
+    let table: SourceTable
     /// What runs in this process.
     let running: Set<String>
     let templates: Templates
 
     func page() -> Page {
-        let all = status.sources + status.undeclared
-        let found = sorted(all.filter(matches))
+        let found = sorted(table.sources.indices.filter(matches))
         let pages = max(1, (found.count + SourceQuery.rowsPerPage - 1) / SourceQuery.rowsPerPage)
         let number = min(query.page, pages)
         let first = (number - 1) * SourceQuery.rowsPerPage
         let shown = found[first..<min(found.count, first + SourceQuery.rowsPerPage)]
-        let table = TableView(
-            columns: columns, isEmpty: found.isEmpty, hasSources: !all.isEmpty,
+        let frame = TableView(
+            columns: columns, isEmpty: found.isEmpty, hasSources: !table.sources.isEmpty,
             from: shown.isEmpty ? 0 : first + 1, to: first + shown.count, count: found.count,
             previous: number > 1 ? query.with { $0.page = number - 1 }.address : nil,
             next: number < pages ? query.with { $0.page = number + 1 }.address : nil)
-        let rows = shown.enumerated().map { index, source in
-            let view = RowView(source, id: "row-\(index)", isRunning: isRunning(source))
+        let rows = shown.enumerated().map { place, index in
+            let view = RowView(table.sources[index], id: "row-\(place)", isRunning: isRunning(index))
             return Fragment(view.id, templates.render("list-row", view))
         }
         return Page(
             title: "Sources",
             fragments: [
-                Fragment("summary", templates.render("summary", SummaryView(filters: filters(all)))),
+                Fragment("summary", templates.render("summary", SummaryView(filters: filters))),
                 Fragment("search", templates.render("search", SearchView(query))),
-                Fragment("list", templates.render("list-start", table), rows, templates.render("list-end", table)),
+                Fragment("list", templates.render("list-start", frame), rows, templates.render("list-end", frame)),
             ])
     }
 
-    private func isRunning(_ source: SourceStatus) -> Bool {
-        running.contains(source.state.source) || source.runner != nil
+    private func isRunning(_ index: Int) -> Bool {
+        table.areRunElsewhere[index] || !running.isEmpty && running.contains(table.names[index])
     }
 
-    private func matches(_ source: SourceStatus) -> Bool {
+    private func matches(_ index: Int) -> Bool {
         switch query.filter {
         case nil: break
-        case .running: if !isRunning(source) { return false }
-        case .condition(let condition): if source.condition != condition { return false }
+        case .running: if !isRunning(index) { return false }
+        case .condition(let condition): if table.conditions[index] != condition { return false }
         }
-        guard !query.text.isEmpty else { return true }
-        return source.state.source.localizedStandardContains(query.text)
-            || source.state.error?.localizedStandardContains(query.text) == true
+        return query.text.isEmpty || table.texts[index].contains(query.text.lowercased())
     }
 
-    private func sorted(_ sources: [SourceStatus]) -> [SourceStatus] {
+    private func sorted(_ found: [Int]) -> [Int] {
         switch query.order {
-        case .name:
-            // They are in the order of their names, but for those that are not declared.
-            sources.sorted { $0.state.source < $1.state.source }
+        case .name: found.sorted { table.names[$0] < table.names[$1] }
         case .state:
-            SourceCondition.allCases.flatMap { condition in sources.filter { $0.condition == condition } }
-        case .success:
-            sources.sorted { ($0.lastSuccess ?? .distantPast) < ($1.lastSuccess ?? .distantPast) }
-        case .due:
-            sources.sorted { ($0.state.nextDue ?? .distantPast) < ($1.state.nextDue ?? .distantPast) }
+            SourceCondition.allCases.flatMap { condition in found.filter { table.conditions[$0] == condition } }
+        case .success: found.sorted { (table.successes[$0], $0) < (table.successes[$1], $1) }
+        case .due: found.sorted { (table.dueTimes[$0], $0) < (table.dueTimes[$1], $1) }
         }
     }
 
-    private func filters(_ all: [SourceStatus]) -> [FilterView] {
+    private var filters: [FilterView] {
         var counts: [String: Int] = [:]
-        for source in all {
-            counts[source.condition.rawValue, default: 0] += 1
-            if isRunning(source) { counts[SourceQuery.Filter.running.name, default: 0] += 1 }
+        for (condition, indices) in Dictionary(grouping: table.sources.indices, by: { table.conditions[$0] }) {
+            counts[condition.rawValue] = indices.count
         }
+        counts[SourceQuery.Filter.running.name] = table.sources.indices.count(where: isRunning)
         let everything = FilterView(
-            name: "all", count: all.count, address: query.with { $0.filter = nil }.address,
+            name: "all", count: table.sources.count, address: query.with { $0.filter = nil }.address,
             isChosen: query.filter == nil, kind: "all")
         return [everything]
             + SourceQuery.Filter.all.compactMap { filter in

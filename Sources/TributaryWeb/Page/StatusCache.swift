@@ -6,7 +6,7 @@ actor StatusCache {
 
     private let service: SyncService
     private let store: StoreQueue
-    private var reading: Task<StoreStatus, any Error>?
+    private var reading: Task<SourceTable, any Error>?
     private var readAt = ContinuousClock.now
 
     init(service: SyncService, store: StoreQueue) {
@@ -15,10 +15,10 @@ actor StatusCache {
     }
 
     /// - Throws: `StoreError`.
-    func current() async throws -> StoreStatus {
+    func current() async throws -> SourceTable {
         if let reading, readAt.duration(to: .now) < Self.lifetime { return try await reading.value }
         let configuration = service.configuration
-        let task = Task { [store] in try await store.run { try StoreStatus(configuration, in: $0) } }
+        let task = Task { [store] in try await store.run { SourceTable(try StoreStatus(configuration, in: $0)) } }
         reading = task
         readAt = .now
         return try await task.value
