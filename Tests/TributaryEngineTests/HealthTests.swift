@@ -52,9 +52,9 @@ import TributaryStores
             scheduler.reload(other)
             await gate.waitUntilBlocked()
             var report = await health.report()
-            // The last answer counts for a moment.
-            while report.isGood { report = await health.report() }
-            #expect(report.mayBeCuredByRestart && report.store == .good)
+            // The last answer counts for a moment, and on a busy machine the store may be late once, too.
+            while report.scheduler == .good || report.store != .good { report = await health.report() }
+            #expect(report.mayBeCuredByRestart)
             #expect(report.problems.first?.hasPrefix("the scheduler has not answered for ") == true)
             #expect(report.problems.count == 1 && report.kinds == ["the scheduler stands still"])
             gate.open()
