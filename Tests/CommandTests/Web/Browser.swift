@@ -26,7 +26,8 @@ final class Browser: Sendable {
         try await withTemporaryFolder { (folder) async throws in
             let program = BuiltProgram(path: driverPath, environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
             let process = try program.start(["--port=0"])
-            defer { process.signal(SIGTERM) }
+            // It does not end at SIGTERM. Its browser has ended with the session.
+            defer { process.signal(SIGKILL) }
             var port = 0
             let lines = process.outputLines
             for await line in lines {
