@@ -1,9 +1,6 @@
-import Foundation
-
 /// An address and a port at which connections are accepted: `127.0.0.1:8090`, `[::1]:8090`, `0.0.0.0:8090`.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// An IP address, without brackets.
-    package let host: String
+    private let address: IPAddress
     /// 0 for any port that is free.
     package let port: Int
 
@@ -12,32 +9,20 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
         }
-        var host = String(text[..<colon])
-        if host == "localhost" { host = "127.0.0.1" }
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = String(host.dropFirst().dropLast())
-            guard Self.isIPv6(host) else { return nil }
-        } else {
-            guard Self.isIPv4(host) else { return nil }
-        }
-        self.host = host
+        let host = text[..<colon]
+        // An IPv6 address has colons of its own, so it stands in brackets (RFC 3986, section 3.2.2).
+        guard !host.contains(":") || host.hasPrefix("["),
+            let address = IPAddress(literal: host == "localhost" ? "127.0.0.1" : String(host))
+        else { return nil }
+        self.address = address
         self.port = Int(port)
     }
 
+    /// Without brackets.
+    package var host: String { "\(address)" }
+
     /// True where only this machine can connect.
-    package var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+    package var isLoopback: Bool { address.isLoopback }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-
-    /// True for an IPv4 address in its dotted form (inet_pton(3)).
-    package static func isIPv4(_ text: String) -> Bool {
-        var address = in_addr()
-        return inet_pton(AF_INET, text, &address) == 1
-    }
-
-    /// True for an IPv6 address (inet_pton(3)).
-    package static func isIPv6(_ text: String) -> Bool {
-        var address = in6_addr()
-        return inet_pton(AF_INET6, text, &address) == 1
-    }
 }

@@ -220,34 +220,38 @@ public final class SyncService: Service {
     /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
-    /// Lets the next commit of a source within a day delete and change any number of rows, and refreshes it. Blocks its
-    /// thread.
+    /// Lets the next commit of each source within a day delete and change any number of rows, and refreshes them. Blocks
+    /// its thread.
     ///
     /// - Returns: the time after which the permission is forgotten.
     /// - Throws: `StoreError`.
     @discardableResult
-    package func accept(_ source: String) throws -> Date {
+    package func accept(_ sources: [String]) throws -> Date {
         let end = Acceptance.end(from: environment.clock.now())
-        try store.accept([source], until: end)
-        try refreshEverywhere(source)
+        try store.accept(sources, until: end)
+        try refreshEverywhere(sources)
         return end
     }
 
-    /// Lets a source run again that is held back, and refreshes it. Blocks its thread.
+    /// Lets sources run again that are held back, and refreshes them. Blocks its thread.
     ///
-    /// - Returns: false where it was not held.
+    /// - Returns: those that were held.
     /// - Throws: `StoreError`.
-    package func release(_ source: String) throws -> Bool {
-        let isReleased = try !store.release([source]).isEmpty
-        if isReleased { try refreshEverywhere(source) }
-        return isReleased
+    package func release(_ sources: [String]) throws -> [String] {
+        let released = try store.release(sources)
+        if !released.isEmpty { try refreshEverywhere(released) }
+        return released
     }
 
-    /// Refreshes a source now, whichever daemon it belongs to. Blocks its thread.
+    /// Refreshes sources now, whichever daemon they belong to; all of them for none. Blocks its thread.
     ///
     /// - Throws: `StoreError`.
-    package func refreshEverywhere(_ source: String) throws {
-        if let shared = store as? any SharedStore { try shared.requestRefresh([source]) } else { refresh([source]) }
+    package func refreshEverywhere(_ sources: [String]) throws {
+        if let shared = store as? any SharedStore {
+            try shared.requestRefresh(sources)
+        } else {
+            refresh(sources.isEmpty ? nil : sources)
+        }
     }
 
     /// Returns as soon as the running service's scheduler has answered: a sign of life.

@@ -87,12 +87,8 @@ struct API: Sendable {
     private func refresh(_ query: Query) async throws -> Response {
         try query.check("source")
         let names = try declared(query)
-        if names.isEmpty, !(service.store is any SharedStore) { service.refresh() }
         let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
-        try await store.run { [service] _ in
-            for name in names { try service.refreshEverywhere(name) }
-            if names.isEmpty, let shared = service.store as? any SharedStore { try shared.requestRefresh([]) }
-        }
+        try await store.run { [service] _ in try service.refreshEverywhere(names) }
         return .json(try JSONOutput.line(["sources": asked]))
     }
 
@@ -104,14 +100,14 @@ struct API: Sendable {
     private func accept(_ query: Query) async throws -> Response {
         try query.check("source")
         let names = try named(query)
-        let end = try await store.run { [service] _ in try names.map { try service.accept($0) }.last }
-        return .json(try JSONOutput.line(Accepted(accepted: names, until: end ?? Date())))
+        let end = try await store.run { [service] _ in try service.accept(names) }
+        return .json(try JSONOutput.line(Accepted(accepted: names, until: end)))
     }
 
     private func release(_ query: Query) async throws -> Response {
         try query.check("source")
         let names = try named(query)
-        let released = try await store.run { [service] _ in try names.filter { try service.release($0) } }
+        let released = try await store.run { [service] _ in try service.release(names) }
         return .json(try JSONOutput.line(["released": released]))
     }
 

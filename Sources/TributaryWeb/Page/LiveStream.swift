@@ -39,7 +39,7 @@ struct LiveStream: Sendable {
     private func send(to writer: inout any ResponseBodyWriter, since former: Page?) async throws -> Page? {
         let made: Page?
         do {
-            made = try await pages.followed.page(text) { try await pages.page(address) }
+            made = try await pages.followed.value(of: text) { try await pages.page(address) }
         } catch is StoreError {
             // A comment, so that a connection that is gone is noticed.
             try await writer.write(ByteBuffer(string: ": the store cannot be read\n\n"))

@@ -14,10 +14,10 @@ struct Pages: Sendable {
     let logger: Logger
     private let templates: Templates
     private let assets: Assets
-    private let status: StatusCache
+    private let tables = BriefCache<SourceTable>()
     private let live: LiveLimit
-    /// The pages as they were made last for those who follow them.
-    let followed = PageCache()
+    /// The pages as they were made last for those who follow them, by their addresses.
+    let followed = BriefCache<Page?>()
 
     /// - Throws: where a template is wrong.
     init(service: SyncService, store: StoreQueue, logger: Logger) throws {
@@ -26,7 +26,6 @@ struct Pages: Sendable {
         self.logger = logger
         templates = try Templates()
         assets = Assets()
-        status = StatusCache(service: service, store: store)
         live = LiveLimit()
     }
 
@@ -47,7 +46,7 @@ struct Pages: Sendable {
         switch address {
         case .sources(let query):
             return SourceList(
-                query: query, table: try await status.current(), running: Set(service.board.entries.keys),
+                query: query, table: try await table(configuration), running: Set(service.board.entries.keys),
                 templates: templates
             ).page()
         case .source(let name, let options):
@@ -61,6 +60,12 @@ struct Pages: Sendable {
             return try await store.run { [templates] store in
                 try RunPage(source, number, from: first, in: store, templates: templates)?.page()
             }
+        }
+    }
+
+    private func table(_ configuration: TributaryConfiguration) async throws -> SourceTable {
+        try await tables.value(of: "") { [store] in
+            try await store.run { SourceTable(try StoreStatus(configuration, in: $0)) }
         }
     }
 
@@ -87,13 +92,13 @@ struct Pages: Sendable {
         do {
             switch parts[2] {
             case "refresh":
-                try await store.run { [service] _ in try service.refreshEverywhere(name) }
+                try await store.run { [service] _ in try service.refreshEverywhere([name]) }
                 told = "refresh"
             case "accept":
-                _ = try await store.run { [service] _ in try service.accept(name) }
+                _ = try await store.run { [service] _ in try service.accept([name]) }
                 told = "accept"
             case "release":
-                let isReleased = try await store.run { [service] _ in try service.release(name) }
+                let isReleased = try await store.run { [service] _ in try !service.release([name]).isEmpty }
                 told = isReleased ? "release" : "not-held"
             default: return missing("There is no such page.")
             }

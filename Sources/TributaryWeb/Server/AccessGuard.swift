@@ -63,11 +63,9 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
     }
 
     static func namesThisMachine(_ authority: String?) -> Bool {
-        guard let match = authority?.lowercased().wholeMatch(of: /(?:\[([0-9a-f:.]+)\]|([a-z0-9.]+))(?::[0-9]+)?/)
-        else {
+        guard let host = authority?.lowercased().wholeMatch(of: /(\[[0-9a-f:.]+\]|[a-z0-9.]+)(:[0-9]+)?/)?.1 else {
             return false
         }
-        if let address = match.1 { return ListenAddress.isIPv6(String(address)) }
-        return match.2.map { $0 == "localhost" || ListenAddress.isIPv4(String($0)) } ?? false
+        return host == "localhost" || IPAddress(literal: String(host)) != nil
     }
 }
