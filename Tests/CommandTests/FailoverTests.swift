@@ -18,7 +18,7 @@ import Testing
     }
 
     /// The primary dies in the middle of a COMMIT of which its standby may have heard or not.
-    @Test(.timeLimit(.minutes(2))) func theDaemonGoesOnWithThePromotedStandby() async throws {
+    @Test(.timeLimit(.minutes(10))) func theDaemonGoesOnWithThePromotedStandby() async throws {
         try await withReplicatedServers { (primary, standby) async throws in
             try await withStubServer { (server) async throws in
                 try await withTemporaryFolder { (folder) async throws in

@@ -12,7 +12,7 @@ import Testing
         var error: String?
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: HostileDocument.Kind.allCases)
+    @Test(.timeLimit(.minutes(10)), arguments: HostileDocument.Kind.allCases)
     func everyDocumentIsCommittedOrDiscardedWithinTheMemory(kind: HostileDocument.Kind) async throws {
         try await withTemporaryFolder { (folder) async throws in
             var configuration =

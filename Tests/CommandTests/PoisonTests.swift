@@ -22,7 +22,7 @@ import Testing
     private func dieDuringARun(_ fixture: ContactsFixture) async throws {
         let before = fixture.server.requests("/poison.xml").count
         let process = try fixture.program.start(["sync", "poison", "--force"])
-        while fixture.server.requests("/poison.xml").count == before { await Task.yield() }
+        while fixture.server.requests("/poison.xml").count == before { try await Task.sleep(for: .milliseconds(2)) }
         process.signal(SIGKILL)
         #expect(await process.end() == -SIGKILL)
     }
@@ -68,7 +68,9 @@ import Testing
             for _ in 0..<4 {
                 let before = fixture.server.requests("/poison.xml").count
                 let process = try fixture.program.start(["sync", "poison", "--force"])
-                while fixture.server.requests("/poison.xml").count == before { await Task.yield() }
+                while fixture.server.requests("/poison.xml").count == before {
+                    try await Task.sleep(for: .milliseconds(2))
+                }
                 process.signal(SIGINT)
                 #expect(await process.output().standardOutput.contains("cancelled"))
             }

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func theDaemonDoesNotGrowWithItsRuns() async throws {
+    @Test(.timeLimit(.minutes(10))) func theDaemonDoesNotGrowWithItsRuns() async throws {
         try await withStubServer { server in
             try await withTemporaryFolder { (folder) async throws in
                 serve(server)

@@ -68,10 +68,10 @@ struct TellingFixture {
 
     /// Waits until a condition holds, which a failing test must not do for ever.
     func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(180)
         while try await !condition() {
             guard .now < deadline else {
-                throw Late(description: "\(what): not within 60 s; \(try store.rows("SELECT * FROM tributary_hook"))")
+                throw Late(description: "\(what): not within 180 s; \(try store.rows("SELECT * FROM tributary_hook"))")
             }
             try await Task.sleep(for: .milliseconds(10))
         }

@@ -32,7 +32,7 @@ package final class PgBouncer: Sendable {
         watcher = try Watcher(
             start: "\(command) \"$1/pgbouncer.ini\" < /dev/null & pid=$!", end: "kill $pid; wait $pid; rm -rf \"$1\"",
             arguments: [folder], log: "\(folder)/pgbouncer.log")
-        let deadline = ContinuousClock.now + .seconds(10)
+        let deadline = ContinuousClock.now + .seconds(60)
         while true {
             do {
                 _ = try PostgresConnection(connectionString(database: "postgres"))

@@ -39,7 +39,7 @@ package func withReplicatedServers<Value>(
         return try await withPostgresServer(options) { (standby) async throws in
             let observer = try primary.connect()
             let synchronous = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'"
-            while try observer.execute(synchronous).isEmpty { await Task.yield() }
+            while try observer.execute(synchronous).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
             observer.close()
             return try await body(primary, standby)
         }

@@ -60,8 +60,12 @@ import Testing
             }
             try await commit("b")
             let replica = try standby.connect()
-            while try replica.execute("SELECT to_regclass('tributary_request')")[0].isNull(0) { await Task.yield() }
-            while try replica.execute("SELECT 1 FROM tributary_request").isEmpty { await Task.yield() }
+            while try replica.execute("SELECT to_regclass('tributary_request')")[0].isNull(0) {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            while try replica.execute("SELECT 1 FROM tributary_request").isEmpty {
+                try await Task.sleep(for: .milliseconds(2))
+            }
             try standby.stop()
             try await commit("c")
             #expect(try others(store) == ["b", "c"])

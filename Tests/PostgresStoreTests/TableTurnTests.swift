@@ -12,10 +12,10 @@ import Testing
         let other = TableTurn(turns)
         try other.take(["c"])
         let second = Task { try await onThread { try Self.time(of: turns, ["b", "d"]) } }
-        while turns.waiting < 1 { await Task.yield() }
+        while turns.waiting < 1 { try await Task.sleep(for: .milliseconds(2)) }
         // "d" is free, but the second waits for it, and came before the third.
         let third = Task { try await onThread { try Self.time(of: turns, ["d"]) } }
-        while turns.waiting < 2 { await Task.yield() }
+        while turns.waiting < 2 { try await Task.sleep(for: .milliseconds(2)) }
         let end = ContinuousClock.now
         first.end()
         let times = [end, try await second.value, try await third.value]
@@ -43,7 +43,7 @@ import Testing
                 try turn.take(["a"])
             }
         }
-        while turns.waiting == 0 { await Task.yield() }
+        while turns.waiting == 0 { try await Task.sleep(for: .milliseconds(2)) }
         interruption.request()
         await #expect(throws: CancellationError.self) { try await waits.value }
         #expect(turns.waiting == 0)

@@ -69,7 +69,7 @@ import Testing
 
     // A label has 63 letters at most: nobody needs to be asked for one of 64.
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [
             "http://127.0.0.1:PORT/", "https://127.0.0.1:PORT/", "http://\(String(repeating: "a", count: 64)).invalid/",
         ])

@@ -164,7 +164,7 @@ struct DatabaseFixture {
     func waitForSession(waitingFor event: String) async throws {
         let observer = try database.connect()
         let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = '\(event)'"
-        while try observer.execute(waiting).isEmpty { await Task.yield() }
+        while try observer.execute(waiting).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
     }
 
     func execute(_ sql: String) throws { try database.connect().executeScript(sql) }

@@ -17,7 +17,7 @@ import TributaryStores
 @testable import TributaryEngine
 
 /// Whether an engine does its work, and how that is found out.
-@Suite(.timeLimit(.minutes(2))) struct HealthTests {
+@Suite(.timeLimit(.minutes(10))) struct HealthTests {
     @Test(.onEachStore) func aFeedThatFailsIsNoMatterOfIt() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.route("/a") { _ in StubServer.response(500, "") }

@@ -10,7 +10,7 @@ import Testing
 @testable import TributaryEngine
 
 /// What swift-metrics is told while a service works.
-@Suite(.onEachStore, .timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.onEachStore, .timeLimit(.minutes(10))) struct MetricsTests {
     /// A service that tells a registry of its own.
     private struct Measured {
         let registry: PrometheusRegistry

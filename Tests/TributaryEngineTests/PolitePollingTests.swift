@@ -254,7 +254,7 @@ import TributaryStores
             for _ in 0..<5 {
                 let service = try fixture.service(source("/a"), clock: fixture.clock)
                 let running = Task { try await service.run() }
-                while fixture.server.requests("/a").isEmpty { await Task.yield() }
+                while fixture.server.requests("/a").isEmpty { try await Task.sleep(for: .milliseconds(2)) }
                 await service.heartbeat()
                 running.cancel()
                 try? await running.value

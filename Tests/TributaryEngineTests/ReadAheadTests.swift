@@ -3,7 +3,7 @@ import Testing
 @testable import FeedFetching
 @testable import TributaryEngine
 
-@Suite(.timeLimit(.minutes(1))) struct ReadAheadTests {
+@Suite(.timeLimit(.minutes(10))) struct ReadAheadTests {
     private struct Broken: Error {}
 
     private static func piece(_ number: Int, count: Int = 64 << 10) -> ByteBuffer {

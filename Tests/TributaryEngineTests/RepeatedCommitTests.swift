@@ -65,7 +65,7 @@ import Testing
             async let second = fixture.sync("b")
             let held =
                 "SELECT 1 FROM pg_locks WHERE relation = 'item'::regclass AND granted AND mode LIKE '%Exclusive%'"
-            while try other.execute(held).isEmpty { await Task.yield() }
+            while try other.execute(held).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
             try other.execute("LOCK TABLE item")
             #expect(try fixture.rows("SELECT last_value, is_called FROM calls") == ["1|t"])
             try other.execute("COMMIT")

@@ -226,7 +226,7 @@ import Testing
     }
 
     /// Sixty minutes of due times, with every way in which a response can end: what a run opens, it closes.
-    @Test(.timeLimit(.minutes(2))) func anHourOfDueTimesLeaksNoDescriptor() async throws {
+    @Test(.timeLimit(.minutes(10))) func anHourOfDueTimesLeaksNoDescriptor() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let asked = Counter()
             fixture.server.document("/unchanged", EngineFixture.items(["1"]), etag: "\"1\"")
@@ -271,7 +271,7 @@ import Testing
     }
 
     /// Another process holds the store's lock for as long as it likes: the service stops all the same.
-    @Test(.timeLimit(.minutes(1))) func aLockedStoreDoesNotKeepTheServiceFromStopping() async throws {
+    @Test(.timeLimit(.minutes(10))) func aLockedStoreDoesNotKeepTheServiceFromStopping() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1"]))
             let service = try fixture.service(EngineFixture.request("/a"), clock: SystemClock())

@@ -51,7 +51,7 @@ import Testing
     }
 
     /// What `cp` takes is the store.
-    @Test(.timeLimit(.minutes(1))) func anIdleStoresFileHoldsAllThatWasCommitted() async throws {
+    @Test(.timeLimit(.minutes(10))) func anIdleStoresFileHoldsAllThatWasCommitted() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items(["1", "2"]))
             let service = try fixture.service(EngineFixture.request("/a"), clock: fixture.clock)

@@ -201,7 +201,7 @@ import TributaryWeb
 
     /// Waits for something that happens by itself.
     private func until(_ what: String, _ isSo: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try await !isSo() {
             guard ContinuousClock.now < deadline else { throw Late(what: what) }
             try await Task.sleep(for: .milliseconds(20))

@@ -4,15 +4,12 @@ import PostgresClient
 
 /// Transactions whose COMMIT nobody answered.
 extension PostgresStore {
-    /// The time in which a server that went away during a COMMIT is expected back.
-    private static let settlingTime = Duration.seconds(30)
-
     /// Returns whether a run is in the store, once its transaction has ended.
     ///
-    /// - Throws: ``StoreError`` where nobody can tell within a time.
-    func isRecorded(_ run: RecordedRun, within time: Duration = settlingTime) throws -> Bool {
+    /// - Throws: ``StoreError`` where nobody can tell within ``settlingTime``.
+    func isRecorded(_ run: RecordedRun) throws -> Bool {
         connections.forgetIdle()
-        let deadline = ContinuousClock.now + time
+        let deadline = ContinuousClock.now + settlingTime
         var pause = 0.05
         while true {
             var reason = "its transaction has not ended"

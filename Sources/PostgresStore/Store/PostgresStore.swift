@@ -24,6 +24,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let tableTurns = TableTurns()
     let groupCommit = GroupCommit()
     let commitThreads = CommitThreads()
+    /// The time in which a server that went away during a COMMIT is expected back.
+    let settlingTime: Duration
 
     /// Connects to the database, and brings Tributary's own tables up to date.
     ///
@@ -31,9 +33,13 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
+    ///   - settlingTime: the time in which a server that went away during a COMMIT is expected back.
     /// - Throws: ``StoreError`` naming the server, and what to do.
-    package init(url: String, workFolder: String, schema: String? = nil) throws {
+    package init(
+        url: String, workFolder: String, schema: String? = nil, settlingTime: Duration = .seconds(30)
+    ) throws {
         connectionString = url
+        self.settlingTime = settlingTime
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in
@@ -66,6 +72,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// - Throws: ``StoreError``, also where the database has no tables of Tributary's.
     package init(readingAt url: String, workFolder: String) throws {
         connectionString = url
+        settlingTime = .zero
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in

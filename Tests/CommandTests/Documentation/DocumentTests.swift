@@ -16,7 +16,7 @@ import Testing
         }
     }()
 
-    @Test(.enabled(if: hasPrograms), .timeLimit(.minutes(2))) func theTutorialDoesWhatItSays() async throws {
+    @Test(.enabled(if: hasPrograms), .timeLimit(.minutes(10))) func theTutorialDoesWhatItSays() async throws {
         let steps = try Self.steps("Documentation/Tutorial.md") { section in
             PostgresServer.isAvailable || !section.contains("PostgreSQL")
         }
@@ -34,7 +34,7 @@ import Testing
     }
 
     /// The address of the European Central Bank is the sample feed's here.
-    @Test(.enabled(if: hasPrograms), .timeLimit(.minutes(2))) func theFirstSourceOfTheREADME() async throws {
+    @Test(.enabled(if: hasPrograms), .timeLimit(.minutes(10))) func theFirstSourceOfTheREADME() async throws {
         let steps = try Self.steps("README.md") { $0 == "A first source" }
         #expect(!steps.isEmpty)
         let differences = try await Self.differences(

@@ -149,7 +149,7 @@ final class Browser: Sendable {
 
     /// Waits until a script is true.
     func wait(_ what: String, _ script: String) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try await text(script) != "1" {
             guard .now < deadline else {
                 throw Failure(description: "\(what): not within 30 s; \(try await text("document.body.innerText"))")

@@ -109,9 +109,9 @@ struct PageFixture {
 
     /// Waits until a condition holds, which a failing test must not do for ever.
     func wait(_ what: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(180)
         while (try? await condition()) != true {
-            guard .now < deadline else { throw Late(description: "\(what): not within 60 s; \(log.text)") }
+            guard .now < deadline else { throw Late(description: "\(what): not within 180 s; \(log.text)") }
             try await Task.sleep(for: .milliseconds(10))
         }
     }

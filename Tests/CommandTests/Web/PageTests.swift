@@ -101,7 +101,8 @@ import Testing
             fixture.daemon.signal(SIGTERM)
             let clock = ContinuousClock.now
             #expect(await fixture.daemon.end() == 0)
-            #expect(await fixture.daemon.endTime() - clock < .seconds(4))
+            // Well before a minute, however busy the other tests keep the machine.
+            #expect(await fixture.daemon.endTime() - clock < .seconds(30))
             _ = await last.result
         }
     }
