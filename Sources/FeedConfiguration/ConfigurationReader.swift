@@ -12,6 +12,8 @@ package struct ConfigurationReader {
     private let interpolation: Interpolation
     private let problems: ProblemCollector
     private let hasEncryptionKey: Bool
+    /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
+    private let stateFolder: String?
 
     /// - Parameter bytes: the bytes of the file.
     /// - Throws: ``ConfigurationError`` where they are not TOML.
@@ -28,6 +30,7 @@ package struct ConfigurationReader {
         interpolation = Interpolation(environment: environment, folder: folder)
         problems = ProblemCollector(document) { [interpolation] in interpolation.secrets }
         hasEncryptionKey = false
+        stateFolder = environment["STATE_DIRECTORY"]?.split(separator: ":").first.map(String.init)
     }
 
     /// Creates the reader of the sources, once `[store]` has been read.
@@ -39,6 +42,7 @@ package struct ConfigurationReader {
         interpolation = reader.interpolation
         problems = reader.problems
         hasEncryptionKey = encryptionKey != nil
+        stateFolder = reader.stateFolder
     }
 
     func read() throws -> TributaryConfiguration {
@@ -63,7 +67,7 @@ package struct ConfigurationReader {
 
         var configuration = TributaryConfiguration(
             file: file, store: location(store),
-            workFolder: absolute(store.string("work") ?? "tributary-work"),
+            workFolder: store.string("work").map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
             schemaPath: store.string("schema").map(absolute),
             schemaAfterPath: store.string("schema_after").map(absolute),
             history: store.duration("history") ?? .seconds(90 * 86_400),

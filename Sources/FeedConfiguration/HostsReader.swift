@@ -31,8 +31,8 @@ struct HostsReader {
     /// Returns the name under which a host's rules are looked up; nil for what is no host.
     private static func key(_ name: String) -> String? {
         guard !name.contains("/"), !name.contains("@"), let url = try? WebAddress("http://" + name).url,
-            let host = url.host?.lowercased(), url.query == nil, url.fragment == nil
+            url.host != nil, url.query == nil, url.fragment == nil
         else { return nil }
-        return url.port.map { "\(host):\($0)" } ?? host
+        return url.port.map { "\(url.hostBeforePort):\($0)" } ?? url.hostBeforePort
     }
 }

@@ -56,6 +56,12 @@ final class TimeZoneFolder {
         do {
             return try TimeZoneRules(file: file)
         } catch {
+            guard !error.countsLeapSeconds else {
+                throw Failure(
+                    message:
+                        "the file \(path)/\(name) counts leap seconds, which the system's clock does not; write the "
+                        + "zone's name without 'right/'")
+            }
             throw Failure(
                 message: "the file \(path)/\(name) describes no time zone (RFC 8536); install the package tzdata again")
         }

@@ -15,11 +15,17 @@ package struct AddressLead: Sendable, Equatable {
         self.from = from
     }
 
-    /// The name of the host that answered.
-    private var host: Substring {
-        let place = origin.range(of: "://").map { origin[$0.upperBound...] } ?? origin[...]
-        return place.lastIndex(of: ":").map { place[..<$0] } ?? place
+    /// What a value leads to that stood in the store: any server may have sent it.
+    package static func unknown(_ namer: String) -> AddressLead { AddressLead(namer: namer, origin: "", from: nil) }
+
+    /// Returns what several lead to together: where they are servers at several addresses, no address but public ones.
+    package func combined(with other: AddressLead) -> AddressLead {
+        AddressLead(
+            namer: namer, origin: origin == other.origin ? origin : "", from: from == other.from ? from : nil)
     }
+
+    /// The name of the host that answered.
+    private var host: String? { URL(string: origin)?.host }
 
     package func admits(_ address: IPAddress) -> Bool {
         address.notPublic == nil || from.map(address.isOfSameHost) ?? false

@@ -31,6 +31,22 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: withUnsafeBytes(of: sixteen) { Array($0) })
     }
 
+    /// Reads an address as people declare it before a port: four decimal numbers, or IPv6 in brackets (RFC 3986, section
+    /// 3.2.2), without a zone.
+    package init?(host: String) {
+        var four = in_addr()
+        var sixteen = in6_addr()
+        if inet_pton(AF_INET, host, &four) == 1 {
+            self.init(bytes: withUnsafeBytes(of: four) { Array($0) })
+        } else if host.hasPrefix("["), host.hasSuffix("]"),
+            inet_pton(AF_INET6, String(host.dropFirst().dropLast()), &sixteen) == 1
+        {
+            self.init(bytes: withUnsafeBytes(of: sixteen) { Array($0) })
+        } else {
+            return nil
+        }
+    }
+
     package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         let family = bytes.count == 4 ? AF_INET : AF_INET6

@@ -6,13 +6,10 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     /// - Returns: nil for a text that is no IP address, or `localhost`, with a port.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        let host = text[..<colon]
         // An IPv6 address has colons of its own, so it stands in brackets (RFC 3986, section 3.2.2).
-        guard !host.contains(":") || host.hasPrefix("["),
-            let address = IPAddress(literal: host == "localhost" ? "127.0.0.1" : String(host))
+        guard let match = text.wholeMatch(of: /(\[[0-9A-Fa-f:.]+\]|[0-9.]+|localhost):([0-9]{1,5})/),
+            let port = UInt16(match.2),
+            let address = IPAddress(host: match.1 == "localhost" ? "127.0.0.1" : String(match.1))
         else { return nil }
         self.address = address
         self.port = Int(port)
@@ -23,6 +20,15 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     /// True where only this machine can connect.
     package var isLoopback: Bool { address.isLoopback }
+
+    /// True where the host of a request, with a port or without, is an address or `localhost`: no name of somebody else's
+    /// that leads here.
+    package static func namesThisMachine(_ authority: String?) -> Bool {
+        guard let host = authority?.lowercased().wholeMatch(of: /(\[[0-9a-f:.]+\]|[a-z0-9.]+)(:[0-9]+)?/)?.1 else {
+            return false
+        }
+        return host == "localhost" || IPAddress(host: String(host)) != nil
+    }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -102,6 +102,12 @@ extension URL {
     /// The origin, `scheme://host:port`. It decides what may be sent along (RFC 6454).
     package var origin: String {
         let scheme = scheme?.lowercased() ?? "http"
-        return "\(scheme)://\(host?.lowercased() ?? ""):\(port ?? (scheme == "https" ? 443 : 80))"
+        return "\(scheme)://\(hostBeforePort):\(port ?? (scheme == "https" ? 443 : 80))"
+    }
+
+    /// The host in lower case, as it stands before a port: an IPv6 address in brackets (RFC 3986, section 3.2.2).
+    package var hostBeforePort: String {
+        let name = host?.lowercased() ?? ""
+        return name.contains(":") ? "[\(name)]" : name
     }
 }

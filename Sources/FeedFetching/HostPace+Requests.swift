@@ -10,10 +10,7 @@ extension HostPace {
     func wait(at origin: String, _ progress: ExchangeProgress?) async throws {
         if Turn.current?.use(at: origin) ?? false { return }
         guard !takeTurn(origin) else { return }
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
+        let id = state.withLock { $0.makeID() }
         progress?.pause(at: uptime())
         defer {
             progress?.resume(at: uptime())
@@ -35,13 +32,8 @@ extension HostPace {
         return state.withLock { state in
             let key = state.rules.key(of: origin)
             guard state.rules.pace(at: key) != nil else { return true }
-            var host = state.hosts[key] ?? Host()
-            guard !host.isReserved, host.waiting.isEmpty, state.rest(at: key, host, now: now) <= .zero
-            else {
-                return false
-            }
-            host.last = now
-            state.hosts[key] = host
+            guard state.isFree(key, now: now) else { return false }
+            state.hosts[key, default: Host()].last = now
             return true
         }
     }
@@ -60,7 +52,7 @@ extension HostPace {
                 host.waiting.insert(id, at: host.waiting.firstIndex { $0 > id } ?? host.waiting.endIndex)
             }
             defer { state.hosts[key] = host }
-            let ahead = (host.waiting.firstIndex(of: id) ?? 0) + (host.isReserved ? 1 : 0)
+            let ahead = (host.waiting.firstIndex(of: id) ?? 0) + (host.reservation == nil ? 0 : 1)
             let rest = state.rest(at: key, host, now: now)
             guard ahead > 0 || rest > .zero else {
                 host.last = now

@@ -11,12 +11,14 @@ package final class HostPace: Sendable {
     struct Host {
         /// When the last request began, by the clock's uptime; nil before the first.
         var last: Duration?
-        /// True while a run that is about to begin has the next turn.
-        var isReserved = false
+        /// The turn that a run has which is about to begin, by its number: it comes before all others.
+        var reservation: Int?
         /// Requests that wait, by their numbers.
         var waiting: Deque<Int> = []
         /// The origins of runs that were refused, in that order: of several of one host, none comes first each time.
         var refused: [String] = []
+
+        var isTaken: Bool { reservation != nil || !waiting.isEmpty }
     }
 
     struct State {
@@ -25,7 +27,9 @@ package final class HostPace: Sendable {
         var hosts: [String: Host] = [:]
         /// The origins of runs that were refused by rules that hold no longer.
         var open: [String] = []
-        var nextID = 0
+        /// The origins of turns that runs have, by the turns' numbers.
+        var turns: [Int: String] = [:]
+        var lastID = 0
         /// The sleep of each request that waits.
         var naps: [Int: Task<Void, Never>] = [:]
         var onChange: @Sendable () -> Void = {}
@@ -38,8 +42,18 @@ package final class HostPace: Sendable {
 
         /// The hosts whose next turn is for runs that were refused.
         var refusing: [String] {
-            hosts.filter { !$0.value.refused.isEmpty && !$0.value.isReserved && $0.value.waiting.isEmpty }
-                .map(\.key)
+            hosts.filter { !$0.value.refused.isEmpty && !$0.value.isTaken }.map(\.key)
+        }
+
+        mutating func makeID() -> Int {
+            lastID += 1
+            return lastID
+        }
+
+        /// Returns true where a request to a host may be sent now, and nobody else comes first.
+        func isFree(_ key: String, now: Duration) -> Bool {
+            guard let host = hosts[key] else { return true }
+            return !host.isTaken && rest(at: key, host, now: now) <= .zero
         }
 
         /// Wakes all who wait for a turn, as the turns have changed.
@@ -81,9 +95,11 @@ package final class HostPace: Sendable {
         let onChange = state.withLock { state in
             state.rules = rules
             state.open += state.hosts.values.flatMap(\.refused)
-            state.hosts = state.hosts.filter { rules.pace(at: $0.key) != nil }.mapValues { host in
-                // Those who wait, and those who were refused, find their host anew.
-                Host(last: host.last, isReserved: host.isReserved)
+            // Those who wait, and those who were refused, find their host anew.
+            state.hosts = state.hosts.filter { rules.pace(at: $0.key) != nil }.mapValues { Host(last: $0.last) }
+            for (id, origin) in state.turns {
+                let key = rules.key(of: origin)
+                if rules.pace(at: key) != nil { state.hosts[key, default: Host()].reservation = id }
             }
             state.wake()
             return state.onChange
@@ -104,34 +120,24 @@ package final class HostPace: Sendable {
 
     // MARK: - Runs that are to begin
 
-    /// The next turn at a host, for a run that is about to begin. It is given back if it is not used.
+    /// The next turn at a host, for a run that is about to begin. It ends with the run's first request: used, or given
+    /// back where that goes to another host.
     package final class Turn: Sendable {
         /// The turn of the run's first request.
         @TaskLocal package static var current: Turn?
 
         private let pace: HostPace
-        private let origin: String
-        private let isUsed = Mutex(false)
+        private let id: Int
 
-        fileprivate init(_ pace: HostPace, _ origin: String) {
+        fileprivate init(_ pace: HostPace, _ id: Int) {
             self.pace = pace
-            self.origin = origin
+            self.id = id
         }
 
-        /// Uses the turn for a request that is about to be sent; returns false if it is another host's, or used.
-        func use(at origin: String) -> Bool {
-            guard origin == self.origin else { return false }
-            let isFirst = isUsed.withLock { isUsed in
-                defer { isUsed = true }
-                return !isUsed
-            }
-            if isFirst { pace.end(self.origin, isUsed: true) }
-            return isFirst
-        }
+        /// Uses the turn for a request that is about to be sent; returns false if it is another host's, or has ended.
+        func use(at origin: String) -> Bool { pace.end(id, at: origin) }
 
-        deinit {
-            if !isUsed.withLock(\.self) { pace.end(origin, isUsed: false) }
-        }
+        deinit { _ = pace.end(id, at: nil) }
     }
 
     /// Returns true where a run may take a turn now. If not, its origin is among ``opened()`` when it may.
@@ -140,11 +146,10 @@ package final class HostPace: Sendable {
         return state.withLock { state in
             let key = state.rules.key(of: origin)
             guard state.rules.pace(at: key) != nil else { return true }
-            let host = state.hosts[key] ?? Host()
-            if !host.isReserved, host.waiting.isEmpty, state.rest(at: key, host, now: now) <= .zero {
-                return true
+            if state.isFree(key, now: now) { return true }
+            if state.hosts[key]?.refused.contains(origin) != true {
+                state.hosts[key, default: Host()].refused.append(origin)
             }
-            if !host.refused.contains(origin) { state.hosts[key, default: Host()].refused.append(origin) }
             return false
         }
     }
@@ -153,33 +158,36 @@ package final class HostPace: Sendable {
     /// whom the run's first request then waits.
     package func turn(at origin: String) -> Turn? {
         let now = uptime()
-        let isTaken = state.withLock { state in
+        let id: Int? = state.withLock { state in
             let key = state.rules.key(of: origin)
-            guard state.rules.pace(at: key) != nil else { return false }
-            var host = state.hosts[key] ?? Host()
-            guard !host.isReserved, host.waiting.isEmpty, state.rest(at: key, host, now: now) <= .zero
-            else {
-                return false
-            }
-            host.isReserved = true
-            state.hosts[key] = host
-            return true
+            guard state.rules.pace(at: key) != nil, state.isFree(key, now: now) else { return nil }
+            let id = state.makeID()
+            state.turns[id] = origin
+            state.hosts[key, default: Host()].reservation = id
+            return id
         }
-        return isTaken ? Turn(self, origin) : nil
+        return id.map { Turn(self, $0) }
     }
 
-    private func end(_ origin: String, isUsed: Bool) {
+    /// Ends a turn.
+    ///
+    /// - Parameter origin: where the request goes that is about to be sent; nil if there is none.
+    /// - Returns: true where the turn was for that request's host, and had not ended.
+    private func end(_ id: Int, at origin: String?) -> Bool {
         let now = uptime()
-        let onChange: (@Sendable () -> Void)? = state.withLock { state in
-            let key = state.rules.key(of: origin)
-            guard var host = state.hosts[key] else { return nil }
-            host.isReserved = false
+        let (isUsed, onChange): (Bool, (@Sendable () -> Void)?) = state.withLock { state in
+            guard let own = state.turns.removeValue(forKey: id) else { return (false, nil) }
+            let key = state.rules.key(of: own)
+            guard var host = state.hosts[key], host.reservation == id else { return (false, nil) }
+            let isUsed = origin.map { state.rules.key(of: $0) == key } ?? false
+            host.reservation = nil
             if isUsed { host.last = now }
             state.hosts[key] = host
             state.wake()
-            return host.refused.isEmpty ? nil : state.onChange
+            return (isUsed, host.refused.isEmpty ? nil : state.onChange)
         }
         onChange?()
+        return isUsed
     }
 
     /// The origins of runs that were refused.

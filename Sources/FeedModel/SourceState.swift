@@ -19,6 +19,11 @@ public struct SourceState: Sendable, Equatable {
     /// Seconds from the decision about ``nextDue`` until ``nextDue``. The source waits no longer than this, even if the
     /// clock was wrong at the decision.
     package var wait: Double?
+    /// When ``nextDue`` was decided: at the beginning of a run, and again at its end; nil where that is not known.
+    package var decidedAt: Date? {
+        guard let nextDue, nextDue != .distantFuture, let wait else { return nil }
+        return nextDue - wait
+    }
     /// The time until which the server asked for no further requests (Retry-After).
     package var askedUntil: Date?
     /// The identity of the declaration for which ``nextDue`` was decided.

@@ -55,9 +55,12 @@ package struct QueriedRows {
     package var columns: [String]
     /// The values by column, as text; nil for NULL. Blobs are hexadecimal digits.
     package var rows: [[String: String?]]
+    /// True where the query reads tables of the store, whose rows may be of any earlier run.
+    package var isOfStore: Bool
 
-    package init(columns: [String], rows: [[String: String?]]) {
+    package init(columns: [String], rows: [[String: String?]], isOfStore: Bool) {
         self.columns = columns
         self.rows = rows
+        self.isOfStore = isOfStore
     }
 }

@@ -11,16 +11,12 @@ extension WorkerContext {
     ///   - limit: the maximum number of rows returned.
     /// - Returns: the columns' values as text; nil for NULL. Blobs are hexadecimal digits.
     /// - Throws: ``StoreError`` where the query cannot be run.
-    package func rows(_ query: String, limit: Int) throws -> [[String: String?]] {
-        try queried(query, limit: limit).rows
-    }
-
     /// Returns the columns of a query, in lower case.
     ///
     /// - Throws: ``StoreError`` where the query cannot be run.
-    package func columns(ofQuery query: String) throws -> [String] { try queried(query, limit: 0).columns }
+    package func columns(ofQuery query: String) throws -> [String] { try rows(query, limit: 0).columns }
 
-    private func queried(_ query: String, limit: Int) throws -> QueriedRows {
+    package func rows(_ query: String, limit: Int) throws -> QueriedRows {
         try flush()
         let database = try openScratch()
         let tables = try store.tables()

@@ -149,9 +149,9 @@ import Testing
             try context.insert(Item(id: 2, name: "t\two\\\n", size: 0.5, flag: false, data: Data([1]), at: one.at))
             try context.insert(Item(id: 9))
             let staged = try context.rows("SELECT * FROM staged.\"Item\" ORDER BY id", limit: 10)
-            #expect(staged.count == 2)
+            #expect(staged.rows.count == 2 && !staged.isOfStore)
             #expect(
-                staged[0] == [
+                staged.rows[0] == [
                     "id": "2", "name": "t\two\\\n", "size": "0.5", "flag": "0", "data": "01",
                     "at": "2026-11-21T08:30:00.250Z",
                 ])
@@ -165,7 +165,7 @@ import Testing
                 ["id": "1", "other": nil, "text": "staged.x main.x"],
                 ["id": "2", "other": "2", "text": "staged.x main.x"],
             ]
-            #expect(both == expected)
+            #expect(both.rows == expected && both.isOfStore)
             #expect(try context.columns(ofQuery: "SELECT \"Ä b\", 1 AS one FROM loose") == ["Ä b".lowercased(), "one"])
             let texts = try context.rows(
                 """
@@ -173,14 +173,14 @@ import Testing
                 FROM main."Item" WHERE id = 1
                 """, limit: 1)
             #expect(
-                texts == [
+                texts.rows == [
                     [
                         "flag": "1", "data": "00ff", "size": "1.5", "at": "2026-11-21T08:30:00.250Z",
                         "day": "2026-11-21",
                         "plain": "2026-11-21T08:30:00.250", "price": "1.50", "list": "{1,2}",
                     ]
                 ])
-            #expect(try context.rows("SELECT 1 FROM staged.loose", limit: 5).isEmpty)
+            #expect(try context.rows("SELECT 1 FROM staged.loose", limit: 5).rows.isEmpty)
             #expect(try fixture.rows("SELECT count(*) FROM pg_class WHERE relpersistence = 't'") == ["0"])
         }
     }
@@ -203,7 +203,7 @@ import Testing
                 let error = #expect(throws: StoreError.self) { try context.rows(query, limit: 1) }
                 #expect(error?.message.hasPrefix("for_each: \"\(query)\" cannot be run: ") == true)
             }
-            #expect(try context.rows("SELECT * FROM loose;", limit: 9).count == 3)
+            #expect(try context.rows("SELECT * FROM loose;", limit: 9).rows.count == 3)
             #expect(try fixture.rows("SELECT count(*) FROM loose") == ["3"])
         }
     }

@@ -20,7 +20,7 @@ import Testing
                 try context.insert(into: "item", ["id": "b", "size": 4])
                 let rows = try context.fetchAll(Item.self).sorted { $0.id < $1.id }
                 #expect(rows == [Item(id: "a", name: "second", size: 2), Item(id: "b", name: "first", size: 4)])
-                let staged = try context.rows("SELECT id, name, size FROM staged.item ORDER BY id", limit: 9)
+                let staged = try context.rows("SELECT id, name, size FROM staged.item ORDER BY id", limit: 9).rows
                 #expect(
                     staged == [
                         ["id": "a", "name": "second", "size": "2"], ["id": "b", "name": "first", "size": "4"],

@@ -66,6 +66,14 @@ import TributaryStores
         }
     }
 
+    /// A server that does not answer is not back sooner because the daemon was started again.
+    @Test func onlyASchedulerThatStandsStillIsCuredByARestart() {
+        let silent = HealthReport.Finding.silent("it has not answered for 5 seconds")
+        #expect(HealthReport(scheduler: silent, store: .good).mayBeCuredByRestart)
+        #expect(!HealthReport(scheduler: .good, store: silent).mayBeCuredByRestart)
+        #expect(!HealthReport(scheduler: .good, store: .failed("full")).mayBeCuredByRestart)
+    }
+
     @Test func aQuestionThatHangsIsAskedOnce() async throws {
         let asked = Mutex(0)
         let (answers, answer) = AsyncStream<Void>.makeStream()

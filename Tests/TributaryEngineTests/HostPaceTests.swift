@@ -193,6 +193,66 @@ import Testing
         }
     }
 
+    /// A run that was killed, or stopped in its middle, has asked later than the last one ended.
+    @Test(.onEachStore) func aRunThatDidNotEndCountsToo() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let arrivals = Arrivals(fixture, ["/a"], Self.items)
+            let source = Self.hosts("pace = \"60s\"") + EngineFixture.request("/a")
+            try await fixture.sync(source, clock: fixture.clock)
+            fixture.clock.advance(by: 100)
+            let service = try fixture.service(source, clock: fixture.clock)
+            try await service.store.noteAttempt(
+                "s", number: 1, wait: 20, declared: try #require(service.configuration[source: "s"]).identity,
+                now: fixture.clock.now())
+            fixture.clock.advance(by: 30)
+            let syncing = Task { try await service.sync(mode: .force) }
+            try await wait { fixture.clock.wakes.contains(arrivals.start + 160) }
+            fixture.clock.advance(by: 30)
+            _ = try await syncing.value
+            #expect(arrivals.seconds == [0, 160])
+            try service.store.close()
+        }
+    }
+
+    private static let minute = HostRules.Rule(pace: .seconds(60))
+
+    private func pace(_ clock: ManualClock) -> HostPace {
+        HostPace(
+            HostRules(perHost: 2, ["e.org": Self.minute]), uptime: { clock.uptime },
+            sleep: { try await clock.sleep(for: $0) })
+    }
+
+    /// A feed that has moved to https, or whose token is got elsewhere at the same host.
+    @Test(.timeLimit(.minutes(10))) func aTurnIsForAllOriginsOfItsHost() async throws {
+        let pace = pace(ManualClock())
+        let turn = pace.turn(at: "http://e.org:80")
+        #expect(turn != nil && !pace.isOpen("https://e.org:443"))
+        try await HostPace.Turn.$current.withValue(turn) { try await pace.wait(at: "https://e.org:443", nil) }
+        // It is used, and so the host rests.
+        #expect(pace.turn(at: "http://e.org:80") == nil && pace.nextOpening == .seconds(60))
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aTurnIsGivenBackWhereTheRequestGoesElsewhere() async throws {
+        let pace = pace(ManualClock())
+        let turn = pace.turn(at: "http://e.org:80")
+        try await HostPace.Turn.$current.withValue(turn) {
+            try await pace.wait(at: "http://moved.org:80", nil)
+            // Others need not wait for the end of the run.
+            #expect(pace.turn(at: "http://e.org:80") != nil)
+        }
+        withExtendedLifetime(turn) {}
+    }
+
+    @Test func newRulesLeaveNoHostReserved() {
+        let pace = pace(ManualClock())
+        var turn = pace.turn(at: "http://e.org:8080")
+        #expect(turn != nil)
+        pace.setRules(HostRules(perHost: 2, ["e.org": Self.minute, "e.org:8080": Self.minute]))
+        #expect(pace.isOpen("http://e.org:80") && !pace.isOpen("http://e.org:8080"))
+        turn = nil
+        #expect(pace.isOpen("http://e.org:8080"))
+    }
+
     /// Of those who wait, only names are kept, and they come in the order in which they came.
     @Test func tenThousandSourcesOfOneHostTakeTurns() async throws {
         let now = Date(timeIntervalSince1970: 1_800_000_000)
@@ -232,12 +292,12 @@ import Testing
     @Test(arguments: [
         ("https://www.example.com:443", "www.example.com"), ("http://WWW.example.com:80", "www.example.com"),
         ("http://www.example.com:8080", "www.example.com:8080"), ("http://example.com:80", "http://example.com:80"),
-        ("http://::1:80", "::1"), ("file:", "file:"), ("run", "run"),
+        ("http://[::1]:80", "[::1]"), ("file:", "file:"), ("run", "run"),
     ])
     func anOriginIsCountedUnderItsHost(origin: String, key: String) {
         let rules = HostRules(
             perHost: 3,
-            ["www.example.com": .init(perHost: 1), "www.example.com:8080": .init(perHost: 7), "::1": .init()])
+            ["www.example.com": .init(perHost: 1), "www.example.com:8080": .init(perHost: 7), "[::1]": .init()])
         #expect(rules.key(of: origin) == key)
         #expect(rules.limit(at: key) == ["www.example.com": 1, "www.example.com:8080": 7][key, default: 3])
     }

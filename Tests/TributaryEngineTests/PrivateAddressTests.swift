@@ -205,6 +205,56 @@ import TributaryStores
         }
     }
 
+    /// Who has sent what stands in the store is not known; and of several values, each may be the wrong one.
+    @Test(.onEachStore) func whatStoodInTheStoreLeadsToPublicAddressesOnly() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/there", Self.items)
+            fixture.server.document("/list", "<r><place url='\(fixture.server.url)/there'/></r>")
+            let list =
+                "tables = [{ table = \"place\", element = \"place\", key = [\"url\"], columns = { url = \"@url\" } }]\n"
+            let first = "[[sources.s.requests]]\nurl = \"URL/list\"\n"
+            #expect(try await sync(fixture, first + list).outcome == .committed)
+            let last = "[[sources.s.requests]]\nurl = \"${last:max(url)}\"\n"
+            let rows = "[[sources.s.requests]]\nurl = \"${row:url}\"\nparser = \"ItemsParser\"\n"
+            let ofStore = rows + "for_each = \"SELECT url FROM main.place\"\n"
+            let ofBoth = rows + "for_each = \"SELECT p.url FROM main.place p JOIN staged.place USING (url)\"\n"
+            let ofRun = rows + "for_each = \"WITH p AS (SELECT url FROM staged.place) SELECT url FROM p\"\n"
+            for source in [
+                last + list + "allow_empty = true\n", first + list + ofStore, first + list + ofBoth,
+            ] {
+                let error = try #require(try await sync(fixture, source).error, "\(source)")
+                #expect(error.contains("leads to \(fixture.server.url) (loopback), which is refused"), "\(error)")
+                let allowed = "[sources.s]\nallow_private = true\n"
+                #expect(try await sync(fixture, allowed + source).outcome != .discarded, "\(source)")
+            }
+            #expect(try await sync(fixture, first + list + ofRun).outcome == .committed)
+        }
+    }
+
+    @Test func ofSeveralValuesOfAnAddressEachCounts() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let lead = AddressLead(
+                namer: "${capture:a}", origin: "http://a.test:80", from: IPAddress(literal: "127.0.0.1"))
+            let other = AddressLead(
+                namer: "${capture:b}", origin: "http://b.test:80", from: IPAddress(literal: "192.0.2.1"))
+            let configuration = try fixture.configuration(
+                "[[sources.s.requests]]\nkey = \"k\"\nurl = \"URL/k\"\ncapture = { a = \"/a\", b = \"/b\", c = \"/c\" }\n"
+                    + "[[sources.s.requests]]\nurl = \"http://${capture:a}${capture:b}/?c=${capture:c}\"\n"
+                    + "parser = \"ItemsParser\"\n")
+            let source = try #require(configuration[source: "s"])
+            let service = try fixture.service("", clock: fixture.clock)
+            var resolver = RequestResolver(
+                environment: service.environment, captured: ["a": "127.0", "b": ".0.1", "c": "3"],
+                stack: source.requests)
+            resolver.leads = ["a": lead, "b": other, "c": other]
+            #expect(
+                try resolver.resolve(source.requests[1]).lead == AddressLead(namer: lead.namer, origin: "", from: nil))
+            resolver.leads = ["a": lead, "b": lead, "c": other]
+            #expect(try resolver.resolve(source.requests[1]).lead == lead)
+            try service.store.close()
+        }
+    }
+
     // MARK: - Names that change
 
     private func request(_ fixture: EngineFixture, _ url: String, led lead: AddressLead?) throws -> RequestDeclaration {

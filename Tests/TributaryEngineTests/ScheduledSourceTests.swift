@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    /// A source that kills its process is not asked again at once, as it is with `cache`.
+    @Test(.onEachStore) func aRunThatDidNotEndIsRepeatedAMinuteLater() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            serve(fixture)
+            try set(fixture.clock, to: "2026-11-20T15:00:00Z")
+            let text = Self.source("0 6 * * 1-5")
+            func sync() async throws -> [RunOutcome] {
+                try await fixture.sync(text, mode: .whenDue, clock: fixture.clock).map(\.outcome)
+            }
+            #expect(try await sync() == [.committed])
+            try set(fixture.clock, to: "2026-11-23T05:00:00Z")
+            let service = try fixture.service(text, clock: fixture.clock)
+            try await service.store.noteAttempt(
+                "s", number: 1, wait: 60, declared: try #require(service.configuration[source: "s"]).identity,
+                now: fixture.clock.now())
+            try service.store.close()
+            #expect(try await sync() == [.fresh])
+            fixture.clock.advance(by: 60)
+            #expect(try await sync() == [.unchanged])
+        }
+    }
+
     /// A daemon runs through the night in which clocks are set: at 02:30 once, although there is none, or two.
     @Test(
         .onEachStore,

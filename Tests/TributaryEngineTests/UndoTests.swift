@@ -141,7 +141,13 @@ import TributaryStores
                 try changes(fixture, mapping, ChangeQuery(run: 3)) == ["3 thing update \"a\": \"a\"|\"A2\" → - ?"])
             #expect(try changes(fixture, mapping, ChangeQuery(source: "t")).isEmpty)
             #expect(try changes(fixture, mapping, ChangeQuery(since: Date() + 60)).isEmpty)
-            #expect(try changes(fixture, mapping, ChangeQuery(table: "THING")).count == 6)
+            let all = try changes(fixture, mapping, ChangeQuery(table: "THING"))
+            #expect(all.count == 6)
+            for passed in 0...7 {
+                var query = ChangeQuery()
+                query.passedOver = passed
+                #expect(try changes(fixture, mapping, query) == Array(all.dropFirst(passed)))
+            }
         }
     }
 

@@ -2,8 +2,10 @@
 ///
 /// Foundation's `TimeZone` knows no zone in a program that is linked statically, and would not see an update of tzdata.
 package struct TimeZoneRules: Sendable, Hashable {
-    /// A file is not what RFC 8536 describes.
-    package struct Damage: Error {}
+    /// A file is not what RFC 8536 describes, or counts leap seconds.
+    package struct Damage: Error {
+        package var countsLeapSeconds = false
+    }
 
     /// When each offset begins, in seconds since 1970, and the offset, in seconds east of UTC.
     private var starts: [Int] = []
@@ -25,7 +27,8 @@ package struct TimeZoneRules: Sendable, Hashable {
         guard header.version >= UInt8(ascii: "2") else { throw Damage() }
         try reader.skip(header.size(ofTimes: 4))
         header = try reader.header()
-        guard header.leaps == 0, header.types > 0 else { throw Damage() }
+        guard header.leaps == 0 else { throw Damage(countsLeapSeconds: true) }
+        guard header.types > 0 else { throw Damage() }
         for _ in 0..<header.times { starts.append(try reader.integer(bytes: 8)) }
         let indexes = try reader.bytes(header.times)
         var types: [Int] = []

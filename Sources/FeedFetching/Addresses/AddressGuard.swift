@@ -15,7 +15,8 @@ struct AddressGuard {
             let shown = place.contains("\(address)") ? kind : "\(address), \(kind)"
             description =
                 "\(lead.namer) leads to \(place) (\(shown)), which is refused: a response may name public addresses, and "
-                + "the one it came from; set allow_private = true for the source if that is meant"
+                + "the one it came from; if that is meant, ask that address itself, or set allow_private = true for the "
+                + "source"
         }
     }
 

@@ -9,6 +9,8 @@ package struct ChangeQuery: Sendable {
     /// Only those of runs that began at this time or later.
     package var since: Date?
     package var table: String?
+    /// The number of changes that are not reported, of those that would come first.
+    package var passedOver = 0
 
     package init(source: String? = nil, run: Int64? = nil, since: Date? = nil, table: String? = nil) {
         self.source = source

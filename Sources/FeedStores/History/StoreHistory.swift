@@ -6,6 +6,9 @@ package protocol StoreHistory: AnyObject, Sendable {
     /// Returns the runs of a source that have committed rows, after a given one.
     func commits(of source: String, after run: Int64) throws -> [CommittedRun]
 
+    /// Returns true where a run has kept what it replaced.
+    func hasHistory(run: Int64) throws -> Bool
+
     /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
     func lastRunWithHistory(of source: String?) throws -> Int64?
 

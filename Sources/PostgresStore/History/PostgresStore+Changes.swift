@@ -26,11 +26,12 @@ extension PostgresStore {
                             query.source.map { .text($0) }, query.run.map { .integer($0) },
                             query.since.map(PostgresDate.value),
                         ])
+                    var passed = query.passedOver
                     for run in runs {
                         let change = RowChange(
                             run: try run.int64(0) ?? 0, source: run.string(1) ?? "",
                             startedAt: try run.date(2) ?? .distantPast)
-                        for shape in shapes { try shape.forEachChange(change, connection, body) }
+                        for shape in shapes { try shape.forEachChange(change, passing: &passed, connection, body) }
                     }
                 }
             }
@@ -43,14 +44,23 @@ extension PostgresStore {
 extension HistoryShape {
     /// Reports what a run has changed. A row as the run left it is what the row's next entry keeps, or the row as it is.
     ///
-    /// - Parameter change: the run.
+    /// - Parameters:
+    ///   - change: the run.
+    ///   - passed: the number of changes still to be passed over.
     fileprivate func forEachChange(
-        _ change: RowChange, _ connection: PostgresConnection, _ body: (RowChange) throws -> Void
+        _ change: RowChange, passing passed: inout Int, _ connection: PostgresConnection,
+        _ body: (RowChange) throws -> Void
     ) throws {
         let widths = try connection.execute(
-            "SELECT DISTINCT \(HistoryTable.width) FROM \(sql) WHERE \(HistoryTable.run) = \(change.run) ORDER BY 1"
-        ).compactMap { try $0.int(0) }
-        for width in widths {
+            """
+            SELECT \(HistoryTable.width), count(*) FROM \(sql) WHERE \(HistoryTable.run) = \(change.run)
+            GROUP BY 1 ORDER BY 1
+            """
+        ).map { (width: try $0.int(0) ?? 0, count: try $0.int(1) ?? 0) }
+        for (width, count) in widths {
+            let offset = passed
+            passed -= min(offset, count)
+            guard count > offset else { continue }
             let names = columns.prefix(width)
             func values(_ value: (String) -> String) -> String {
                 "ARRAY[\(names.map { value($0) + "::text" }.joined(separator: ", "))]"
@@ -66,7 +76,7 @@ extension HistoryShape {
                     ORDER BY x.\(HistoryTable.id) LIMIT 1) n ON true
                 LEFT JOIN \(table.sql) m ON \(isRow("m", "h"))
                 WHERE h.\(HistoryTable.run) = \(change.run) AND h.\(HistoryTable.width) = \(width)
-                ORDER BY h.\(HistoryTable.id)
+                ORDER BY h.\(HistoryTable.id) OFFSET \(offset)
                 """
             try connection.forEachRow(of: query, []) { row in
                 func read(_ place: Int) throws -> RowChange.Values {

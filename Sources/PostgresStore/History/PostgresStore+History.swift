@@ -9,6 +9,13 @@ extension PostgresStore {
         try ask { try $0.commits(of: source, after: run) }
     }
 
+    package func hasHistory(run: Int64) throws -> Bool {
+        try ask { connection in
+            try connection.execute("SELECT history FROM tributary_run WHERE id = $1", [.integer(run)]).first?.bool(0)
+                ?? false
+        }
+    }
+
     package func lastRunWithHistory(of source: String?) throws -> Int64? {
         try ask { connection in
             try connection.execute(

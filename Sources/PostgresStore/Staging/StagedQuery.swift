@@ -66,7 +66,16 @@ struct StagedQuery {
             let values = try types.indices.map { try row.storedText($0, type: types[$0]) }
             return Dictionary(zip(columns, values), uniquingKeysWith: { first, _ in first })
         }
-        return QueriedRows(columns: columns, rows: rows)
+        return QueriedRows(columns: columns, rows: rows, isOfStore: try readsStore(connection))
+    }
+
+    /// Returns true where the query reads tables other than the temporary ones.
+    private func readsStore(_ connection: PostgresConnection) throws -> Bool {
+        let text = try connection.execute("EXPLAIN (VERBOSE, FORMAT JSON) \(sql)")[0].string(0) ?? ""
+        let plans = try JSONDecoder().decode([QueryPlan].self, from: Data(text.utf8))
+        return plans.contains { plan in
+            plan.schemas.contains { $0 != "pg_catalog" && !$0.hasPrefix("pg_temp") }
+        }
     }
 
     private func copy(_ table: TableDetails, from db: Database, to connection: PostgresConnection) throws {

@@ -187,7 +187,12 @@ extension PostgresStore {
             try connection.execute(
                 """
                 SELECT floor((extract(epoch FROM started_at)::float8 - $2::float8) / $3::float8)::bigint, \(RunFigures.columns)
-                FROM tributary_run WHERE source = $1 AND started_at >= to_timestamp($2::float8) GROUP BY 1 ORDER BY 1
+                FROM tributary_run WHERE source = $1 AND started_at >= to_timestamp($2::float8)
+                -- Runs come in the order of their beginnings: those before the first one are not looked at.
+                AND id > coalesce((
+                    SELECT id FROM tributary_run WHERE source = $1 AND started_at < to_timestamp($2::float8)
+                    ORDER BY id DESC LIMIT 1), 0)
+                GROUP BY 1 ORDER BY 1
                 """,
                 [.text(source), .double(start.timeIntervalSince1970), .double(seconds)]
             ).map { row in

@@ -64,7 +64,10 @@ final class WorkFolder: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         } catch {
-            throw StoreError(.unavailable, "the folder \(parent) cannot be created: \(error.localizedDescription)")
+            throw StoreError(
+                .unavailable,
+                "the folder \(parent) cannot be created: \(error.localizedDescription) "
+                    + "Set [store] work to a folder that may be written")
         }
         let descriptor = try lock(parent + "/.lock", waits: true)
         defer { descriptor.map { _ = close($0) } }

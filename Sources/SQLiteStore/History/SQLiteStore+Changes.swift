@@ -11,15 +11,23 @@ extension SQLiteStore {
                 let tables = try HistoryShape.all(db).filter { shape in
                     query.table.map { $0.lowercased() == shape.table.name.lowercased() } ?? true
                 }
+                // Only what is asked for: a condition that may be none takes no index.
+                let conditions = [
+                    query.source.map { _ in "AND source = :source" }, query.run.map { _ in "AND id = :run" },
+                    query.since.map { _ in "AND started_at >= :since" },
+                ]
+                let values: [String: (any DatabaseValueConvertible)?] = [
+                    "source": query.source, "run": query.run, "since": query.since.map(StoreDate.text),
+                ]
                 let runs = try Row.fetchCursor(
                     db,
                     sql: """
-                        SELECT id, source, started_at FROM main.tributary_run WHERE history
-                        AND (?1 IS NULL OR source = ?1) AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR started_at >= ?3)
-                        ORDER BY id
-                        """, arguments: [query.source, query.run, query.since.map(StoreDate.text)])
+                        SELECT id, source, started_at FROM main.tributary_run
+                        WHERE history \(conditions.compactMap(\.self).joined(separator: " ")) ORDER BY id
+                        """, arguments: StatementArguments(values.compactMapValues(\.self)))
+                var passed = query.passedOver
                 while let run = try runs.next() {
-                    for shape in tables { try shape.changes(db, of: run, body) }
+                    for shape in tables { try shape.changes(db, of: run, passing: &passed, body) }
                 }
             }
         } catch let error as DatabaseError {
@@ -48,14 +56,27 @@ extension HistoryShape {
     }
 
     /// Reports what a run has changed. A row as the run left it is what the row's next entry keeps, or the row as it is.
-    fileprivate func changes(_ db: Database, of run: Row, _ body: (RowChange) throws -> Void) throws {
+    ///
+    /// - Parameter passed: the number of changes still to be passed over.
+    fileprivate func changes(
+        _ db: Database, of run: Row, passing passed: inout Int, _ body: (RowChange) throws -> Void
+    ) throws {
+        let offset = passed
+        if offset > 0 {
+            let count =
+                try Int.fetchOne(
+                    db.cachedStatement(sql: "SELECT count(*) FROM \(sql) WHERE \(HistoryTable.run) = ?"),
+                    arguments: [run["id"] as Int64]) ?? 0
+            passed -= min(offset, count)
+            guard count > offset else { return }
+        }
         let values = columns.map(\.sqlIdentifier)
         let entries = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
                     SELECT \(HistoryTable.ownColumns.joined(separator: ", ")), \(values.joined(separator: ", "))
-                    FROM \(sql) WHERE \(HistoryTable.run) = ? ORDER BY \(HistoryTable.id)
-                    """), arguments: [run["id"] as Int64])
+                    FROM \(sql) WHERE \(HistoryTable.run) = ? ORDER BY \(HistoryTable.id) LIMIT -1 OFFSET ?
+                    """), arguments: [run["id"] as Int64, offset])
         let group = groupColumns
         let isSame = group.map { "n.\($0) = h.\($0)" }.joinedConditions("AND")
         while let entry = try entries.next() {

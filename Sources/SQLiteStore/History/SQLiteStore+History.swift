@@ -9,6 +9,12 @@ extension SQLiteStore {
         try pool.read { try $0.commits(of: source, after: run) }
     }
 
+    package func hasHistory(run: Int64) throws -> Bool {
+        try pool.read { db in
+            try Bool.fetchOne(db, sql: "SELECT history FROM tributary_run WHERE id = ?", arguments: [run]) ?? false
+        }
+    }
+
     package func lastRunWithHistory(of source: String?) throws -> Int64? {
         try pool.read { db in
             try Int64.fetchOne(

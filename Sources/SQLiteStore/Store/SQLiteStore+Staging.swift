@@ -31,7 +31,9 @@ extension SQLiteStore {
                 guard statement.isReadonly else {
                     throw StoreError(.schema, "for_each: \"\(query)\" writes; it must be a SELECT")
                 }
-                var found = QueriedRows(columns: statement.columnNames.map { $0.lowercased() }, rows: [])
+                var found = QueriedRows(
+                    columns: statement.columnNames.map { $0.lowercased() }, rows: [],
+                    isOfStore: try db.readsStore(query))
                 let rows = try Row.fetchCursor(statement)
                 while found.rows.count < limit, let row = try rows.next() {
                     found.rows.append(
@@ -41,6 +43,16 @@ extension SQLiteStore {
             }
         } catch let error as DatabaseError {
             throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)")
+        }
+    }
+}
+
+extension Database {
+    /// Returns true where a query reads tables of the store: where its program opens a tree of the first database
+    /// (https://www.sqlite.org/opcode.html), or a virtual table.
+    fileprivate func readsStore(_ query: String) throws -> Bool {
+        try Row.fetchAll(self, sql: "EXPLAIN \(query)").contains { step in
+            step["opcode"] == "VOpen" || step["opcode"] == "OpenRead" && step["p3"] == 0
         }
     }
 }

@@ -175,14 +175,16 @@ extension SQLiteStore {
 
     /// Returns the last runs of one source or of all, the latest first.
     package func runs(of source: String? = nil, failed: Bool = false, limit: Int) throws -> [RunReport] {
-        try pool.read { db in
+        let conditions = [source.map { _ in "source = :source" }, failed ? "outcome = 'discarded'" : nil].compactMap(
+            \.self)
+        let values: [String: (any DatabaseValueConvertible)?] = ["source": source, "limit": limit]
+        return try pool.read { db in
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT * FROM tributary_run
-                    WHERE source = coalesce(:source, source) AND (outcome = 'discarded' OR NOT :failed)
+                    SELECT * FROM tributary_run \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
                     ORDER BY id DESC LIMIT :limit
-                    """, arguments: ["source": source, "failed": failed, "limit": limit]
+                    """, arguments: StatementArguments(values.compactMapValues(\.self))
             ).map(RunReport.init)
         }
     }
@@ -202,7 +204,12 @@ extension SQLiteStore {
                 db,
                 sql: """
                     SELECT CAST((strftime('%s', started_at) - :start) / :seconds AS INTEGER), \(RunFigures.columns)
-                    FROM tributary_run WHERE source = :source AND started_at >= :text GROUP BY 1 ORDER BY 1
+                    FROM tributary_run WHERE source = :source AND started_at >= :text
+                    -- Runs come in the order of their beginnings: those before the first one are not looked at.
+                    AND id > coalesce((
+                        SELECT id FROM tributary_run WHERE source = :source AND started_at < :text
+                        ORDER BY id DESC LIMIT 1), 0)
+                    GROUP BY 1 ORDER BY 1
                     """,
                 arguments: [
                     "start": start.timeIntervalSince1970, "seconds": seconds, "source": source,

@@ -28,10 +28,9 @@ package struct HealthReport: Sendable, Equatable {
             + (store == .good ? [] : ["the store cannot be written"])
     }
 
-    /// True where something stands still that may go on once the process is started again. A disk that is full, a store
-    /// that only reads, or a server that is away stays what it is.
+    /// True where something of this process stands still, and may go on once it is started again. A disk that is full or
+    /// hangs, a store that only reads, or a server that is away, whether it says so or not, stays what it is.
     package var mayBeCuredByRestart: Bool {
-        for case .silent in [scheduler, store] { return true }
-        return false
+        if case .silent = scheduler { true } else { false }
     }
 }

@@ -148,7 +148,7 @@ enum DueTime {
         if let declared = state.declared, declared != source.identity {
             return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
         }
-        if let schedule = source.schedule, state.failures == 0, state.outcome?.isGood ?? false {
+        if let schedule = source.schedule, state.failures == 0, state.attempts == 0, state.outcome?.isGood ?? false {
             // The first time since the last run began. That run's beginning may be to come, if the clock was wrong then.
             let next = schedule.next(after: min(state.lastRun ?? now, now))
             // A replay is a run, too, and leaves what is due as it was.

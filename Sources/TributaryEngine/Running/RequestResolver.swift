@@ -16,7 +16,8 @@ struct RequestResolver {
     var row: [String: String?] = [:]
     /// What an address is led by that a captured value names, by the value's name; none for a file's.
     var leads: [String: AddressLead] = [:]
-    /// The same for the values of rows, which may be of any response so far; nil where all were files.
+    /// The same for the values of rows, which may be of any response so far, or of any at all where they stood in the
+    /// store; nil where all were files.
     var rowLead: AddressLead?
 
     /// Returns the request as it is sent.
@@ -27,18 +28,17 @@ struct RequestResolver {
         var request = declared
         // A value is encoded as a part of the address, unless it is the whole address.
         let isWhole = declared.url.isReference
-        request.url = try declared.url.resolved {
-            isWhole ? try value($0, declared) : try value($0, declared).percentEncoded
-        }
+        let references = declared.url.references
+        let values = try Dictionary(references.map { ($0, try value($0, declared)) }, uniquingKeysWith: { $1 })
+            .mapValues { isWhole ? $0 : $0.percentEncoded }
+        request.url = declared.url.resolved { values[$0] ?? "" }
         // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
         // address.
-        request.url.template = try declared.url.references.reduce(declared.url.template) { template, reference in
+        request.url.template = references.reduce(declared.url.template) { template, reference in
             guard isWhole || !reference.hasPrefix("capture:") else { return template }
-            let value =
-                isWhole
-                ? String(request.url.value.prefix { $0 != "?" && $0 != "#" })
-                : try value(reference, declared).percentEncoded
-            return template.replacingOccurrences(of: "${\(reference)}", with: value)
+            let value = values[reference] ?? ""
+            return template.replacingOccurrences(
+                of: "${\(reference)}", with: isWhole ? String(value.prefix { $0 != "?" && $0 != "#" }) : value)
         }
         request.headers = try declared.headers.mapValues { try $0.resolved { try value($0, declared) } }
         for (name, value) in request.headers where value.value.utf8.contains(where: { [0, 10, 13].contains($0) }) {
@@ -50,40 +50,43 @@ struct RequestResolver {
         request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
             .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
         for reference in declared.mappedReferences { request.given[reference] = try given(reference, declared) }
-        guard try hasNamedOrigin(declared, request) else { return request }
-        request.lead = lead(declared)
+        let naming = try referencesNaming(request, declared, values)
+        guard !naming.isEmpty else { return request }
+        request.lead = lead(naming)
         let origin = try request.origin()
         // What is declared for the source may go wherever another of its requests goes.
         if !stack.contains(where: { !$0.url.isDynamic && (try? $0.origin()) == origin }) { try request.dropSecrets() }
         return request
     }
 
-    /// Returns what has named the host of a request.
-    private func lead(_ declared: RequestDeclaration) -> AddressLead? {
-        for reference in declared.url.references {
-            guard reference.hasPrefix("capture:") else {
-                return rowLead.map { AddressLead(namer: "${\(reference)}", origin: $0.origin, from: $0.from) }
-            }
-            if let lead = leads[String(reference.dropFirst("capture:".count))] { return lead }
+    /// Returns what has named the host of a request, where these references did; nil where it was files.
+    private func lead(_ naming: [String]) -> AddressLead? {
+        let found = naming.compactMap { reference -> AddressLead? in
+            let shown = "${\(reference)}"
+            if reference.hasPrefix("capture:") { return leads[String(reference.dropFirst("capture:".count))] }
+            guard reference.hasPrefix("row:") else { return .unknown(shown) }
+            return rowLead.map { AddressLead(namer: shown, origin: $0.origin, from: $0.from) }
         }
-        return nil
+        return found.first.map { found.dropFirst().reduce($0) { $0.combined(with: $1) } }
     }
 
-    /// Returns true if a response or a row chose the host.
-    private func hasNamedOrigin(_ declared: RequestDeclaration, _ resolved: RequestDeclaration) throws -> Bool {
-        guard declared.url.isDynamic else { return false }
+    /// Returns the references that have chosen the host.
+    private func referencesNaming(
+        _ resolved: RequestDeclaration, _ declared: RequestDeclaration, _ values: [String: String]
+    ) throws -> [String] {
+        guard declared.url.isDynamic else { return [] }
         do {
             _ = try WebAddress(resolved.url.value)
         } catch {
             throw FetchError(.redirect, "\(declared.url): what it stands for cannot be asked: \(error)")
         }
-        func origin(_ replacement: String) -> String? {
+        func origin(_ reference: String, _ replacement: String) -> String? {
             var probe = declared
-            probe.url = declared.url.resolved { _ in replacement }
+            probe.url = declared.url.resolved { $0 == reference ? replacement : values[$0] ?? "" }
             return try? probe.origin()
         }
         let actual = try resolved.origin()
-        return origin("x") != actual || origin("y") != actual
+        return values.keys.sorted().filter { origin($0, "x") != actual || origin($0, "y") != actual }
     }
 
     /// Returns the value of a reference; nil for a column that is NULL.

@@ -32,10 +32,7 @@ extension StackRun {
     /// that is not public.
     private func noteLead(_ exchange: Exchange) {
         guard let lead = exchange.lead("a row") else { return }
-        let former = rowLead ?? lead
-        rowLead = AddressLead(
-            namer: lead.namer, origin: former.origin == lead.origin ? lead.origin : "",
-            from: former.from == lead.from ? lead.from : nil)
+        rowLead = lead.combined(with: rowLead ?? lead)
     }
 
     /// Reads a response's body, then requests and reads the pages that follow.

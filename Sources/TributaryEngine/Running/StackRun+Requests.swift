@@ -58,19 +58,16 @@ extension StackRun {
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
-            if let kept {
-                // Nothing is sent: the turn is for others.
-                permit.turn = nil
-                return try await readKept(index, from: kept)
-            }
+            // The turn is for the first request. Where nothing is sent, others have it.
+            let turn = permit.turn
+            permit.turn = nil
+            if let kept { return try await readKept(index, from: kept) }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach) }
             }
             let resolved = try resolver().resolve(request)
             // The wait for a place does not count towards the request's timeout.
             let place = try await place(at: resolved.origin())
-            let turn = permit.turn
-            permit.turn = nil
             try await lendingSlot {
                 try await HostPace.Turn.$current.withValue(turn) {
                     try await withinTimeout(of: request) {
@@ -88,10 +85,9 @@ extension StackRun {
         }
     }
 
-    func resolver(row: [String: String?] = [:]) -> RequestResolver {
+    func resolver() -> RequestResolver {
         RequestResolver(
-            environment: environment, captured: captured, stack: source.requests, row: row, leads: leads,
-            rowLead: rowLead)
+            environment: environment, captured: captured, stack: source.requests, leads: leads, rowLead: rowLead)
     }
 
     func withinTimeout<Value: Sendable>(
@@ -219,16 +215,20 @@ extension StackRun {
     /// body. Parses the bodies in the order of the rows.
     private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration) async throws {
         let declared = source.requests[index]
-        let rows = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
-        guard rows.count <= forEach.maxRequests else {
+        let found = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
+        guard found.rows.count <= forEach.maxRequests else {
             throw FetchError(
                 .tooLarge,
                 "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
             )
         }
         // One row's response may be empty; the check for records covers all of them together.
-        let requests = try rows.map { row in
-            var request = try resolver(row: row).resolve(declared)
+        var resolver = resolver()
+        // Who has sent what stands in the store is not known.
+        if found.isOfStore { resolver.rowLead = .unknown("a row") }
+        let requests = try found.rows.map { row in
+            resolver.row = row
+            var request = try resolver.resolve(declared)
             request.allowsEmpty = true
             return request
         }

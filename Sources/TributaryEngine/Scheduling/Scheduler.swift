@@ -43,7 +43,6 @@ final class Scheduler: Sendable {
             state.attempts = environment.attempts.deaths(before: state)
             return state
         }
-        notePace(states)
         continuation.yield(.own(sources, states))
     }
 
@@ -62,23 +61,26 @@ final class Scheduler: Sendable {
     func run() async throws {
         guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
         let states = try environment.store.sourceStates()
-        notePace(states)
+        Self.notePace(states, environment)
         await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
     }
 
     /// Runs each of these sources once.
     func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
         let states = try environment.store.sourceStates()
-        notePace(states)
+        Self.notePace(states, environment)
         await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
     }
 
-    /// Tells the hosts' pace when another process, or this one before it ended, last asked them.
-    private func notePace(_ states: [String: SourceState]) {
+    /// Tells the hosts' pace when another process, or this one before it ended, last asked them: no later than their
+    /// sources' runs ended, or began where they did not end.
+    private static func notePace(_ states: [String: SourceState], _ environment: RunEnvironment) {
         guard environment.configuration.hosts.havePace else { return }
         let now = environment.clock.now()
         for source in environment.configuration.enabledSources {
-            guard let origin = source.firstOrigin, let last = states[source.name]?.lastRun else { continue }
+            guard let origin = source.firstOrigin, let state = states[source.name],
+                let last = [state.lastRun, state.decidedAt].compactMap(\.self).max()
+            else { continue }
             environment.pace.note(origin, askedBefore: .seconds(max(0, now.timeIntervalSince(last))))
         }
     }
@@ -145,6 +147,7 @@ final class Scheduler: Sendable {
                     environment.pace.setRules(configuration.hosts)
                     schedule.reload(configuration, now: now)
                 case .own(let sources, let states):
+                    Self.notePace(states, environment)
                     schedule.own(sources, states, now: now)
                 case .giveUp(let sources):
                     schedule.giveUp(sources, now: now)

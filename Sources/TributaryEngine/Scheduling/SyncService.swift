@@ -28,7 +28,7 @@ public final class SyncService: Service {
     public let outcomes: AsyncStream<RunReport>
 
     private let outcomeContinuation: AsyncStream<RunReport>.Continuation
-    private let environment: RunEnvironment
+    let environment: RunEnvironment
     private let scheduler: Scheduler
     private let storeWatch: StoreWatch
     /// This daemon among those that share the store; nil where none can.

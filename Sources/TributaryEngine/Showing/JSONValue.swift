@@ -1,7 +1,7 @@
 package import FeedModel
 import Foundation
 
-/// A stored value in JSON; a blob is in base 64.
+/// A stored value in JSON; a blob is in base 64, and what is no number is the text `Infinity`, `-Infinity` or `NaN`.
 package struct JSONValue: Encodable {
     private let value: StoredValue
 
@@ -12,7 +12,8 @@ package struct JSONValue: Encodable {
         switch value {
         case .null: try container.encodeNil()
         case .integer(let number): try container.encode(number)
-        case .real(let number): try container.encode(number)
+        case .real(let number) where number.isFinite: try container.encode(number)
+        case .real(let number): try container.encode(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
         case .text(let text): try container.encode(text)
         case .blob(let data): try container.encode(data.base64EncodedString())
         }

@@ -4,6 +4,7 @@ import FeedStores
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOCore
 import TributaryEngine
 
 /// What the commands print with `--json`, and what they do, under their names.
@@ -36,7 +37,8 @@ struct API: Sendable {
         } catch let problem as Query.Problem {
             return .json(try JSONOutput.line(["error": problem.message]), problem.status)
         } catch let error as StoreError {
-            return .json(try JSONOutput.line(["error": error.message]), .serviceUnavailable)
+            let shown = service.configuration.redactor.redact(error.message)
+            return .json(try JSONOutput.line(["error": shown]), .serviceUnavailable)
         }
     }
 
@@ -52,7 +54,7 @@ struct API: Sendable {
 
     private func history(_ query: Query) async throws -> Response {
         try query.check("source", "failed", "limit")
-        let (source, failed) = (query["source"], query["failed"] == "true")
+        let (source, failed) = (query["source"], try query.flag("failed"))
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
         return .json(
             try await store.run { store in
@@ -73,22 +75,25 @@ struct API: Sendable {
             return date
         }
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 1_000
-        return .lines(
-            try await store.run { [asked] store in
-                var asked = asked
-                if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
-                if asked.run == nil, asked.since == nil { asked.run = try store.lastRunWithHistory(of: asked.source) }
-                guard asked.run != nil || asked.since != nil else { return "" }
-                return try store.firstChanges(asked, limit: limit).map { try JSONOutput.line(ChangeRecord($0)) + "\n" }
-                    .joined()
-            })
+        asked = try await store.run { [asked] store in
+            var asked = asked
+            if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
+            if asked.run == nil, asked.since == nil { asked.run = try store.lastRunWithHistory(of: asked.source) }
+            return asked
+        }
+        guard asked.run != nil || asked.since != nil else { return .lines(ResponseBody()) }
+        let changes = ChangeLines(query: asked, limit: limit, store: store)
+        // What cannot be read at all is an error, not an answer that breaks off.
+        let first = try await changes.next(after: 0)
+        guard !first.isLast else { return .lines(ResponseBody(byteBuffer: ByteBuffer(string: first.text))) }
+        return .lines(ResponseBody { writer in try await changes.write(to: &writer, first) })
     }
 
     private func refresh(_ query: Query) async throws -> Response {
         try query.check("source")
         let names = try declared(query)
         let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
-        try await store.run { [service] _ in try service.refreshEverywhere(names) }
+        try await store.write { [service] _ in try service.refreshEverywhere(names) }
         return .json(try JSONOutput.line(["sources": asked]))
     }
 
@@ -100,14 +105,14 @@ struct API: Sendable {
     private func accept(_ query: Query) async throws -> Response {
         try query.check("source")
         let names = try named(query)
-        let end = try await store.run { [service] _ in try service.accept(names) }
+        let end = try await store.write { [service] _ in try service.accept(names) }
         return .json(try JSONOutput.line(Accepted(accepted: names, until: end)))
     }
 
     private func release(_ query: Query) async throws -> Response {
         try query.check("source")
         let names = try named(query)
-        let released = try await store.run { [service] _ in try service.release(names) }
+        let released = try await store.write { [service] _ in try service.release(names) }
         return .json(try JSONOutput.line(["released": released]))
     }
 

@@ -34,12 +34,25 @@ struct Query: Sendable {
         items.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
-    func all(_ name: String) -> [String] { items.filter { $0.name == name && !$0.value.isEmpty }.map(\.value) }
+    func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
-    /// - Throws: ``Problem`` where a name is none of these.
+    /// - Throws: ``Problem`` where a name is none of these, or has no value: most likely a variable that was not set.
     func check(_ names: String...) throws {
-        guard let unknown = items.first(where: { !names.contains($0.name) }) else { return }
-        throw Problem("unknown parameter '\(unknown.name)'; known here: \(names.joined(separator: ", "))")
+        for item in items {
+            guard names.contains(item.name) else {
+                throw Problem("unknown parameter '\(item.name)'; known here: \(names.joined(separator: ", "))")
+            }
+            guard !item.value.isEmpty else { throw Problem("'\(item.name)' has no value") }
+        }
+    }
+
+    /// - Throws: ``Problem`` where the value is neither true nor false.
+    func flag(_ name: String) throws -> Bool {
+        switch self[name] {
+        case "true": true
+        case "false", nil: false
+        default: throw Problem("'\(name)' must be true or false")
+        }
     }
 
     /// - Throws: ``Problem`` where the value is no number from 1.

@@ -92,13 +92,13 @@ struct Pages: Sendable {
         do {
             switch parts[2] {
             case "refresh":
-                try await store.run { [service] _ in try service.refreshEverywhere([name]) }
+                try await store.write { [service] _ in try service.refreshEverywhere([name]) }
                 told = "refresh"
             case "accept":
-                _ = try await store.run { [service] _ in try service.accept([name]) }
+                _ = try await store.write { [service] _ in try service.accept([name]) }
                 told = "accept"
             case "release":
-                let isReleased = try await store.run { [service] _ in try !service.release([name]).isEmpty }
+                let isReleased = try await store.write { [service] _ in try !service.release([name]).isEmpty }
                 told = isReleased ? "release" : "not-held"
             default: return missing("There is no such page.")
             }
@@ -140,8 +140,7 @@ struct Pages: Sendable {
 
     private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ told: String?) -> Layout {
         var layout = Layout(
-            title: page.title, version: assets.version, live: "/live?page=" + text.percentEncoded,
-            told: Self.words(told),
+            title: page.title, version: assets.version, live: Self.live(address, text), told: Self.words(told),
             content: page.fragments.map(\.html).joined(), store: service.store.name)
         switch address {
         case .sources: break
@@ -154,6 +153,11 @@ struct Pages: Sendable {
             ]
         }
         return layout
+    }
+
+    /// Returns where a page is followed. A run has ended, and so its page stays as it is.
+    private static func live(_ address: PageAddress, _ text: String) -> String {
+        if case .run = address { "" } else { "/live?page=" + text.percentEncoded }
     }
 
     private struct MissingView { var message: String }
@@ -176,7 +180,12 @@ struct Pages: Sendable {
         guard let text = Query(request)["page"], let address = PageAddress(text) else {
             return .text(.notFound, "There is no such page.\n")
         }
-        guard try await page(address) != nil else { return .text(.notFound, "There is no such page.\n") }
+        do {
+            guard try await page(address) != nil else { return .text(.notFound, "There is no such page.\n") }
+        } catch let error as StoreError {
+            // The browser asks again.
+            return .text(.serviceUnavailable, service.configuration.redactor.redact(error.message) + "\n")
+        }
         guard let place = live.place() else {
             return .text(.serviceUnavailable, "Too many pages are open.\n", [.retryAfter: "60"])
         }

@@ -26,20 +26,18 @@ struct RunPage {
         self.run = run
         self.templates = templates
         from = min(first, Self.mostPassed)
-        let hasHistory =
-            try store.commits(of: source, after: number - 1).first { $0.number == number }?.hasHistory ?? false
-        self.hasHistory = hasHistory
-        let limit = from + Self.rowsPerPage + 1
-        let found: [ChangeView]
+        hasHistory = try store.hasHistory(run: number)
+        var found: [ChangeView] = []
         if hasHistory {
-            found = try store.firstChanges(ChangeQuery(source: source, run: number), limit: limit).dropFirst(from)
-                .enumerated().map { ChangeView($1, id: "change-\($0)") }
-        } else if let journal = try store.run(number) {
-            found = try Self.journaled(journal, in: store, limit: limit).dropFirst(from).enumerated().map {
-                ChangeView($1, id: "change-\($0)")
+            var query = ChangeQuery(run: number)
+            query.passedOver = from
+            try store.changes(query) { change in
+                found.append(ChangeView(change, id: "change-\(found.count)"))
+                return found.count <= Self.rowsPerPage
             }
-        } else {
-            found = []
+        } else if let journal = try store.run(number) {
+            found = try Self.journaled(journal, in: store, limit: from + Self.rowsPerPage + 1).dropFirst(from)
+                .enumerated().map { ChangeView($1, id: "change-\($0)") }
         }
         hasMore = found.count > Self.rowsPerPage
         changes = Array(found.prefix(Self.rowsPerPage))

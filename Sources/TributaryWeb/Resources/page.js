@@ -34,15 +34,21 @@ function replace({ id, html }) {
 }
 
 let events = null;
+let again = 0;
 
 function follow() {
   events?.close();
+  clearTimeout(again);
   const address = document.body.dataset.live;
   if (!address) return;
   const notice = document.getElementById("connection");
   events = new EventSource(address);
   events.onopen = () => { notice.hidden = true; };
-  events.onerror = () => { notice.hidden = false; };
+  events.onerror = () => {
+    notice.hidden = false;
+    // After an answer that is no stream, such as that too many pages are open, the browser does not try again by itself.
+    if (events.readyState === EventSource.CLOSED) again = setTimeout(follow, 10_000);
+  };
   events.onmessage = (message) => {
     // The search is what somebody types.
     for (const part of JSON.parse(message.data).parts) if (part.id !== "search") replace(part);
@@ -54,13 +60,15 @@ let waiting = 0;
 document.addEventListener("input", (event) => {
   if (event.target.id !== "q") return;
   clearTimeout(waiting);
-  waiting = setTimeout(async () => {
+  const mine = waiting = setTimeout(async () => {
     const query = new URLSearchParams(new FormData(event.target.form));
     if (!query.get("q")) query.delete("q");
     const address = query.size ? "/?" + query : "/";
-    const response = await fetch(address);
-    if (!response.ok || waiting === 0) return;
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const response = await fetch(address).catch(() => null);
+    const text = response?.ok ? await response.text() : "";
+    // Somebody has typed on meanwhile, or there is no answer, which the notice says.
+    if (mine !== waiting || !text) return;
+    const page = new DOMParser().parseFromString(text, "text/html");
     for (const id of ["summary", "list"]) replace({ id, html: page.getElementById(id).outerHTML });
     history.replaceState(null, "", address);
     document.body.dataset.live = page.body.dataset.live;

@@ -28,7 +28,7 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
                     "The token of [daemon] is needed: as the password, with any user, or as a bearer.",
                     [.wwwAuthenticate: "Basic realm=\"Tributary\", charset=\"UTF-8\""])
             }
-        } else if !Self.namesThisMachine(request.head.authority) {
+        } else if !ListenAddress.namesThisMachine(request.head.authority) {
             return Response.refusal(
                 of: request, .misdirectedRequest,
                 "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.")
@@ -60,12 +60,5 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
             let origin = request.headers[.origin]?.lowercased()
         else { return false }
         return origin == "http://\(authority)" || origin == "https://\(authority)"
-    }
-
-    static func namesThisMachine(_ authority: String?) -> Bool {
-        guard let host = authority?.lowercased().wholeMatch(of: /(\[[0-9a-f:.]+\]|[a-z0-9.]+)(:[0-9]+)?/)?.1 else {
-            return false
-        }
-        return host == "localhost" || IPAddress(literal: String(host)) != nil
     }
 }

@@ -2,17 +2,24 @@
 actor BriefCache<Value: Sendable> {
     private static var lifetime: Duration { .seconds(1) }
 
-    private var values: [String: (value: Task<Value, any Error>, madeAt: ContinuousClock.Instant)] = [:]
+    private struct Entry {
+        let value: Task<Value, any Error>
+        /// nil while it is being made.
+        var madeAt: ContinuousClock.Instant?
+    }
+
+    private var entries: [String: Entry] = [:]
 
     /// Returns the value of a key, and makes it where there is none of the last second. A value that is being made is
-    /// waited for.
+    /// waited for, however long that takes.
     ///
     /// - Throws: the errors of making it.
     func value(of key: String, make: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        values = values.filter { $0.value.madeAt.duration(to: .now) < Self.lifetime }
-        if let known = values[key] { return try await known.value.value }
+        entries = entries.filter { $0.value.madeAt.map { $0.duration(to: .now) < Self.lifetime } ?? true }
+        if let known = entries[key] { return try await known.value.value }
         let value = Task { try await make() }
-        values[key] = (value, .now)
+        entries[key] = Entry(value: value)
+        defer { entries[key]?.madeAt = .now }
         return try await value.value
     }
 }

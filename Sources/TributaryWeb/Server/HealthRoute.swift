@@ -1,3 +1,4 @@
+import FeedDeclarations
 import HTTPTypes
 import Hummingbird
 import TributaryEngine
@@ -6,12 +7,14 @@ import TributaryEngine
 /// of it.
 struct HealthRoute: Sendable {
     let service: SyncService
-    /// False where only those with the token may know where the store is. Everybody may ask.
-    let tellsDetails: Bool
+    /// True where only those with the token may know where the store is. Everybody may ask.
+    let hasToken: Bool
 
     func add(to router: Router<some RequestContext>) {
-        router.get("/healthz") { _, _ in
+        router.get("/healthz") { request, _ in
             let report = await service.health.report()
+            // A page that has taken on this machine's address (DNS rebinding) reads the answer.
+            let tellsDetails = !hasToken && ListenAddress.namesThisMachine(request.head.authority)
             let problems = tellsDetails ? report.problems : report.kinds
             guard !problems.isEmpty else { return Response.text(.ok, "ok\n") }
             return Response.text(.serviceUnavailable, problems.joined(separator: "\n") + "\n")

@@ -27,7 +27,9 @@ extension Response {
     }
 
     /// JSON texts, one a line (https://jsonlines.org).
-    static func lines(_ lines: String) -> Response { response(.ok, lines, "application/jsonl") }
+    static func lines(_ lines: ResponseBody) -> Response {
+        Response(status: .ok, headers: [.contentType: "application/jsonl"], body: lines)
+    }
 
     /// Sends a browser on to a page, which it asks for by GET (RFC 9110, 15.4.4).
     static func seeOther(_ location: String) -> Response {

@@ -1,9 +1,13 @@
 import HTTPTypes
 import Hummingbird
+import Logging
+import NIOHTTP1
 
 /// What browsers may do with every answer: run our script and style, ask us, and nothing else (Content Security Policy
 /// Level 3).
 struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
+    let logger: Logger
+
     private static var policy: String {
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
             + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -18,6 +22,13 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
             response = try await next(request, context)
         } catch let error as any HTTPResponseError {
             response = try error.response(from: request, context: context)
+        } catch let error as HTTPParserError {
+            // Hummingbird answers 400 itself, and closes the connection.
+            throw error
+        } catch {
+            try Task.checkCancellation()
+            logger.error("The page cannot be answered", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            response = Response.refusal(of: request, .internalServerError, "This cannot be answered; the log says why.")
         }
         response.headers[.contentSecurityPolicy] = Self.policy
         response.headers[.xContentTypeOptions] = "nosniff"

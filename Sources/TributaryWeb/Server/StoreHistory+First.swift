@@ -4,16 +4,13 @@ import FeedStores
 private struct Enough: Error {}
 
 extension StoreHistory {
-    /// Returns the first changes that a query finds.
-    func firstChanges(_ query: ChangeQuery, limit: Int) throws -> [RowChange] {
-        var found: [RowChange] = []
+    /// Reports the first changes that a query finds, until the body returns false.
+    func changes(_ query: ChangeQuery, while body: (RowChange) throws -> Bool) throws {
         do {
             try changes(query) { change in
-                found.append(change)
-                if found.count >= limit { throw Enough() }
+                if try !body(change) { throw Enough() }
             }
         } catch is Enough {
         }
-        return found
     }
 }

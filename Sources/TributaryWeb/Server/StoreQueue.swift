@@ -1,24 +1,56 @@
+import FeedModel
 import FeedStores
 import Foundation
 
-/// Asks the store on threads of its own, a few at a time: the store's methods block.
-struct StoreQueue: Sendable {
-    private static let width = 4
+/// Asks the store on threads of its own: the store's methods block. What reads waits for what reads, what writes for what
+/// writes.
+final class StoreQueue: Sendable {
+    /// The most who read at the same time: fewer than a store has connections for, so that runs have theirs.
+    private static let readers = 2
+    /// The most who may wait, more than there are connections.
+    private static let mostWaiting = 400
 
     let store: any MainStore
-    private let queue: OperationQueue
+    private let reading = WorkLane("tributary.web.read", width: readers, mostWaiting: mostWaiting)
+    private let writing = WorkLane("tributary.web.write", width: 1, mostWaiting: mostWaiting)
 
-    init(_ store: any MainStore) {
-        self.store = store
-        queue = OperationQueue()
-        queue.name = "tributary.web"
-        queue.maxConcurrentOperationCount = Self.width
+    init(_ store: any MainStore) { self.store = store }
+
+    /// Reads from the store.
+    ///
+    /// - Throws: `StoreError`, also where too many wait already; `CancellationError`; the body's own errors.
+    func run<Value: Sendable>(_ body: @escaping @Sendable (any MainStore) throws -> Value) async throws -> Value {
+        try await run(in: reading, body)
     }
 
-    /// Does blocking work. Others wait behind it.
-    func run<Value: Sendable>(_ body: @escaping @Sendable (any MainStore) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.addOperation { continuation.resume(with: Result { try body(store) }) }
+    /// Does what waits for the store's lock. Nobody who reads waits for that.
+    ///
+    /// - Throws: as ``run(_:)``.
+    func write<Value: Sendable>(_ body: @escaping @Sendable (any MainStore) throws -> Value) async throws -> Value {
+        try await run(in: writing, body)
+    }
+
+    /// Begins nothing more: whoever waits is told that it is cancelled.
+    func close() {
+        reading.close()
+        writing.close()
+    }
+
+    private func run<Value: Sendable>(
+        in lane: WorkLane, _ body: @escaping @Sendable (any MainStore) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await lane.run { [store] in try body(store) }
+        } catch is WorkLane.Full {
+            throw StoreError(.unavailable, "too many ask for the store at the same time")
+        } catch let error as StoreError {
+            throw error
+        } catch let error as Query.Problem {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw StoreError(.database, "the store \(store.name) cannot be used: \(error)")
         }
     }
 }

@@ -38,12 +38,12 @@ package struct WebService: Service {
         let address = declaration.address
         let store = StoreQueue(service.store)
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: SecurityHeaders())
-        router.add(middleware: AccessGuard(token: declaration.token?.value))
+        router.add(middleware: SecurityHeaders(logger: logger))
         router.add(middleware: BodyRefusal())
+        router.add(middleware: AccessGuard(token: declaration.token?.value))
         API(service: service, store: store).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
-        HealthRoute(service: service, tellsDetails: declaration.token == nil).add(to: router)
+        HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
         try Pages(service: service, store: store, logger: logger).add(to: router)
         let app = Application(
             router: router, server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
@@ -56,31 +56,30 @@ package struct WebService: Service {
                 logger.info("The page is at http://\(shown):\(bound)/")
             }, logger: quiet)
         do {
-            try await Self.run(app)
+            try await Self.run(app, store)
         } catch let error as IOError {
             throw WebError.cannotListen(at: address, error)
         }
     }
 
-    /// Serves until the daemon is to stop, and a moment longer. Whoever does not read its answer is cut off then.
-    private static func run(_ app: some Service) async throws {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await app.run()
-                return true
+    /// Serves until the daemon is to stop, and a moment longer. Whoever waits for the store, or does not read its answer,
+    /// is cut off then.
+    private static func run(_ app: some Service, _ store: StoreQueue) async throws {
+        do {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await app.run() }
+                group.addTask {
+                    try await gracefulShutdown()
+                    try await Task.sleep(for: farewell)
+                }
+                defer {
+                    store.close()
+                    group.cancelAll()
+                }
+                try await group.next()
             }
-            group.addTask {
-                try await gracefulShutdown()
-                try await Task.sleep(for: farewell)
-                return false
-            }
-            let hasEnded = try await group.next() ?? true
-            group.cancelAll()
-            guard !hasEnded else { return }
-            do {
-                _ = try await group.next()
-            } catch is CancellationError {
-            }
+        } catch is CancellationError {
+            // The daemon is to stop.
         }
     }
 

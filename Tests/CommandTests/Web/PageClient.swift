@@ -40,14 +40,31 @@ struct PageClient: Sendable {
         let parts = received.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         let lines = parts[0].split(separator: "\r\n")
         let fields = lines.dropFirst().map { $0.split(separator: ":", maxSplits: 1) }
+        let headers = Dictionary(
+            fields.map { ($0[0].lowercased(), $0.count > 1 ? $0[1].trimmingCharacters(in: .whitespaces) : "") }
+        ) { first, _ in first }
+        let sent = parts.count > 1 ? String(parts[1]) : ""
         return Answer(
             status: lines.first.flatMap { Int($0.split(separator: " ").dropFirst().first ?? "") } ?? 0,
-            headers: Dictionary(
-                fields.map { ($0[0].lowercased(), $0.count > 1 ? $0[1].trimmingCharacters(in: .whitespaces) : "") }
-            ) { first, _ in first }, body: parts.count > 1 ? String(parts[1]) : "")
+            headers: headers, body: headers["transfer-encoding"] == "chunked" ? Self.joined(sent) : sent)
+    }
+
+    /// Returns a body that came in chunks (RFC 9112, section 7.1).
+    private static func joined(_ chunks: String) -> String {
+        var rest = Array(chunks.utf8)[...]
+        var body: [UInt8] = []
+        while let end = rest.firstIndex(of: UInt8(ascii: "\r")),
+            let size = Int(String(decoding: rest[..<end], as: UTF8.self), radix: 16), size > 0,
+            rest.endIndex >= end + 2 + size
+        {
+            body += rest[(end + 2)..<(end + 2 + size)]
+            rest = rest[(end + 2 + size)...].dropFirst(2)
+        }
+        return String(decoding: body, as: UTF8.self)
     }
 
     private static func isWhole(_ received: String) -> Bool {
+        if received.hasSuffix("\r\n0\r\n\r\n") { return true }
         guard let end = received.range(of: "\r\n\r\n"),
             let match = received[..<end.lowerBound].firstMatch(of: /(?i)content-length: *(\d+)/),
             let length = Int(match.1)

@@ -128,6 +128,13 @@ struct PageGuardTests {
 
     @Test(arguments: [
         ("listen = \"8090\"", "'8090' is not an IP address and a port"),
+        ("listen = \"[::1:8090\"", "'[::1:8090' is not an IP address"),
+        ("listen = \"[::1]x9:8090\"", "'[::1]x9:8090' is not an IP address"),
+        ("listen = \"[127.0.0.1]:8090\"", "'[127.0.0.1]:8090' is not an IP address"),
+        ("listen = \"[::1%lo]:8090\"", "'[::1%lo]:8090' is not an IP address"),
+        ("listen = \"127.0.0.1 x:8090\"", "'127.0.0.1 x:8090' is not an IP address"),
+        ("listen = \"0177.1:8090\"", "'0177.1:8090' is not an IP address"),
+        ("listen = \"127.0.0.1:+80\"", "'127.0.0.1:+80' is not an IP address"),
         ("listen = \"example.com:80\"", "'example.com:80' is not an IP address"),
         ("listen = \"0.0.0.0:8090\"", "declare the 'token' that they must know"),
         ("listen = \"[::]:8090\"", "declare the 'token' that they must know"),

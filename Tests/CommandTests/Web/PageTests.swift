@@ -23,6 +23,45 @@ import Testing
             #expect(unknown.status == 404 && unknown.body.contains("there is no source 'nosuch'"))
             let wrong = try await fixture.page.get("/api/history?limit=0")
             #expect(wrong.status == 400 && wrong.body.contains("'limit' must be a number from 1 to 10000"))
+            // A variable that was not set would else refresh everything.
+            let empty = try await fixture.page.post("/api/refresh?source=")
+            #expect(empty.status == 400 && empty.body.contains("'source' has no value"))
+            let odd = try await fixture.page.get("/api/history?failed=1")
+            #expect(odd.status == 400 && odd.body.contains("'failed' must be true or false"))
+        }
+    }
+
+    /// Changes of large rows come in pieces, of which each is read anew.
+    @Test func manyChangesComeInPieces() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            let title = String(repeating: "long ", count: 20_000)
+            fixture.feeds.set("news", PageFixture.items(1...23, title: title))
+            _ = try await fixture.page.post("/sources/news/refresh")
+            try await fixture.wait("the second run") {
+                try fixture.store.rows("SELECT count(*) FROM tributary_run WHERE source = 'news'") == ["2"]
+            }
+            for (limit, count) in [("", 23), ("&limit=7", 7)] {
+                let lines = try await fixture.page.get("/api/changes?source=news\(limit)").body.split(separator: "\n")
+                #expect(lines.count == count && Set(lines).count == count)
+            }
+            let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'news'")[0]
+            let page = try await fixture.page.get("/sources/news/runs/\(run)?from=20")
+            #expect(page.body.contains("21 to 23"))
+        }
+    }
+
+    @Test func aStoreThatCannotBeReadIsAnAnswer() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            try fixture.store.execute("ALTER TABLE tributary_source RENAME TO elsewhere")
+            for (path, text) in [
+                ("/api/status", "{\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
+            ] {
+                let answer = try await fixture.page.get(path)
+                #expect(answer.status == 503 && answer.body.contains(text), "\(path): \(answer.status) \(answer.body)")
+                #expect(answer.headers["content-security-policy"] != nil)
+            }
+            try fixture.store.execute("ALTER TABLE elsewhere RENAME TO tributary_source")
+            #expect(try await fixture.page.get("/api/status").status == 200)
         }
     }
 
