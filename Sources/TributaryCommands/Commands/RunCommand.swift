@@ -67,7 +67,12 @@ struct RunCommand: ProgramCommand {
             services: [outcomes, service, watchdog, signals, store] + web,
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(4)
-        try await ServiceGroup(configuration: group).run()
+        do {
+            try await ServiceGroup(configuration: group).run()
+        } catch is CancellationError {
+            // Nothing is half there: what was cut off is as if it had not been.
+            logger.warning("Not all ended within 4 seconds, and was cut off")
+        }
         systemd.notify("STOPPING=1")
         logger.info("Stopped")
     }

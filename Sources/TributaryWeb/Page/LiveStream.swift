@@ -12,6 +12,8 @@ struct LiveStream: Sendable {
     let pages: Pages
     let address: PageAddress
     let text: String
+    /// The page as it is when the browser begins to follow it.
+    let first: Page
     let place: LiveLimit.Place
 
     /// The least time between two looks.
@@ -24,37 +26,35 @@ struct LiveStream: Sendable {
     /// Writes until the browser is gone or the daemon is to stop.
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws {
-        var former: Page?
         let changes = pages.service.board.changes().map { Tick.change }
         let times = AsyncTimerSequence(interval: Self.patience, clock: .continuous).map { _ in Tick.time }
         try await writer.write(ByteBuffer(string: "retry: 3000\n\n"))
-        former = try await send(to: &writer, since: former)
+        var former = first
+        try await send(first, to: &writer, since: nil)
         for try await _ in merge(changes, times).cancelOnGracefulShutdown() {
-            former = try await send(to: &writer, since: former)
+            let now = ContinuousClock.now
+            do {
+                let made = try await pages.followed.value(of: text, since: now) {
+                    try await pages.page(address, since: now)
+                }
+                // Its source is no longer declared, or its run is forgotten. The browser asks again, and is told.
+                guard let page = made else { throw CancellationError() }
+                try await send(page, to: &writer, since: former)
+                former = page
+            } catch is StoreError {
+                // A comment, so that a connection that is gone is noticed.
+                try await writer.write(ByteBuffer(string: ": the store cannot be read\n\n"))
+            }
             try await Task.sleep(for: Self.pause)
         }
     }
 
     @concurrent
-    private func send(to writer: inout any ResponseBodyWriter, since former: Page?) async throws -> Page? {
-        let made: Page?
-        do {
-            made = try await pages.followed.value(of: text) { try await pages.page(address) }
-        } catch is StoreError {
-            // A comment, so that a connection that is gone is noticed.
-            try await writer.write(ByteBuffer(string: ": the store cannot be read\n\n"))
-            return former
-        }
-        // Its source is no longer declared, or its run is forgotten. The browser asks again, and is told.
-        guard let page = made else { throw CancellationError() }
+    private func send(_ page: Page, to writer: inout any ResponseBodyWriter, since former: Page?) async throws {
         let changes = page.changes(since: former)
-        guard !changes.isEmpty else {
-            try await writer.write(ByteBuffer(string: ": \n\n"))
-            return page
-        }
+        guard !changes.isEmpty else { return try await writer.write(ByteBuffer(string: ": \n\n")) }
         let message = Message(parts: changes.map { Message.Part(id: $0.id, html: $0.html) })
         try await writer.write(ByteBuffer(string: "data: \(try JSONOutput.line(message))\n\n"))
-        return page
     }
 
     private struct Message: Encodable {

@@ -40,13 +40,17 @@ struct Pages: Sendable {
         router.get("**") { _, _ in missing("There is no such page.") }
     }
 
-    /// Returns a page; nil where there is none.
-    func page(_ address: PageAddress) async throws -> Page? {
+    /// Returns a page as it is; nil where there is none.
+    ///
+    /// - Parameter time: of a list that many look at, it is as it was then or later; a second ago for nil.
+    /// - Throws: `StoreError`, `CancellationError`.
+    func page(_ address: PageAddress, since time: ContinuousClock.Instant? = nil) async throws -> Page? {
         let configuration = service.configuration
         switch address {
         case .sources(let query):
             return SourceList(
-                query: query, table: try await table(configuration), running: Set(service.board.entries.keys),
+                query: query, table: try await table(configuration, since: time),
+                running: Set(service.board.entries.keys),
                 templates: templates
             ).page()
         case .source(let name, let options):
@@ -63,8 +67,10 @@ struct Pages: Sendable {
         }
     }
 
-    private func table(_ configuration: TributaryConfiguration) async throws -> SourceTable {
-        try await tables.value(of: "") { [store] in
+    private func table(
+        _ configuration: TributaryConfiguration, since time: ContinuousClock.Instant?
+    ) async throws -> SourceTable {
+        try await tables.value(of: "", since: time) { [store] in
             try await store.run { SourceTable(try StoreStatus(configuration, in: $0)) }
         }
     }
@@ -180,8 +186,10 @@ struct Pages: Sendable {
         guard let text = Query(request)["page"], let address = PageAddress(text) else {
             return .text(.notFound, "There is no such page.\n")
         }
+        let first: Page
         do {
-            guard try await page(address) != nil else { return .text(.notFound, "There is no such page.\n") }
+            guard let page = try await page(address) else { return .text(.notFound, "There is no such page.\n") }
+            first = page
         } catch let error as StoreError {
             // The browser asks again.
             return .text(.serviceUnavailable, service.configuration.redactor.redact(error.message) + "\n")
@@ -189,7 +197,7 @@ struct Pages: Sendable {
         guard let place = live.place() else {
             return .text(.serviceUnavailable, "Too many pages are open.\n", [.retryAfter: "60"])
         }
-        let stream = LiveStream(pages: self, address: address, text: text, place: place)
+        let stream = LiveStream(pages: self, address: address, text: text, first: first, place: place)
         return Response(
             status: .ok, headers: [.contentType: "text/event-stream"],
             body: ResponseBody { writer in

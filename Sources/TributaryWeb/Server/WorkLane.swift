@@ -9,14 +9,17 @@ final class WorkLane: Sendable {
     struct Full: Error {}
 
     private struct Piece {
-        var id: Int
-        var work: @Sendable () -> Void
+        /// Does the work, and returns what tells whoever waits for it.
+        var work: @Sendable () -> @Sendable () -> Void
         var refuse: @Sendable (any Error) -> Void
     }
 
     private struct State {
         var running = 0
-        var waiting: Deque<Piece> = []
+        /// Those that have not begun, in the order in which they came.
+        var waiting: Deque<Int> = []
+        /// All that somebody waits for, by their numbers.
+        var pieces: [Int: Piece] = [:]
         var lastID = 0
         /// Pieces whose task was cancelled before they came.
         var cancelled: Set<Int> = []
@@ -37,9 +40,10 @@ final class WorkLane: Sendable {
     /// The number of pieces that have not begun.
     var waiting: Int { state.withLock(\.waiting.count) }
 
-    /// Does a piece of work, behind those that came before.
+    /// Does a piece of work, behind those that came before. Work that has begun goes on when its task is cancelled, but
+    /// nobody waits for it any more.
     ///
-    /// - Throws: ``Full``; `CancellationError` where it had not begun by then; the body's errors.
+    /// - Throws: ``Full``, `CancellationError`, the body's errors.
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let id = state.withLock { state in
             state.lastID += 1
@@ -48,66 +52,70 @@ final class WorkLane: Sendable {
         defer { state.withLock { _ = $0.cancelled.remove(id) } }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                add(
-                    Piece(
-                        id: id, work: { continuation.resume(with: Result { try body() }) },
-                        refuse: { continuation.resume(throwing: $0) }))
+                let piece = Piece {
+                    let result = Result { try body() }
+                    return { continuation.resume(with: result) }
+                } refuse: {
+                    continuation.resume(throwing: $0)
+                }
+                add(piece, id)
             }
         } onCancel: {
             cancel(id)
         }
     }
 
-    /// Begins nothing more. What runs ends.
+    /// Begins nothing more, and lets nobody wait any longer.
     func close() {
-        let waiting = state.withLock { state in
+        let pieces = state.withLock { state in
             state.isClosed = true
-            defer { state.waiting = [] }
-            return state.waiting
+            state.waiting = []
+            defer { state.pieces = [:] }
+            return state.pieces.values
         }
-        for piece in waiting { piece.refuse(CancellationError()) }
+        for piece in pieces { piece.refuse(CancellationError()) }
     }
 
-    private func add(_ piece: Piece) {
+    private func add(_ piece: Piece, _ id: Int) {
         let (begins, refusal): (Bool, (any Error)?) = state.withLock { state in
-            if state.isClosed || state.cancelled.contains(piece.id) { return (false, CancellationError()) }
-            if state.running < width {
-                state.running += 1
-                return (true, nil)
-            }
-            guard state.waiting.count < mostWaiting else { return (false, Full()) }
-            state.waiting.append(piece)
-            return (false, nil)
+            if state.isClosed || state.cancelled.contains(id) { return (false, CancellationError()) }
+            let begins = state.running < width
+            guard begins || state.waiting.count < mostWaiting else { return (false, Full()) }
+            state.pieces[id] = piece
+            if begins { state.running += 1 } else { state.waiting.append(id) }
+            return (begins, nil)
         }
         if let refusal { piece.refuse(refusal) }
         guard begins else { return }
-        let thread = Thread { [self] in work(piece) }
+        let thread = Thread { [self] in work(piece, id) }
         thread.name = name
         thread.start()
     }
 
     /// Does one piece after another, until none waits.
-    private func work(_ first: Piece) {
-        var next: Piece? = first
-        while let piece = next {
-            piece.work()
-            next = state.withLock { state in
-                guard let following = state.waiting.popFirst() else {
-                    state.running -= 1
-                    return nil
-                }
-                return following
+    private func work(_ first: Piece, _ id: Int) {
+        var next: (piece: Piece, id: Int)? = (first, id)
+        while let (piece, id) = next {
+            let tell = piece.work()
+            let isAwaited: Bool
+            (isAwaited, next) = state.withLock { state in
+                let isAwaited = state.pieces.removeValue(forKey: id) != nil
+                let following = state.waiting.popFirst().flatMap { id in state.pieces[id].map { (piece: $0, id: id) } }
+                if following == nil { state.running -= 1 }
+                return (isAwaited, following)
             }
+            if isAwaited { tell() }
         }
     }
 
     private func cancel(_ id: Int) {
         let piece: Piece? = state.withLock { state in
-            guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
+            guard let piece = state.pieces.removeValue(forKey: id) else {
                 state.cancelled.insert(id)
                 return nil
             }
-            return state.waiting.remove(at: index)
+            state.waiting.removeAll { $0 == id }
+            return piece
         }
         piece?.refuse(CancellationError())
     }
