@@ -54,6 +54,7 @@ with tempfile.TemporaryDirectory() as folder:
         for name, path in [
             ("the list", "/"), ("a search", "/?q=source-09"), ("a filter", "/?state=failing"),
             ("an order", "/?sort=due&page=50"), ("a source", "/sources/source-00001"), ("all as JSON", "/api/status"),
+            ("a scrape", "/metrics"),
         ]:
             times, size = [], 0
             for _ in range(30):

@@ -64,6 +64,8 @@ extension TributaryConfiguration {
             return try StoreMove(from: old, to: new, tables: tables, interruption: interruption).run(holding: claims)
         } catch {
             for name in newFile ?? [] { unlink(name) }
+            // Whatever was under way then was ended by it.
+            if interruption.isRequested { throw CancellationError() }
             guard newFile == nil, !madeTables.isEmpty, var problem = error as? StoreError else { throw error }
             problem.message +=
                 "\nThe tables that were made for it remain, and are empty: "

@@ -95,6 +95,29 @@ import Testing
         }
     }
 
+    /// Stores in other schemas of the database are asked by their own.
+    @Test func messagesStayInTheirSchema() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            try database.connect().execute("CREATE SCHEMA other")
+            let one = try database.openStore()
+            let other = try PostgresStore(
+                url: database.connectionString + " options='-c search_path=other'", workFolder: "/tmp")
+            let received = Mutex<[StoreMessage]>([])
+            let listening = other.listen { messages in received.withLock { $0 += messages } }
+            defer { listening.stop() }
+            func wait(for message: StoreMessage) async throws {
+                try await onThread { while !received.withLock({ $0.contains(message) }) { usleep(1000) } }
+            }
+            try await wait(for: .daemonsChanged)
+            try one.requestRefresh(["theirs"])
+            try other.requestRefresh(["ours"])
+            try await wait(for: .refresh(["ours"]))
+            #expect(received.withLock { !$0.contains(.refresh(["theirs"])) })
+            try one.close()
+            try other.close()
+        }
+    }
+
     @Test func standingsTellWhoseRunsAreLeft() async throws {
         try await withPostgresDatabase { (database) async throws in
             let (one, two) = (try database.openStore(), try database.openStore())

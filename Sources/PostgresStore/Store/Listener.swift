@@ -67,7 +67,7 @@ final class Listener: StoreListening {
             return state.isStopped
         }
         if isStopped { return }
-        for channel in [Channel.commits, Channel.refresh, Channel.daemons] { try connection.listen(to: channel) }
+        try connection.listenAsDaemon()
         onConnection()
         receive([.daemonsChanged])
         while true {
@@ -85,7 +85,7 @@ final class Listener: StoreListening {
                 commit.daemon != daemonID
             else { return nil }
             return .ran(commit.source)
-        case Channel.refresh:
+        case let channel where channel.hasPrefix(Channel.refresh):
             return (try? JSONDecoder().decode([String].self, from: payload)).map { .refresh($0) }
         default:
             return notification.payload == daemonID ? nil : .daemonsChanged

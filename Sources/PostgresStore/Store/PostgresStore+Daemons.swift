@@ -20,7 +20,7 @@ extension PostgresStore: SharedStore {
                 RETURNING former.sharing IS DISTINCT FROM $3
                 """, [.text(daemon.id), .text(daemon.declared.fingerprint), daemon.sharing.map { .text($0) }])
             if known.isEmpty { try insert(daemon, connection) }
-            if try known.first?.bool(0) ?? true { try connection.notify(Channel.daemons, daemon.id) }
+            if try known.first?.bool(0) ?? true { try connection.notifyDaemons(Channel.daemons, daemon.id) }
             return try Self.daemons(knowing: daemon, connection)
         }
     }
@@ -46,7 +46,7 @@ extension PostgresStore: SharedStore {
     package func leave() throws {
         try ask { connection in
             try connection.execute("DELETE FROM tributary_daemon WHERE id = $1", [.text(daemonID)])
-            try connection.notify(Channel.daemons, daemonID)
+            try connection.notifyDaemons(Channel.daemons, daemonID)
         }
     }
 
@@ -101,7 +101,7 @@ extension PostgresStore: SharedStore {
 
     package func requestRefresh(_ sources: [String]) throws {
         try ask { connection in
-            guard !sources.isEmpty else { return try connection.notify(Channel.refresh, "[]") }
+            guard !sources.isEmpty else { return try connection.notifyDaemons(Channel.refresh, "[]") }
             // A message holds 8,000 bytes.
             var rest = sources[...]
             while !rest.isEmpty {
@@ -111,7 +111,7 @@ extension PostgresStore: SharedStore {
                     return bytes < 7_900
                 }
                 let names = part.isEmpty ? rest.prefix(1) : part
-                try connection.notify(
+                try connection.notifyDaemons(
                     Channel.refresh, String(decoding: try JSONEncoder().encode(Array(names)), as: UTF8.self))
                 rest = rest.dropFirst(names.count)
             }
@@ -127,7 +127,23 @@ extension PostgresStore: SharedStore {
 
 /// The channels of "NOTIFY".
 enum Channel {
+    /// For everybody, whichever schema of the database a store is in.
     static let commits = "tributary"
-    static let refresh = "tributary_refresh"
-    static let daemons = "tributary_daemon"
+    /// Between the daemons of one store: followed by the number of the schema in which it is.
+    static let refresh = "tributary_refresh_"
+    static let daemons = "tributary_daemon_"
+}
+
+extension PostgresConnection {
+    /// The number of the schema in which the store is, in SQL.
+    private static let schema = "current_schema()::regnamespace::oid"
+
+    func listenAsDaemon() throws {
+        let schema = try execute("SELECT \(Self.schema)")[0].string(0) ?? ""
+        for channel in [Channel.commits, Channel.refresh + schema, Channel.daemons + schema] { try listen(to: channel) }
+    }
+
+    fileprivate func notifyDaemons(_ channel: String, _ payload: String) throws {
+        try execute("SELECT pg_notify($1 || \(Self.schema), $2)", [.text(channel), .text(payload)])
+    }
 }

@@ -21,8 +21,8 @@ extension SQLiteStore {
                 db,
                 sql: """
                     SELECT max(id) FROM tributary_run
-                    WHERE history AND (?1 IS NULL OR source = ?1) AND inserted + updated + deleted > 0
-                    """, arguments: [source])
+                    WHERE history AND inserted + updated + deleted > 0 \(source == nil ? "" : "AND source = ?")
+                    """, arguments: StatementArguments([source].compactMap(\.self)))
         }
     }
 

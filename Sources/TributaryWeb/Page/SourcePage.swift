@@ -89,6 +89,8 @@ extension SourcePage {
         var lastCommit: TimeView?
         var nextDue: TimeView?
         var dueWord: String?
+        /// When it is refreshed, as it is declared; nil where its server decides.
+        var schedule: String?
         var daemon: String?
         var error: String?
         var note: String?
@@ -103,6 +105,10 @@ extension SourcePage {
             lastRun = status.state.lastRun.map(TimeView.init)
             lastCommit = status.state.lastCommit.map(TimeView.init)
             (nextDue, dueWord) = status.due
+            schedule = status.declaration.flatMap { source in
+                source.schedule.map { "at \($0.text) (\($0.timeZone))" }
+                    ?? (source.hasOwnCache ? "every \(RelativeTime.duration(source.cache.seconds))" : nil)
+            }
             daemon = status.runner ?? status.daemon
             error = status.state.error
             note = status.state.note

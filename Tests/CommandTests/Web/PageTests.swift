@@ -81,7 +81,7 @@ import Testing
             for text in [
                 "href=\"/sources/news/runs/\(run)\"", "Last-Modified Sat, 21 Nov 2026",
                 "GET \(fixture.server.url)/news",
-                "<title id=\"rows-title\">Rows changed: inserted 4 at most", "Refresh now",
+                "<title id=\"rows-title\">Rows changed: inserted 4 at most", "Refresh now", "<dd>every 24 h</dd>",
             ] { #expect(source.body.contains(text), "\(text)") }
             #expect(!source.body.contains("id=\"accept\"") && !source.body.contains("id=\"release\""))
             let changes = try await fixture.page.get("/sources/news/runs/\(run)")
