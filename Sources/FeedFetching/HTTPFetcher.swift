@@ -129,6 +129,7 @@ package final class HTTPFetcher: Fetcher {
             message.method = HTTPMethod(rawValue: target.method)
             message.headers = headers
             if let body = target.body { message.body = .bytes(ByteBuffer(string: body)) }
+            try await ExchangePlace.current?.move(to: target.origin, ExchangeProgress.current)
             if request.allowsPrivate || lead?.admitsAll(of: target.url.host) ?? false { lead = nil }
             let response: HTTPClientResponse
             let from: IPAddress?

@@ -102,6 +102,11 @@ package final class HostLimiter: Sendable {
         for origin in freed { onFree(origin) }
     }
 
+    /// Returns true where a place at one origin is one at the other.
+    func countsAlike(_ one: String, _ other: String) -> Bool {
+        one == other || state.withLock { $0.rules.key(of: one) == $0.rules.key(of: other) }
+    }
+
     /// A place at an origin, taken until the object is released.
     package final class Place: Sendable {
         private let limiter: HostLimiter

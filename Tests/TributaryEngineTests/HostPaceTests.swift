@@ -214,6 +214,22 @@ import Testing
         }
     }
 
+    /// How many are under way, and how many at most.
+    private final class Counts: Sendable {
+        private let numbers = Mutex<(now: Int, most: Int)>((0, 0))
+
+        func enter() {
+            numbers.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+        }
+
+        func leave() { numbers.withLock { $0.now -= 1 } }
+
+        var most: Int { numbers.withLock(\.most) }
+    }
+
     private static let minute = HostRules.Rule(pace: .seconds(60))
 
     private func pace(_ clock: ManualClock) -> HostPace {
@@ -300,6 +316,44 @@ import Testing
             ["www.example.com": .init(perHost: 1), "www.example.com:8080": .init(perHost: 7), "[::1]": .init()])
         #expect(rules.key(of: origin) == key)
         #expect(rules.limit(at: key) == ["www.example.com": 1, "www.example.com:8080": 7][key, default: 3])
+    }
+
+    /// Whoever is redirected to a host counts there, and not any more where he came from.
+    @Test(.onEachStore) func redirectsTakeAPlaceAtTheirHost() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withStubServer { other in
+                let counts = Counts()
+                let open = DispatchSemaphore(value: 0)
+                other.route("/feed") { _ in
+                    counts.enter()
+                    open.wait()
+                    counts.leave()
+                    return StubServer.response(200, EngineFixture.items(["1"]))
+                }
+                for number in 0..<4 {
+                    fixture.server.route("/\(number)") { _ in
+                        [StubServer.head(302, ["Location": other.url + "/feed", "Content-Length": "0"])]
+                    }
+                }
+                fixture.server.document("/free", EngineFixture.items(["2"]))
+                let hosts =
+                    "[hosts.\"127.0.0.1:\(other.port)\"]\nper_host = 1\n[hosts.\"127.0.0.1:\(fixture.server.port)\"]\nper_host = 1\n"
+                let moved = (0..<4).map { EngineFixture.request("/\($0)", of: "s\($0)") }.joined()
+                let service = try fixture.service(
+                    hosts + moved + EngineFixture.request("/free", of: "z"), clock: fixture.clock)
+                let syncing = Task { try await service.sync(mode: .force) }
+                // Those who wait for the other host hold no place at theirs.
+                try await wait {
+                    fixture.server.requests("/free").count == 1
+                        && (0..<4).allSatisfy { fixture.server.requests("/\($0)").count == 1 }
+                }
+                for _ in 0..<4 { open.signal() }
+                let reports = try await syncing.value
+                #expect(reports.allSatisfy { $0.outcome != .discarded }, "\(reports.compactMap(\.error))")
+                #expect(counts.most == 1 && other.requests("/feed").count == 4)
+                try service.store.close()
+            }
+        }
     }
 
     @Test func newRulesCountWhatIsTaken() async throws {

@@ -67,17 +67,18 @@ extension StackRun {
             }
             let resolved = try resolver().resolve(request)
             // The wait for a place does not count towards the request's timeout.
-            let place = try await place(at: resolved.origin())
+            let place = exchangePlace(try await place(at: resolved.origin()), mayWait: true)
             try await lendingSlot {
                 try await HostPace.Turn.$current.withValue(turn) {
-                    try await withinTimeout(of: request) {
-                        try await self.repeating(request, undoing: index) {
-                            try await self.exchange(resolved, index, conditionally: conditionally)
+                    try await ExchangePlace.$current.withValue(place) {
+                        try await withinTimeout(of: request) {
+                            try await self.repeating(request, undoing: index) {
+                                try await self.exchange(resolved, index, conditionally: conditionally)
+                            }
                         }
                     }
                 }
             }
-            withExtendedLifetime(place) {}
         } catch {
             results[index].report.outcome = .failed
             if Task.isCancelled { throw CancellationError() }
@@ -236,20 +237,28 @@ extension StackRun {
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
         try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
             var sent = 0
-            var places: [HostLimiter.Place] = []
+            var places: [ExchangePlace] = []
             var heads: [Int: Exchange] = [:]
             for (number, request) in requests.enumerated() {
                 while sent < number + min(requests.count - number, forEach.concurrency),
                     let place = try await place(for: requests[sent], mayWait: sent == number)
                 {
+                    let place = exchangePlace(place, mayWait: forEach.concurrency == 1)
                     places.append(place)
-                    group.addTask { [sent] in (sent, try await self.head(of: requests[sent], index)) }
+                    group.addTask { [sent] in
+                        let head = try await ExchangePlace.$current.withValue(place) {
+                            try await self.head(of: requests[sent], index)
+                        }
+                        return (sent, head)
+                    }
                     sent += 1
                 }
                 while heads[number] == nil, let (other, exchange) = try await group.next() { heads[other] = exchange }
                 guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
-                let body = try await withinTimeout(of: declared) {
-                    try await self.takePages(exchange, of: request, index)
+                let body = try await ExchangePlace.$current.withValue(places[0]) {
+                    try await withinTimeout(of: declared) {
+                        try await self.takePages(exchange, of: request, index)
+                    }
                 }
                 total.records += body.records
                 total.tables.formUnion(body.tables)

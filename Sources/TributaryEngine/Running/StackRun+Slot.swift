@@ -54,6 +54,11 @@ extension StackRun {
         return place
     }
 
+    func exchangePlace(_ place: HostLimiter.Place, mayWait: Bool) -> ExchangePlace {
+        ExchangePlace(
+            place, of: environment.hosts, mayWait: mayWait, uptime: { [environment] in environment.clock.uptime })
+    }
+
     private func freePlace(at host: String) async throws -> HostLimiter.Place {
         let reserved = permit.place
         permit.place = nil
