@@ -22,7 +22,7 @@ struct HostsReader {
                 continue
             }
             if rules.updateValue(rule, forKey: key) != nil {
-                table.report(name, "the host is declared twice, in other letters")
+                table.report(name, "the host is declared twice, written otherwise")
             }
         }
         return rules
@@ -33,6 +33,7 @@ struct HostsReader {
         guard !name.contains("/"), !name.contains("@"), let url = try? WebAddress("http://" + name).url,
             url.host != nil, url.query == nil, url.fragment == nil
         else { return nil }
-        return url.port.map { "\(url.hostBeforePort):\($0)" } ?? url.hostBeforePort
+        let host = HostRules.name(of: url.hostBeforePort)
+        return url.port.map { "\(host):\($0)" } ?? host
     }
 }

@@ -28,10 +28,17 @@ public struct HostRules: Sendable, Equatable {
     package func key(of origin: String) -> String {
         guard !rules.isEmpty, let start = origin.range(of: "://")?.upperBound else { return origin }
         let place = origin[start...].lowercased()
-        if rules[place] != nil { return place }
         guard let colon = place.lastIndex(of: ":") else { return origin }
-        let host = String(place[..<colon])
-        return rules[host] == nil ? origin : host
+        let host = Self.name(of: String(place[..<colon]))
+        let withPort = host + place[colon...]
+        return rules[withPort] != nil ? withPort : rules[host] == nil ? origin : host
+    }
+
+    /// Returns the name under which a host's rules are, however it is spelt: without the dot that may end it, and of an
+    /// address the usual form.
+    package static func name(of host: String) -> String {
+        if let address = IPAddress(literal: host) { return address.bytes.count == 4 ? "\(address)" : "[\(address)]" }
+        return host.hasSuffix(".") ? String(host.dropLast()) : host
     }
 
     /// Returns the most requests at the same time to what is counted under a name.

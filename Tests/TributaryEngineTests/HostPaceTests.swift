@@ -308,12 +308,17 @@ import Testing
     @Test(arguments: [
         ("https://www.example.com:443", "www.example.com"), ("http://WWW.example.com:80", "www.example.com"),
         ("http://www.example.com:8080", "www.example.com:8080"), ("http://example.com:80", "http://example.com:80"),
-        ("http://[::1]:80", "[::1]"), ("file:", "file:"), ("run", "run"),
+        ("http://[::1]:80", "[::1]"),
+        ("https://www.example.com.:443", "www.example.com"), ("http://2130706433:80", "127.0.0.1"),
+        ("http://0x7f.1:8080", "127.0.0.1:8080"), ("file:", "file:"), ("run", "run"),
     ])
     func anOriginIsCountedUnderItsHost(origin: String, key: String) {
         let rules = HostRules(
             perHost: 3,
-            ["www.example.com": .init(perHost: 1), "www.example.com:8080": .init(perHost: 7), "[::1]": .init()])
+            [
+                "www.example.com": .init(perHost: 1), "www.example.com:8080": .init(perHost: 7), "[::1]": .init(),
+                "127.0.0.1": .init(), "127.0.0.1:8080": .init(),
+            ])
         #expect(rules.key(of: origin) == key)
         #expect(rules.limit(at: key) == ["www.example.com": 1, "www.example.com:8080": 7][key, default: 3])
     }
@@ -378,6 +383,7 @@ import Testing
         ("[hosts.\"e.org\"]\npcae = \"1s\"", "did you mean 'pace'?"),
         ("[hosts.\"e.org\"]\nper_host = 0", "expected an integer above 0"),
         ("[hosts.\"e.org\"]\npace = \"1s\"\n[hosts.\"E.org\"]\npace = \"2s\"", "declared twice"),
+        ("[hosts.\"e.org\"]\npace = \"1s\"\n[hosts.\"e.org.\"]\npace = \"2s\"", "declared twice"),
     ])
     func aMistakeSaysWhatToWrite(hosts: String, expected: String) async throws {
         try await EngineFixture.expectMistake(hosts + "\n" + EngineFixture.request("/a"), expected)

@@ -66,8 +66,8 @@ import Testing
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         lane.close()
         // What runs goes on, and nobody waits for it: a lock may take its time.
-        for task in [running, closed] { await #expect(throws: CancellationError.self) { try await task.value } }
-        await #expect(throws: CancellationError.self) { try await lane.run { gate.work() } }
+        for task in [running, closed] { await #expect(throws: WorkLane.Closed.self) { try await task.value } }
+        await #expect(throws: WorkLane.Closed.self) { try await lane.run { gate.work() } }
         gate.open(1)
         #expect(gate.count.withLock(\.self) == 1)
     }

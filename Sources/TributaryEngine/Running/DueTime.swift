@@ -115,7 +115,7 @@ enum DueTime {
             // again at once.
             state.outcome = outcome
             let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
-            state.nextDue = max(due ?? .distantPast, startedAt + firstRetry(of: source))
+            state.nextDue = max(due ?? .distantPast, startedAt + firstRetry(of: source), now)
             state.lastRun = startedAt
             state.error = error
         }

@@ -69,8 +69,8 @@ struct API: Sendable {
         var asked = ChangeQuery(
             source: query["source"], run: try query.number("run").map(Int64.init), table: query["table"])
         asked.since = try query["since"].map { text in
-            guard let date = try? Date(text, strategy: .iso8601) else {
-                throw Query.Problem("'since' is not a time; write 2026-11-17T14:30:00Z")
+            guard let date = WrittenTime.date(text) else {
+                throw Query.Problem("'since' is not a time; write 2026-11-17, or 2026-11-17T14:30Z")
             }
             return date
         }

@@ -20,7 +20,9 @@ extension Response {
     static func refusal(
         of request: Request, _ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]
     ) -> Response {
-        guard request.uri.path.hasPrefix("/api/"), let json = try? JSONOutput.line(["error": reason]) else {
+        guard request.uri.path.hasPrefix("/api/") || request.uri.path == "/api",
+            let json = try? JSONOutput.line(["error": reason])
+        else {
             return text(status, reason + "\n", headers)
         }
         return response(status, json + "\n", "application/json", headers)

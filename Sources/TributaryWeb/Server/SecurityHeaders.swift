@@ -20,6 +20,8 @@ struct SecurityHeaders<Context: RequestContext>: RouterMiddleware {
         var response: Response
         do {
             response = try await next(request, context)
+        } catch let error as HTTPError where error.status == .notFound {
+            response = Response.refusal(of: request, .notFound, "There is nothing here for \(request.method).")
         } catch let error as any HTTPResponseError {
             response = try error.response(from: request, context: context)
         } catch let error as HTTPParserError {

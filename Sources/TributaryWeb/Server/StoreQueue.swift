@@ -30,7 +30,7 @@ final class StoreQueue: Sendable {
         try await run(in: writing, body)
     }
 
-    /// Begins nothing more: whoever waits is told that it is cancelled.
+    /// Begins nothing more: whoever waits is told that the daemon stops.
     func close() {
         reading.close()
         writing.close()
@@ -43,6 +43,8 @@ final class StoreQueue: Sendable {
             return try await lane.run { [store] in try body(store) }
         } catch is WorkLane.Full {
             throw StoreError(.unavailable, "too many ask for the store at the same time")
+        } catch is WorkLane.Closed {
+            throw StoreError(.unavailable, "the daemon stops")
         } catch let error as StoreError {
             throw error
         } catch let error as Query.Problem {

@@ -1,4 +1,5 @@
 package import FeedDeclarations
+import FeedStores
 import Hummingbird
 import HummingbirdCore
 package import Logging
@@ -28,8 +29,11 @@ package struct WebService: Service {
     private static let mostConnections = 256
     /// The time after which a connection without a request is closed.
     private static let idleTimeout = TimeAmount.seconds(15)
-    /// The time that answers under way have when the daemon is to stop. The rest of it waits for them.
-    private static let farewell = Duration.seconds(1)
+    /// The time in which a client that reads nothing is given up.
+    private static let mostStalled = TimeAmount.seconds(30)
+    /// The time that the store has for what is under way when the daemon is to stop, and then the time to tell those who
+    /// still wait for it. The rest of the daemon waits for both.
+    private static let farewells = (store: Duration.milliseconds(700), clients: Duration.milliseconds(300))
 
     /// Answers requests until the service group shuts down.
     ///
@@ -46,7 +50,10 @@ package struct WebService: Service {
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
         try Pages(service: service, store: store, logger: logger).add(to: router)
         let app = Application(
-            router: router, server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            router: router,
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [StalledClientHandler(Self.mostStalled)], idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections)),
@@ -70,7 +77,11 @@ package struct WebService: Service {
                 group.addTask { try await app.run() }
                 group.addTask {
                     try await gracefulShutdown()
-                    try await Task.sleep(for: farewell)
+                    // Nobody else is told to stop before this service has ended.
+                    store.store.stopWaiting()
+                    try await Task.sleep(for: farewells.store)
+                    store.close()
+                    try await Task.sleep(for: farewells.clients)
                 }
                 defer {
                     store.close()

@@ -7,6 +7,8 @@ import Synchronization
 final class WorkLane: Sendable {
     /// Too many wait.
     struct Full: Error {}
+    /// It has ended.
+    struct Closed: Error {}
 
     private struct Piece {
         /// Does the work, and returns what tells whoever waits for it.
@@ -43,7 +45,7 @@ final class WorkLane: Sendable {
     /// Does a piece of work, behind those that came before. Work that has begun goes on when its task is cancelled, but
     /// nobody waits for it any more.
     ///
-    /// - Throws: ``Full``, `CancellationError`, the body's errors.
+    /// - Throws: ``Full``, ``Closed``, `CancellationError`, the body's errors.
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         let id = state.withLock { state in
             state.lastID += 1
@@ -73,12 +75,13 @@ final class WorkLane: Sendable {
             defer { state.pieces = [:] }
             return state.pieces.values
         }
-        for piece in pieces { piece.refuse(CancellationError()) }
+        for piece in pieces { piece.refuse(Closed()) }
     }
 
     private func add(_ piece: Piece, _ id: Int) {
         let (begins, refusal): (Bool, (any Error)?) = state.withLock { state in
-            if state.isClosed || state.cancelled.contains(id) { return (false, CancellationError()) }
+            if state.isClosed { return (false, Closed()) }
+            if state.cancelled.contains(id) { return (false, CancellationError()) }
             let begins = state.running < width
             guard begins || state.waiting.count < mostWaiting else { return (false, Full()) }
             state.pieces[id] = piece

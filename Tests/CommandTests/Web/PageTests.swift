@@ -28,6 +28,13 @@ import Testing
             #expect(empty.status == 400 && empty.body.contains("'source' has no value"))
             let odd = try await fixture.page.get("/api/history?failed=1")
             #expect(odd.status == 400 && odd.body.contains("'failed' must be true or false"))
+            for since in ["2026-11-17", "2026-11-17T14:30Z"] {
+                #expect(try await fixture.page.get("/api/changes?since=\(since)").status == 200)
+            }
+            for path in ["/api", "/api/accept", "/api/nosuch"] {
+                let nothing = try await fixture.page.get(path)
+                #expect(nothing.status == 404 && nothing.body.hasPrefix("{\"error\":"), "\(path): \(nothing.body)")
+            }
         }
     }
 
