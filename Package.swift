@@ -236,7 +236,7 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: swiftSettings),
         .target(
-            name: "PostgresServer", dependencies: ["PostgresClient"], path: "Tests/PostgresServer",
+            name: "PostgresServer", dependencies: ["PostgresClient", "TestSupport"], path: "Tests/PostgresServer",
             swiftSettings: swiftSettings),
         // The store of a test, over each kind of which the test runs.
         .target(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Synchronization
 
 /// A process that was started, what it prints, and how it ends.
@@ -37,6 +38,7 @@ final class RunningProgram: Sendable {
             if let standardError {
                 posix_spawn_file_actions_addopen(&actions, 2, standardError, O_WRONLY | O_APPEND, 0)
             }
+            closeFiles(&actions, from: 3)
             defer { for ends in pipes { close(ends[1]) } }
             return withCStrings(arguments) { arguments in
                 withCStrings(environment) { posix_spawn(&child, executable, &actions, nil, arguments, $0) }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A program that was started. Foundation's `Process` would wait until the last heir of its descriptors has ended, which for
 /// `pg_ctl start` is the server.
@@ -16,11 +17,8 @@ struct ChildProcess: Sendable {
         }
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o666)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // Sockets and pipes of the tests end when the tests close them. Closing what is not open is no error here.
-        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        for descriptor in open.compactMap({ Int32($0) }) where descriptor > 2 {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
-        }
+        // Sockets and pipes of the tests end when the tests close them.
+        closeFiles(&actions, from: 3)
         // The threads of a test block signals, and the program would inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

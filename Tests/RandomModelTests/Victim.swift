@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Synchronization
 
 /// A program that is started in order to be killed.
@@ -43,6 +44,7 @@ final class Victim: Sendable {
         for descriptor in 0...2 as ClosedRange<Int32> {
             posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
         }
+        closeFiles(&actions, from: 3)
         let copies = ([path] + arguments).map { strdup($0) }
         let environment = [strdup("PATH=/usr/bin:/bin"), strdup("SWIFT_BACKTRACE=enable=no")]
         defer { for copy in copies + environment { free(copy) } }

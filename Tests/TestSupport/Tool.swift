@@ -30,6 +30,7 @@ package final class Tool: Sendable {
             posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
             posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             posix_spawn_file_actions_adddup2(&actions, 1, 2)
+            closeFiles(&actions, from: 3)
             let texts = ([path] + arguments).map { strdup($0) }
             defer { for text in texts { free(text) } }
             return posix_spawn(&child, path, &actions, nil, texts + [nil], environ)

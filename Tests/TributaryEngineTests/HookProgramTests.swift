@@ -146,9 +146,11 @@ import Testing
 
     @Test func aProgramThatLeavesAChildBehindIsNotWaitedFor() async throws {
         let began = ContinuousClock.now
-        try await tell("sleep 300 & exit 0") { outcome, _ in
+        try await tell("sleep 300 & echo $! > child; exit 0") { outcome, folder in
             #expect(outcome == .delivered("exit status 0"))
             #expect(ContinuousClock.now - began < .seconds(150))
+            let child = try String(contentsOfFile: folder.file("child"), encoding: .utf8)
+            kill(try #require(Int32(child.trimmingCharacters(in: .whitespacesAndNewlines))), SIGKILL)
         }
     }
 
