@@ -195,6 +195,7 @@ let package = Package(
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
@@ -264,8 +265,10 @@ let package = Package(
         .testTarget(name: "XMLRecordsTests", dependencies: ["XMLRecords", "XMLStream"], swiftSettings: swiftSettings),
         .testTarget(
             name: "TributaryWebTests",
-            dependencies: ["TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging]
-                + umbrella,
+            dependencies: [
+                "TributaryWeb", "PrometheusMetrics", "TestSupport", "TestStores", metrics, logging,
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+            ] + umbrella,
             swiftSettings: swiftSettings),
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
@@ -287,6 +290,8 @@ let package = Package(
             dependencies: house + [
                 "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores",
                 "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -304,7 +309,8 @@ let package = Package(
             swiftSettings: swiftSettings),
         fuzzTarget,
         .testTarget(
-            name: "RandomModelTests", dependencies: house + ["TributaryMain", "TestSupport", grdb, logging],
+            name: "RandomModelTests",
+            dependencies: house + ["TributaryMain", "TestSupport", "TestStores", grdb, logging],
             swiftSettings: swiftSettings),
     ]
 )

@@ -100,7 +100,8 @@ struct TransportReader {
         } catch let error as ConfigurationFile.Failure {
             table.report(key, "the file \(path) \(error.message)")
         } catch {
-            table.report(key, "the file \(path) holds no usable PEM: \(error)")
+            let password = key == "key" ? ", or 'key_password' is not its password" : ""
+            table.report(key, "the file \(path) holds no usable PEM\(password)")
         }
         return ""
     }

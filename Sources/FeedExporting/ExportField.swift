@@ -6,16 +6,21 @@ import XMLStream
 
 /// A value of a row that is written as XML.
 struct ExportField {
-    /// The SQL expression for the value. The row is `m`.
-    var sql: String
+    /// Returns the SQL expression for the value of the row with an alias.
+    var value: @Sendable (_ alias: String) -> String
+    /// The SQL expression for the value of the row `m`.
+    var sql: String { value("m") }
     /// Its position among the selected values.
     var index = -1
     var column: ColumnMapping
     var table: String
     fileprivate var cipher: ColumnCipher?
 
-    init(sql: String, column: ColumnMapping, table: String, encryptionKey: EncryptionKey? = nil) {
-        self.sql = sql
+    init(
+        column: ColumnMapping, table: String, encryptionKey: EncryptionKey? = nil,
+        value: @escaping @Sendable (_ alias: String) -> String
+    ) {
+        self.value = value
         self.column = column
         self.table = table
         if column.isEncrypted, let encryptionKey {

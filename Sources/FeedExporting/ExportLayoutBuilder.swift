@@ -42,19 +42,24 @@ struct ExportLayoutBuilder {
     // MARK: - Elements
 
     private func levels(of table: TableMapping) -> [ExportElement] {
-        table.element.steps.map { ExportElement(name($0.test), fixed: fixed($0.predicates)) }
+        table.element.steps.map { ExportElement(name($0.test), fixed: fixed($0)) }
     }
 
     private func name(_ test: XMLPath.NameTest) -> String { test == .any ? "any" : test.description }
 
-    private func fixed(_ predicates: [XMLPath.Predicate]) -> [(name: String, value: String)] {
-        predicates.compactMap { predicate in
-            switch predicate.condition {
-            case .equals(let value): (name(predicate.attribute), value)
-            case .differs: (name(predicate.attribute), "")
-            case .exists: nil
+    /// Returns the attributes that an element must have for a step to find it. Where names without a prefix are in a
+    /// namespace, a name in none says so.
+    private func fixed(_ step: XMLPath.Step) -> [(name: String, value: String)] {
+        var isInNone = false
+        if case .unqualified = step.test { isInNone = mapping.namespaces.contains { $0.prefix.isEmpty } }
+        return (isInNone ? [("xmlns", "")] : [])
+            + step.predicates.compactMap { predicate in
+                switch predicate.condition {
+                case .equals(let value): (name(predicate.attribute), value)
+                case .differs: (name(predicate.attribute), "")
+                case .exists: nil
+                }
             }
-        }
     }
 
     private func rootName(_ tables: [ExportTable]) -> String {
@@ -78,7 +83,7 @@ struct ExportLayoutBuilder {
                 let outer = tables.first(where: { $0.mapping.table.lowercased() == parent.lowercased() }),
                 let key = try primaryKey(parent).first
             else { continue }
-            table.join = [(column.name, "m.\(key.sqlIdentifier)")]
+            table.join = [(column.name, key)]
             if outer !== table { shorten(table, within: outer) }
             return outer
         }
@@ -91,9 +96,9 @@ struct ExportLayoutBuilder {
                 path.ups -= below
                 return outer.mapping.columns.first { candidate in
                     if case .path(path, _) = candidate.origin { true } else { false }
-                }.map { (column.name, "m.\($0.name.sqlIdentifier)") }
+                }.map { (column.name, $0.name) }
             }
-            let key = outer.mapping.key.map { "m.\($0.sqlIdentifier)" }
+            let key = outer.mapping.key
             guard !key.isEmpty, key.allSatisfy({ column in pairs.contains { $0.outer == column } }) else { continue }
             table.join = pairs
             shorten(table, within: outer)
@@ -179,21 +184,22 @@ struct ExportLayoutBuilder {
     ) {
         var path = path
         if path.isAbsolute { path.steps.removeFirst() }
-        let value = field.sql.replacingOccurrences(of: "m.", with: "c0.")
+        let value = field.value("c0")
         var source = "store.\(table.mapping.table.sqlIdentifier) c0"
         var conditions = ["\(value) IS NOT NULL"]
         // From the inner table outwards, each table is joined to the one around it.
         let way = [table] + owners.dropFirst().reversed()
         for (index, inner) in way.enumerated() where !owners.isEmpty {
             let isLast = index == way.count - 1
-            let outer = isLast ? "m." : "c\(index + 1)."
+            let outer = isLast ? "m" : "c\(index + 1)"
             if !isLast { source += ", store.\(way[index + 1].mapping.table.sqlIdentifier) c\(index + 1)" }
             conditions += inner.join.map {
-                "c\(index).\($0.column.sqlIdentifier) = \(outer + $0.outer.dropFirst(2))"
+                "c\(index).\($0.column.sqlIdentifier) = \(outer).\($0.outer.sqlIdentifier)"
             }
         }
         var field = field
-        field.sql = "(SELECT \(value) FROM \(source) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1)"
+        let borrowed = "(SELECT \(value) FROM \(source) WHERE \(conditions.joined(separator: " AND ")) LIMIT 1)"
+        field.value = { _ in borrowed }
         put(field, path, in: element)
     }
 
@@ -209,7 +215,7 @@ struct ExportLayoutBuilder {
                 return element.children.append(own)
             }
             if element.children.contains(where: { $0.name == name(step.test) && $0.markup != nil }) { return }
-            element = element.child(name(step.test), fixed: fixed(step.predicates))
+            element = element.child(name(step.test), fixed: fixed(step))
         }
         if path.steps.isEmpty, field.column.type == .xml, start.markup == nil {
             start.markup = field
@@ -253,25 +259,26 @@ struct ExportLayoutBuilder {
     private func fields(of column: ColumnMapping, _ table: TableMapping) throws -> [(XMLPath, ExportField)] {
         guard case .path(let path, _) = column.origin else { return [] }
         guard let reference = column.reference else {
-            return [
-                (
-                    path,
-                    ExportField(
-                        sql: "m.\(column.name.sqlIdentifier)", column: column, table: table.table,
-                        encryptionKey: encryptionKey)
-                )
-            ]
+            let name = column.name.sqlIdentifier
+            let field = ExportField(column: column, table: table.table, encryptionKey: encryptionKey) {
+                "\($0).\(name)"
+            }
+            return [(path, field)]
         }
         let key = try primaryKey(reference.table).first ?? "rowid"
-        func other(_ name: String) -> String {
-            "(SELECT t.\(name.sqlIdentifier) FROM store.\(reference.table.sqlIdentifier) t WHERE t.\(key.sqlIdentifier) = m.\(column.name.sqlIdentifier))"
+        @Sendable func other(_ name: String, _ alias: String) -> String {
+            "(SELECT t.\(name.sqlIdentifier) FROM store.\(reference.table.sqlIdentifier) t "
+                + "WHERE t.\(key.sqlIdentifier) = \(alias).\(column.name.sqlIdentifier))"
         }
-        var fields = [(path, ExportField(sql: other(reference.column), column: column, table: table.table))]
+        var fields = [
+            (path, ExportField(column: column, table: table.table) { other(reference.column, $0) })
+        ]
         guard reference.updates || mapping.expandsReferences else { return fields }
         for set in reference.set {
             var setColumn = ColumnMapping(name: set.column, origin: .path(set.path, written: set.written))
             setColumn.type = set.type
-            fields.append((set.path, ExportField(sql: other(set.column), column: setColumn, table: reference.table)))
+            let field = ExportField(column: setColumn, table: reference.table) { other(set.column, $0) }
+            fields.append((set.path, field))
         }
         return fields
     }

@@ -1,4 +1,5 @@
 package import FeedDeclarations
+import FeedStaging
 
 /// The layout of one mapped table's rows as elements: those around a record, the record's own, and the tables of
 /// records within it.
@@ -7,8 +8,7 @@ final class ExportTable {
     /// The elements from the outermost one of the table to the record's own, which is the last.
     var levels: [ExportElement] = []
     var nested: [ExportTable] = []
-    /// Pairs of values that are equal in a row and in the row around it: this table's column, and the SQL of the outer
-    /// value.
+    /// Pairs of columns whose values are equal in a row and in the row around it: this table's column, and the outer one's.
     var join: [(column: String, outer: String)] = []
     /// True where the table's records are within one another.
     var isRecursive = false
@@ -17,7 +17,9 @@ final class ExportTable {
     var inner: [ExportTable] { nested + (isRecursive ? [self] : []) }
 
     /// The SQL of a row's values, followed by the values by which the rows within it are found.
-    var selection: [String] { levels.flatMap(\.fields).map(\.sql) + inner.flatMap { $0.join.map(\.outer) } }
+    var selection: [String] {
+        levels.flatMap(\.fields).map(\.sql) + inner.flatMap(\.join).map { "m.\($0.outer.sqlIdentifier)" }
+    }
 
     /// Returns the position in a row of the first value by which rows of an inner table are found.
     func joinOffset(of table: ExportTable) -> Int {

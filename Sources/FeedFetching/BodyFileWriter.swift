@@ -25,10 +25,12 @@ package final class BodyFileWriter {
     /// The most bytes that wait to be written.
     private static let pendingLimit = 256 << 10
 
-    /// - Parameter file: an empty file, open for writing.
-    package init(_ file: FileHandle) throws {
+    /// - Parameters:
+    ///   - file: an empty file, open for writing.
+    ///   - compresses: false to store the bodies as they are, which takes less time.
+    package init(_ file: FileHandle, compresses: Bool = true) throws {
         self.file = file
-        deflater = try Deflater()
+        deflater = try Deflater(compresses: compresses)
     }
 
     /// Begins a body.

@@ -5,8 +5,9 @@ final class Deflater {
     private var stream = z_stream()
     private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-    init() throws {
-        let code = tributary_deflate_init_raw(&stream)
+    /// - Parameter compresses: false to store the bytes as they are.
+    init(compresses: Bool = true) throws {
+        let code = tributary_deflate_init_raw(&stream, compresses ? 1 : 0)
         guard code == Z_OK else { throw FetchError(.decoding, "the body cannot be compressed: zlib error \(code)") }
     }
 

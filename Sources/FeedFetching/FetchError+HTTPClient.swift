@@ -32,40 +32,32 @@ extension FetchError {
             let lateness = progress?.lateness(after: timeout) ?? "no response within \(timeout)"
             self.init(.timeout, "\(subject): \(lateness)")
         case let error as AnswerError:
-            self.init(error == .closedBeforeAnswer ? .truncated : .decoding, "\(subject): \(error)")
+            let code: Code =
+                switch error {
+                case .closedBeforeAnswer, .leftOver: .truncated
+                case .unprocessed, .refused: .connection
+                default: .decoding
+                }
+            self.init(code, "\(subject): \(error)")
         case let error as HTTPClientError where error == .remoteConnectionClosed:
-            self.init(.truncated, "\(subject): the server closed the connection before its response was complete")
-        case let error as HTTPClientError where error.shortDescription.contains("header field"):
-            // Its description would show the header's value.
-            self.init(.connection, "\(subject): \(error.shortDescription)")
+            self.init(.truncated, "\(subject): \(ErrorText.words(error))")
         case is HTTPParserError:
-            self.init(.truncated, "\(subject): the response is cut short or is not HTTP (\(error))")
-        case let error as NIOConnectionError:
-            let first = error.connectionErrors.first?.error
-            let why =
-                (first as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? first.map { "\($0)" }
-                ?? error.dnsAError.map { "\($0)" } ?? "unknown host"
-            self.init(.connection, "\(subject): cannot connect to \(error.host):\(error.port): \(why)")
+            self.init(.truncated, "\(subject): \(ErrorText.words(error))")
         case NIOSSLError.uncleanShutdown:
             // Only TLS shows that a body that ends with its connection is complete (RFC 9112, section 9.8).
             self.init(.truncated, "\(subject): the TLS connection broke off before the response was complete")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             self.init(
                 .connection,
-                "\(subject): no TLS connection: \(Self.withoutPlaces("\(error)")); check the server's certificate, or the request's 'tls'"
-            )
+                "\(subject): no TLS connection: \(ErrorText.words(error)); check the server's certificate, or the "
+                    + "request's 'tls'")
         case let error as IOError where error.errnoCode == ECONNREFUSED:
             self.init(.connection, "\(subject): nobody listens there (connection refused); is the server running?")
         case let error as IOError:
-            self.init(.connection, "\(subject): the connection broke: \(String(cString: strerror(error.errnoCode)))")
+            self.init(.connection, "\(subject): the connection broke: \(ErrorText.words(error))")
         default:
-            self.init(.connection, "\(subject): \(error)")
+            self.init(.connection, "\(subject): \(ErrorText.words(error))")
         }
-    }
-
-    /// Removes the names of source files, which BoringSSL's errors contain.
-    private static func withoutPlaces(_ text: String) -> String {
-        text.replacing(#/\ at\ [^\ \]\)]*\.(?:c|cc|h|swift):\d+/#, with: "")
     }
 
     /// The client's errors for a connection that was not made in time.

@@ -12,6 +12,9 @@ package struct FetchError: Error, Sendable, CustomStringConvertible {
 
     package var description: String { message }
 
+    /// Returns the error with the place where it came about in front of its message.
+    package func on(_ place: String) -> FetchError { FetchError(code, "\(place): \(message)") }
+
     package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

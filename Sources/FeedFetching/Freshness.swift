@@ -20,12 +20,13 @@ enum Freshness {
         return left > 0 ? now + left : nil
     }
 
+    /// Returns the directives by their names in lower case. Of two of a name, the first one counts (RFC 9111, section 4.2.1).
     private static func directives(of response: FeedResponse) -> [String: String] {
         var directives: [String: String] = [:]
         for header in response.headers where header.name.lowercased() == "cache-control" {
-            for part in header.value.split(separator: ",") {
+            for part in HTTPList.elements(of: header.value) {
                 let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-                guard let name = pair.first?.lowercased() else { continue }
+                guard let name = pair.first?.lowercased(), directives[name] == nil else { continue }
                 directives[name] =
                     pair.count > 1 ? pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"")) : ""
             }

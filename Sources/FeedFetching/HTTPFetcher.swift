@@ -4,7 +4,6 @@ package import FeedModel
 package import Foundation
 import NIOCore
 import NIOHTTP1
-import Synchronization
 
 /// Fetches `http:` and `https:` URLs, with a connection pool for each transport that the sources declare.
 package final class HTTPFetcher: Fetcher {
@@ -17,12 +16,14 @@ package final class HTTPFetcher: Fetcher {
     /// How often hosts are asked; nil where nothing is declared.
     private let pace: HostPace?
     private let addresses: AddressGuard
-    private let clients = Mutex<[Transport: HTTPClient]>([:])
+    let clients = HTTPClients()
     package let tokens = TokenStore()
     private let tickets = SendTickets()
-    /// The most times a request is sent again because a kept-alive connection was closed instead of answering. There
-    /// can be no more such connections than the pool keeps.
+    /// The most times a request is sent again because its connection was of no use. There can be no more such connections
+    /// than the pool keeps.
     private static let resendLimit = Transport.pooledConnections
+    /// The most times a request is sent again that a server refuses without a word on how to go on.
+    private static let refusalLimit = 8
 
     /// - Parameter onAnswer: called for each request that is sent, with the status of the answer; with nil where none comes.
     package init(
@@ -35,30 +36,8 @@ package final class HTTPFetcher: Fetcher {
         self.onAnswer = onAnswer
     }
 
-    /// Closes the connections. Called once, when no request is under way.
-    ///
-    /// A connection that is still being made cannot be cancelled, and the client would wait until it fails. After three
-    /// seconds this function returns, and the client finishes by itself.
-    package func shutdown() async throws {
-        let clients = clients.withLock { Array($0.values) }
-        let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
-        Task {
-            do {
-                for client in clients { try await client.shutdown() }
-                end.yield(.success(()))
-            } catch {
-                end.yield(.failure(error))
-            }
-        }
-        let patience = Task {
-            try await Task.sleep(for: .seconds(3))
-            end.yield(.success(()))
-        }
-        defer { patience.cancel() }
-        // A separate task: the caller's may be cancelled, and waiting in it would then end at once.
-        let waiter = Task { for await result in ends { return try result.get() } }
-        try await waiter.value
-    }
+    /// Closes the connections. Called once, when no request is under way. Returns after three seconds at the latest.
+    package func shutdown() async throws { try await clients.shutdown() }
 
     package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
     {
@@ -104,6 +83,8 @@ package final class HTTPFetcher: Fetcher {
         let declared = try HTTPTarget(request)
         var target = declared
         var lead = request.lead
+        /// The address whose host has named the target, while nobody needs to know what address it has.
+        var namedBy: URL?
         let isProxied = request.transport.proxy != nil
         // A request that has moved for good goes to its new address. If the origin differs, no secrets go there, and a
         // request with a body keeps its declared address.
@@ -112,10 +93,10 @@ package final class HTTPFetcher: Fetcher {
             if target.origin != declared.origin {
                 if target.body == nil { target.dropSecrets() } else { target = declared }
             }
-            if target.url.host != declared.url.host {
-                let former = try await addresses.addresses(of: declared.url, isProxied: isProxied)
+            if target.url.hostBeforePort != declared.url.hostBeforePort {
                 lead = AddressLead(
-                    namer: "the permanent redirect of \(request.url)", origin: declared.origin, from: former.first)
+                    namer: "the permanent redirect of \(request.url)", origin: declared.origin, from: nil)
+                namedBy = declared.url
             }
         }
         var headers = target.headers(validators)
@@ -134,7 +115,8 @@ package final class HTTPFetcher: Fetcher {
             let response: HTTPClientResponse
             let from: IPAddress?
             do {
-                try await addresses.check(target.url, lead, isProxied: isProxied)
+                lead = try await addresses.checked(target.url, lead, namedBy: namedBy, isProxied: isProxied)
+                namedBy = nil
                 (response, from) = try await send(message, with: client, for: request, led: lead)
             } catch let error as AddressGuard.Refusal {
                 throw FetchError(client: error, request: request)
@@ -154,8 +136,9 @@ package final class HTTPFetcher: Fetcher {
                     throw FetchError(
                         .redirect, "\(request.url) redirects its \(request.method) to another origin, which is refused")
                 }
-                headers = HTTPTarget.withoutSecrets(headers)
+                headers = headers.leavingOrigin()
             }
+            if redirect.method != target.method { headers = headers.withoutBody() }
             lead = AddressLead(namer: "a redirect of \(target.origin)", origin: target.origin, from: from)
             target = redirect
         }
@@ -191,8 +174,7 @@ package final class HTTPFetcher: Fetcher {
                 if !isAnswered { onAnswer(nil) }
                 // Checked first: for a cancelled run, the client throws an error of its own.
                 try Task.checkCancellation()
-                let isLost = Self.isLost(error, message.method, isSent: ticket.isSent)
-                guard isLost, resends < Self.resendLimit else {
+                guard resends < Self.resends(after: error, message.method, isSent: ticket.isSent) else {
                     throw FetchError(client: error, request: request, progress: progress)
                 }
                 resends += 1
@@ -200,16 +182,21 @@ package final class HTTPFetcher: Fetcher {
         }
     }
 
-    /// Returns true if a request may be sent again at once. It has reached no server, or it is idempotent and got no
-    /// byte of an answer on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
-    private static func isLost(_ error: any Error, _ method: HTTPMethod, isSent: Bool) -> Bool {
+    /// Returns how many times at most a request may be sent again at once.
+    ///
+    /// It has reached no server, or the server says that it has not processed it (RFC 9113, sections 6.8 and 8.7), or it is
+    /// idempotent and got no answer on a kept-alive connection (RFC 9110, section 9.2.2; RFC 9112, section 9.3.1).
+    private static func resends(after error: any Error, _ method: HTTPMethod, isSent: Bool) -> Int {
+        let isIdempotent = [.GET, .HEAD, .OPTIONS, .PUT, .DELETE].contains(method)
         switch error {
-        case AnswerError.closedBeforeAnswer:
-            return [.GET, .HEAD, .OPTIONS, .PUT, .DELETE].contains(method)
+        case AnswerError.refused: return refusalLimit
+        case AnswerError.unprocessed: return resendLimit
+        case AnswerError.closedBeforeAnswer, AnswerError.leftOver: return isIdempotent || !isSent ? resendLimit : 0
         // The pool used a connection that was being closed. Over HTTP/2 the client calls that cancelled.
-        case ChannelError.ioOnClosedChannel: return !isSent
-        case let error as HTTPClientError: return [.remoteConnectionClosed, .cancelled].contains(error) && !isSent
-        default: return false
+        case ChannelError.ioOnClosedChannel: return isSent ? 0 : resendLimit
+        case let error as HTTPClientError where [.remoteConnectionClosed, .cancelled].contains(error):
+            return isSent ? 0 : resendLimit
+        default: return 0
         }
     }
 
@@ -248,16 +235,14 @@ package final class HTTPFetcher: Fetcher {
     }
 
     private func client(_ request: RequestDeclaration) throws -> HTTPClient {
-        try clients.withLock { clients in
-            if let client = clients[request.transport] { return client }
-            do {
-                let client = try request.transport.makeClient(Connections(tickets: tickets))
-                clients[request.transport] = client
-                return client
-            } catch {
-                throw FetchError(
-                    .connection, "\(request.url): the files of the request's 'tls' cannot be used: \(error)")
+        do {
+            return try clients.client(request.transport) {
+                try request.transport.makeClient(Connections(tickets: tickets))
             }
+        } catch {
+            throw FetchError(
+                .connection,
+                "\(request.url): the files of the request's 'tls' cannot be used: \(ErrorText.words(error))")
         }
     }
 }

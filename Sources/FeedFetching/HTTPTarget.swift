@@ -13,6 +13,14 @@ package struct HTTPTarget {
 
     package var origin: String { url.origin }
 
+    /// Returns the address without user and password, to be shown. Its other secrets are still to be removed.
+    ///
+    /// - Parameter hasQuery: false where the query may be a secret that nobody has declared.
+    package func shown(withQuery hasQuery: Bool) -> String {
+        let address = url.absoluteString.withoutUserInfo
+        return hasQuery ? address : String(address.prefix { $0 != "?" })
+    }
+
     /// Creates the target of a request. Its parameters go into the query, or form-encoded into the body if the method
     /// has one and the request declares none.
     package init(_ request: RequestDeclaration) throws {
@@ -58,19 +66,8 @@ package struct HTTPTarget {
         return headers
     }
 
-    /// Returns the headers that may go to another origin: none of those declared for this one.
-    static func withoutSecrets(_ headers: HTTPHeaders) -> HTTPHeaders {
-        let kept: Set = [
-            "accept", "accept-encoding", "accept-language", "user-agent", "if-none-match", "if-modified-since",
-        ]
-        return HTTPHeaders(headers.filter { kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
-    }
-
     /// Removes what was declared for another origin.
-    mutating func dropSecrets() {
-        let kept: Set = ["accept", "accept-language", "user-agent"]
-        declared = declared.filter { kept.contains($0.key.lowercased()) }
-    }
+    mutating func dropSecrets() { declared = declared.leavingOrigin() }
 
     /// Returns the target of a response's redirect (RFC 9110, section 15.4); nil if it is not one.
     func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {

@@ -25,6 +25,20 @@ enum HTTPSeconds {
     private static let longest: Double = 36_525 * 86_400
 }
 
+/// Lists of header fields (RFC 9110, section 5.6.1).
+enum HTTPList {
+    /// Returns the text between commas that are in no quoted string.
+    static func elements(of text: String) -> [Substring] {
+        var isQuoted = false
+        var isEscaped = false
+        return text.split { character in
+            defer { isEscaped = isQuoted && character == "\\" && !isEscaped }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            return character == "," && !isQuoted
+        }
+    }
+}
+
 package enum HTTPReason {
     /// Returns the standard phrase of a status, such as `Not Found`.
     package static func phrase(_ status: Int) -> String { HTTPResponseStatus(statusCode: status).reasonPhrase }

@@ -3,11 +3,15 @@ package import Foundation
 
 /// Advice from one run's responses about the time of the next run.
 package struct PollAdvice: Sendable, Equatable {
-    /// The latest end of the freshness that responses claim.
-    package var freshUntil: Date?
-    /// True if any response came over HTTP. `haveValidators` is true if all those had validators.
-    package var isHTTP = false
-    package var haveValidators = true
+    /// The earliest end of the freshness that the responses claim; nil as soon as one of them claims none.
+    package var freshUntil: Date? { saysNothing ? nil : leastFresh }
+    private var leastFresh: Date?
+    /// True if a response claims no freshness.
+    private var saysNothing = false
+    /// True if any response came over HTTP.
+    package private(set) var isHTTP = false
+    /// False if a response over HTTP brought neither freshness nor validators.
+    package private(set) var haveValidators = true
     /// The time until which a server asked for no requests, and the status of that answer.
     package var retryAt: Date?
     package var retryStatus: Int?
@@ -18,27 +22,19 @@ package struct PollAdvice: Sendable, Equatable {
     /// The new addresses of requests that have moved for good, by key.
     package var moved: [String: String] = [:]
 
-    package init(
-        freshUntil: Date? = nil, isHTTP: Bool = false, haveValidators: Bool = true, retryAt: Date? = nil,
-        retryStatus: Int? = nil, busyOrigin: String? = nil, gone: String? = nil, moved: [String: String] = [:]
-    ) {
-        self.freshUntil = freshUntil
-        self.isHTTP = isHTTP
-        self.haveValidators = haveValidators
-        self.retryAt = retryAt
-        self.retryStatus = retryStatus
-        self.busyOrigin = busyOrigin
-        self.gone = gone
-        self.moved = moved
-    }
+    package init() {}
 
     /// Takes a response's head into account.
     package mutating func note(_ response: FeedResponse, origin: String, at now: Date) {
         isHTTP = isHTTP || !origin.hasPrefix("file:")
         switch response.status {
         case 200..<300, 304:
-            if let end = Freshness.end(of: response, at: now) { freshUntil = max(freshUntil ?? end, end) }
-            if response.status != 304, response.validators.isEmpty { haveValidators = false }
+            if let end = Freshness.end(of: response, at: now) {
+                leastFresh = min(leastFresh ?? end, end)
+            } else {
+                saysNothing = true
+                if response.status != 304, response.validators.isEmpty { haveValidators = false }
+            }
         case 410:
             gone = response.requestedURL
         case 429, 503:

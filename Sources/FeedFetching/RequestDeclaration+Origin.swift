@@ -9,8 +9,7 @@ extension RequestDeclaration {
             throw FetchError(
                 .redirect, "\(url) leads to a host that the source does not name; a \(method) is not sent there")
         }
-        let kept: Set = ["accept", "accept-language", "user-agent"]
-        headers = headers.filter { kept.contains($0.key.lowercased()) }
+        headers = headers.leavingOrigin()
         parameters = [:]
         authentication = nil
     }

@@ -18,6 +18,10 @@ package final class TokenStore: Sendable {
     /// The last tokens of each client, including the current one. They stay secret after their use.
     private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
     private static let remembered = 4
+    private let uses = Mutex(UseCounts<ClientCredentials>())
+
+    /// The number of clients whose tokens are known.
+    var count: Int { issued.withLock { $0.byClient.count } }
 
     /// The redactor that removes the tokens from texts.
     package var redactor: Redactor { issued.withLock { $0.redactor } }
@@ -44,5 +48,26 @@ package final class TokenStore: Sendable {
     /// Forgets a token that was refused, unless another has taken its place.
     func forget(_ token: Token, of client: ClientCredentials) {
         tokens.withLock { if $0[client]?.value == token.value { $0[client] = nil } }
+    }
+
+    // MARK: - Clients of former configurations
+
+    func begin(_ clients: Set<ClientCredentials>) { uses.withLock { $0.begin(clients) } }
+
+    func end(_ clients: Set<ClientCredentials>) { forget(uses.withLock { $0.end(clients) }) }
+
+    func declare(_ clients: Set<ClientCredentials>) {
+        let known = issued.withLock { Array($0.byClient.keys) }
+        forget(uses.withLock { $0.declare(clients, known: known) })
+    }
+
+    /// Forgets the tokens of clients that nobody needs any more.
+    private func forget(_ clients: [ClientCredentials]) {
+        guard !clients.isEmpty else { return }
+        tokens.withLock { tokens in for client in clients { tokens[client] = nil } }
+        issued.withLock { issued in
+            for client in clients { issued.byClient[client] = nil }
+            issued.redactor = Redactor(secrets: issued.byClient.values.joined())
+        }
     }
 }

@@ -3,6 +3,9 @@ import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
 import TestSupport
 import Testing
 @testable import FeedFetching
@@ -44,6 +47,7 @@ import Testing
             #expect(report.outcome == .discarded, "\(report)")
             #expect(report.requests.first?.outcome == .failed)
             #expect(try fixture.rows("SELECT outcome FROM tributary_run") == ["discarded"])
+            ConnectionTests.expectWords(report.error ?? "")
         }
     }
 
@@ -69,6 +73,91 @@ import Testing
             fixture.server.document("/b", items)
             let reports = try await fixture.sync(EngineFixture.request("/a") + EngineFixture.request("/b"))
             #expect(reports.first?.outcome == .committed, "\(reports)")
+        }
+    }
+
+    /// More bytes than an answer has: the next request goes on another connection, and what is left over is no answer.
+    @Test(arguments: [
+        "x", "HTTP/1.", "<items/>", "\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 29\r\n\r\n<items><item id='9'/></items>",
+        "HTTP/1.1 000 More\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+    ])
+    func whatIsLeftOverSpoilsNoOtherRequest(rest: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for isChunked in [false, true] {
+                let items = EngineFixture.items(["1"])
+                let head = isChunked ? ["Transfer-Encoding": "chunked"] : ["Content-Length": "\(items.utf8.count)"]
+                let body = isChunked ? "\(String(items.utf8.count, radix: 16))\r\n\(items)\r\n0\r\n\r\n" : items
+                fixture.server.route("/a") { _ in [StubServer.head(200, head), .send(Array((body + rest).utf8))] }
+                for path in ["/b", "/c"] { fixture.server.document(path, EngineFixture.items([path])) }
+                let stack = ["/a", "/b", "/c"].map { EngineFixture.request($0) }.joined()
+                for _ in 0..<3 {
+                    let report = try #require(try await fixture.sync(stack).first)
+                    #expect(report.error == nil, "\(report)")
+                }
+                #expect(try fixture.rows("SELECT id FROM item ORDER BY id") == ["/b", "/c", "1"])
+            }
+        }
+    }
+
+    /// A POST may have been received on the connection, and is not sent twice.
+    @Test func whatIsLeftOverMakesNobodySendAPOSTTwice() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let items = EngineFixture.items(["1"])
+            fixture.server.route("/a") { _ in StubServer.response(200, items) + [.send(Array("HTTP/1.".utf8))] }
+            fixture.server.document("/b", items)
+            let post = EngineFixture.request("/b", "method = \"POST\"")
+            _ = try await fixture.sync(EngineFixture.request("/a") + post)
+            #expect(fixture.server.requests("/b").count == 1)
+        }
+    }
+
+    /// async-http-client may write the next request as soon as an answer has ended.
+    @Test(arguments: [false, true])
+    func aRequestThatIsWaitingForTheConnectionIsNotAnsweredByWhatIsLeftOver(isWhole: Bool) throws {
+        let tickets = SendTickets()
+        let channel = EmbeddedChannel()
+        let bytes = HTTP1Bytes()
+        let client = NextRequest()
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers([
+            bytes, HTTPRequestEncoder(),
+            ByteToMessageHandler(HTTPResponseDecoder(informationalResponseStrategy: .forward)),
+            HTTP1Answers(bytes: bytes, tickets: tickets), client,
+        ])
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
+        client.send("/1", channel)
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        try channel.writeInbound(ByteBuffer(string: answer + "ok" + answer + (isWhole ? "no" : "")))
+        channel.embeddedEventLoop.run()
+        #expect(client.heads == 1 && client.ends == 1)
+        #expect(!channel.isActive)
+        var sent = ""
+        while let part = try channel.readOutbound(as: ByteBuffer.self) { sent += String(buffer: part) }
+        #expect(sent.contains("GET /1") && !sent.contains("GET /2"))
+        _ = try? channel.finish()
+    }
+
+    /// Counts answers, and sends another request at the end of each.
+    private final class NextRequest: ChannelInboundHandler {
+        typealias InboundIn = HTTPClientResponsePart
+        private(set) var heads = 0
+        private(set) var ends = 0
+
+        func send(_ path: String, _ channel: EmbeddedChannel) {
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: ["Host": "h"])
+            channel.pipeline.syncOperations.write(NIOAny(HTTPClientRequestPart.head(head)), promise: nil)
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(HTTPClientRequestPart.end(nil)), promise: nil)
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head: heads += 1
+            case .end:
+                ends += 1
+                if let channel = context.channel as? EmbeddedChannel { send("/2", channel) }
+            case .body: break
+            }
         }
     }
 

@@ -1,3 +1,5 @@
+import FeedDeclarations
+import FeedDeclarations
 import FeedModel
 import FeedStaging
 import FeedStores
@@ -39,6 +41,35 @@ import Testing
         try #require(try await fixture.sync(stack, mode: mode).first)
     }
 
+    /// What one answer lacks, another may have.
+    @Test func aPlanNamesEachPathOnce() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = """
+                [[sources.s.requests]]
+                url = "URL/companies"
+                tables = [{ table = "firm", element = "company", key = ["id"], columns = { id = "@id" } }]
+                [[sources.s.requests]]
+                key = "details"
+                url = "URL/items/${row:id}"
+                for_each = "SELECT id FROM staged.firm ORDER BY id"
+                tables = [{ table = "thing", element = "item", key = ["id"], columns = { id = "@id", name = "name", \
+                size = "size" } }]
+                """
+            fixture.server.document("/companies", "<companies><company id='a'/><company id='b'/></companies>")
+            fixture.server.document("/items/a", "<items><item id='1' odd='1'><name>n</name><more/></item></items>")
+            fixture.server.document("/items/b", "<items><item id='2' odd='2'><more/><more/></item></items>")
+            try await fixture.sync(sources)
+            let service = try fixture.service(sources, clock: SystemClock())
+            let source = try #require(service.configuration[source: "s"])
+            let plan = try await service.plan(source) { _ in }
+            let details = plan.elements.filter { $0.request == "details" }.map { "\($0.path) \($0.count)" }
+            #expect(Set(details).count == 2 && details.count == 2, "\(details)")
+            #expect(details.contains { $0.hasSuffix("more 3") } && details.contains { $0.hasSuffix("@odd 2") }, "\(details)")
+            #expect(plan.columns.map { "\($0.path) \($0.count)" } == ["thing.size 2"])
+            try service.store.close()
+        }
+    }
+
     @Test func oneRequestForEachStagedRow() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let ids = ["a", "b/c d", "e"]
@@ -78,6 +109,48 @@ import Testing
             #expect(try await sync(fixture, stack("concurrency = 3")).outcome == .discarded)
             #expect(try await sync(fixture, stack("max_requests = 7")).error?.contains("more than 7 rows") == true)
             #expect(try fixture.rows("SELECT * FROM item") == before)
+        }
+    }
+
+    /// An error names the row and the page, and shows no secret.
+    @Test func errorsNameTheItemAndThePage() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", companies(["a", "b", "c"]))
+            for id in ["a", "b", "c"] { fixture.server.document("/items/\(id)", item(id, of: id)) }
+            func error(_ options: String = "") async throws -> String {
+                try await fixture.sync(stack(options), environment: ["TOKEN": "s3cret-token"]).first?.error ?? ""
+            }
+            fixture.server.document("/items/b", "<items><item id='1'><size>big</size></item></items>")
+            #expect(
+                try await error().contains("request '2', item 2 of 3 (id = b): \(fixture.server.url)/items/b: line 1"))
+            fixture.server.document("/items/b", item("b", of: "b"))
+            fixture.server.route("/items/c") { _ in StubServer.response(404, "") }
+            #expect(
+                try await error().contains("request '2', item 3 of 3 (id = c): GET \(fixture.server.url)/items/c: "))
+            // The second page of the second row's response.
+            let paged = "page = { next = \"/items/next\" }\nheaders = { X-Key = \"${TOKEN}\" }"
+            fixture.server.document("/items/b", "<items><next>/more?key=s3cret-token</next></items>")
+            fixture.server.route("/more") { _ in StubServer.response(500, "") }
+            let more = "page 2 (\(fixture.server.url)/more?key=[secret]&of=b): "
+            let failed = try await error(paged)
+            #expect(failed.contains("request '2', item 2 of 3 (id = b): \(more)GET "), "\(failed)")
+            #expect(failed.contains("500"))
+            fixture.server.document("/more", "<items><item id='1'><size>big</size></item></items>")
+            let wrong = try await error(paged)
+            #expect(
+                wrong.contains("request '2', item 2 of 3 (id = b): \(more)") && wrong.contains("line 1"), "\(wrong)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aTimeoutNamesTheItemAndThePage() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/companies", companies(["a"]))
+            fixture.server.document("/items/a", "<items><next>/more</next></items>")
+            fixture.server.route("/more") { _ in [.hang] }
+            let error =
+                try await sync(fixture, stack("page = { next = \"/items/next\" }\ntimeout = \"1s\"")).error ?? ""
+            let place = "request '2', item 1 of 1 (id = a): page 2 (\(fixture.server.url)/more?of=a): GET "
+            #expect(error.contains(place) && error.contains("within 1.0 seconds"), "\(error)")
         }
     }
 

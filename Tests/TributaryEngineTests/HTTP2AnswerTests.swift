@@ -119,6 +119,7 @@ import Testing
                 let report = try await sync(server, fixture, timeout: "5s")
                 #expect(report.outcome == .discarded, "\(report)")
                 #expect(try fixture.rows("SELECT outcome FROM tributary_run") == ["discarded"])
+                ConnectionTests.expectWords(report.error ?? "")
             }
         }
     }
@@ -152,6 +153,85 @@ import Testing
                     _ = try await sync(server, fixture)
                     #expect(server.requests.map { $0["if-none-match"] } == [nil, isKept ? "\"é\"" : nil])
                 }
+            }
+        }
+    }
+
+    private func stack(_ server: HTTP2StubServer, _ fixture: EngineFixture, _ options: String = "") throws -> String {
+        try fixture.folder.write(TestCertificate.certificate, to: "ca.pem")
+        return ["/a", "/b"].map { path in
+            """
+            [[sources.s.requests]]
+            url = "\(server.url)\(path)"
+            tls = { ca = "ca.pem" }
+            connect_timeout = "60s"
+            timeout = "60s"
+            parser = "ItemsParser"
+            \(options)
+
+            """
+        }.joined()
+    }
+
+    private static func ok(_ stream: Int) -> [UInt8] {
+        HTTP2Frames.headers([(":status", "200")], stream: stream) + HTTP2Frames.data(items, stream: stream)
+    }
+
+    /// A server that goes away says which requests it has not processed (RFC 9113, section 6.8): they are sent again,
+    /// whatever they are.
+    @Test(arguments: ["GET", "POST"])
+    func aRequestThatCrossesWithGOAWAYIsSentAgain(method: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withHTTP2StubServer { request in
+                guard request.number == 1 else {
+                    return HTTP2Frames.frame(7, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0])
+                }
+                return Self.ok(request.stream)
+            } _: { server in
+                let report = try await fixture.sync(stack(server, fixture, "method = \"\(method)\"\nretries = 0"))
+                #expect(report.first?.outcome == .committed, "\(report)")
+                #expect(server.requests.map { $0[":path"] } == ["/a", "/b", "/b"])
+            }
+        }
+    }
+
+    /// What the server has processed, or may have, is not: here the GOAWAY names the stream itself.
+    @Test func aRequestThatGOAWAYSaysMayBeProcessedIsNot() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withHTTP2StubServer { request in
+                guard request.number == 1 else {
+                    return HTTP2Frames.frame(7, stream: 0, [0, 0, 0, UInt8(request.stream), 0, 0, 0, 0])
+                        + HTTP2Frames.reset(8, stream: request.stream)
+                }
+                return Self.ok(request.stream)
+            } _: { server in
+                let report = try await fixture.sync(stack(server, fixture, "method = \"POST\""))
+                #expect(report.first?.outcome == .discarded, "\(report)")
+                #expect(report.first?.error?.contains("broke off the request (HTTP/2: CANCEL)") == true, "\(report)")
+                #expect(server.requests.count == 2)
+            }
+        }
+    }
+
+    /// A stream that is refused was not processed (RFC 9113, section 8.7).
+    @Test(arguments: ["GET", "POST"])
+    func aRequestThatIsRefusedIsSentAgain(method: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let count = Counter()
+            try await withHTTP2StubServer { request in
+                count.enter()
+                return count.total <= 3 ? HTTP2Frames.reset(7, stream: request.stream) : Self.ok(request.stream)
+            } _: { server in
+                let report = try await fixture.sync(stack(server, fixture, "method = \"\(method)\""))
+                #expect(report.first?.outcome == .committed, "\(report)")
+                #expect(server.requests.count == 5)
+            }
+            try await withHTTP2StubServer { request in
+                HTTP2Frames.reset(7, stream: request.stream)
+            } _: { server in
+                let report = try await fixture.sync(stack(server, fixture, "method = \"\(method)\""))
+                #expect(report.first?.error?.contains("refuses the request again and again") == true, "\(report)")
+                #expect(server.requests.count == 9)
             }
         }
     }

@@ -4,6 +4,7 @@ import FeedStores
 import SQLiteStore
 import Foundation
 import Testing
+import XMLStream
 @testable import FeedDeclarations
 @testable import FeedFetching
 @testable import TributaryEngine
@@ -51,16 +52,38 @@ import Testing
         }
     }
 
-    @Test func pagesAreCountedNoFurtherThanThereAreNumbers() throws {
-        var request = RequestDeclaration(
+    private var request: RequestDeclaration {
+        RequestDeclaration(
             key: "k", url: InterpolatedText("http://h/"), method: "GET", headers: [:], parameters: [:], body: nil,
             timeout: .seconds(1), transport: Transport(connectTimeout: .seconds(1)), maxBody: 1, content: .mirrored,
             contentFingerprint: "", sync: .upsert, scope: [:], allowsEmpty: false)
+    }
+
+    @Test func pagesAreCountedNoFurtherThanThereAreNumbers() throws {
+        var request = request
         let paging = PagingDeclaration(
             next: .counter(parameter: "p", start: .max - 1, step: .max), maxPages: .max)
         request.paging = paging
         let next = try #require(
             try paging.page(after: 1, of: request, at: "http://h/", records: 1, address: nil))
         #expect(next.parameters["p"]?.value == String(Int.max))
+    }
+
+    /// A port that is the scheme's own makes no other origin (RFC 6454, section 4).
+    @Test(arguments: [
+        ("https://h/", "https://h:443/2", true), ("https://h:443/", "/2", true), ("http://H:80/", "http://h/2", true),
+        ("http://h/", "http://h:443/2", false), ("https://h/", "https://h:80/2", false),
+        ("http://h/", "https://h/2", false),
+    ])
+    func theNextPageMayNameTheDefaultPort(page: String, next: String, isFollowed: Bool) throws {
+        let paging = PagingDeclaration(next: .path(try XMLPathParser.parse("/r/next"), written: "/r/next"), maxPages: 9)
+        func following() throws -> RequestDeclaration? {
+            try paging.page(after: 1, of: request, at: page, records: 1, address: next)
+        }
+        if isFollowed {
+            #expect(try following()?.url.value.hasSuffix("/2") == true)
+        } else {
+            #expect(throws: FetchError.self) { try following() }
+        }
     }
 }

@@ -146,6 +146,43 @@ import TributaryStores
         }
     }
 
+    /// A source waits as long as the least of its responses allows, and no longer than `cache` where one says nothing.
+    @Test(
+        arguments: [
+            (["max-age=86400", "max-age=7200"], 7200), (["max-age=86400", nil], 600), ([nil, "max-age=86400"], 600),
+            (["max-age=86400", "no-cache"], 600), (["max-age=31536000, immutable", "max-age=60"], 600),
+            (["private=\"a, max-age=60\", max-age=7200", "max-age=7200, max-age=9"], 7200),
+        ] as [([String?], Double)])
+    func line09TheLeastFreshResponseCounts(directives: [String?], seconds: Double) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for (path, directive) in zip(["/a", "/b"], directives) {
+                serve(fixture, path, [ok(directive.map { ["Cache-Control": $0] } ?? [:])])
+            }
+            _ = try await sync(fixture, source("/a") + EngineFixture.request("/b"))
+            #expect(try due(fixture) == seconds)
+            // The same of the pages of one request.
+            let next = "<items><next>/b</next><item id='1'><name>n</name></item></items>"
+            serve(fixture, "/a", [ok(directives[0].map { ["Cache-Control": $0] } ?? [:], next)])
+            let paged = source("/a", request: "page = { next = \"/items/next\" }")
+            #expect(try await sync(fixture, paged, .force).error == nil)
+            #expect(fixture.server.requests("/b").count == 2)
+            #expect(try due(fixture) == seconds)
+        }
+    }
+
+    /// Without a `cache`, what a response says nothing of decides how often all are asked.
+    @Test func line08AResponseWithoutValidatorsAmongOthers() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            serve(fixture, "/a", [ok(["Cache-Control": "max-age=60"])])
+            serve(fixture, "/b", [ok(["ETag": "\"1\""]), ok()])
+            let stack = source("/a", cache: nil) + EngineFixture.request("/b")
+            _ = try await sync(fixture, stack)
+            #expect(try due(fixture) == 3600)
+            _ = try await sync(fixture, stack, .full)
+            #expect(try due(fixture) == 86_400)
+        }
+    }
+
     @Test(arguments: [
         ["Cache-Control": "no-cache, max-age=9000"], ["Expires": "Thu, 01 Jan 1970 00:00:00 GMT"], ["Expires": "0"],
         ["Cache-Control": "max-age=nonsense"],
@@ -187,6 +224,20 @@ import TributaryStores
                 fixture.clock.advance(by: waits[waits.count - 1])
             }
             #expect(waits[0] >= 48 && waits[4] > waits[0] * 4 && waits.allSatisfy { $0 <= 3600 * 1.2 }, "\(waits)")
+        }
+    }
+
+    /// Whoever declares the source differently meanwhile does not make it ask at once.
+    @Test func aBusyServerIsLeftAloneAlthoughTheSourceIsDeclaredDifferently() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            serve(fixture, "/a", [StubServer.response(503, "")])
+            _ = try await sync(fixture, source("/a"))
+            fixture.clock.advance(by: 30)
+            let other = source("/a") + "timeout = \"7s\"\n"
+            #expect(try await sync(fixture, other).outcome == .fresh)
+            fixture.clock.advance(by: 31)
+            #expect(try await sync(fixture, other).outcome == .discarded)
+            #expect(fixture.server.requests("/a").count == 2)
         }
     }
 

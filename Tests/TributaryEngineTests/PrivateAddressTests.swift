@@ -3,6 +3,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Logging
+import Synchronization
 import TestStores
 import TestSupport
 import Testing
@@ -367,6 +368,42 @@ import TributaryStores
                 }
             }
             try await fetcher.shutdown()
+        }
+    }
+
+    /// Whose address it was that named a public one does not matter: nobody looks it up at each poll.
+    @Test func aMovedFeedIsAskedWithoutLookingUpItsFormerHost() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", Self.items)
+            let names = CountedNames(known: ["old.test": ["127.0.0.1"], "new.test": ["203.0.113.9"]])
+            let fetcher = HTTPFetcher(now: { Date() }, names: names)
+            let moved = try request(fixture, "http://old.test/a", led: nil)
+            // Nobody is at that address, and nobody has to be asked who was at the former one.
+            _ = try? await fetcher.fetch(
+                moved, validators: .init(), movedTo: "http://new.test:\(fixture.server.port)/a")
+            #expect(names.asked == ["new.test"])
+            // From this machine to this machine.
+            let own = fixture.server.url + "/a"
+            let exchange = try await fetcher.fetch(moved, validators: .init(), movedTo: own)
+            #expect(exchange.response.status == 200)
+            #expect(names.asked == ["new.test", "old.test"])
+            try await exchange.forEachPiece { _ in }
+            try await fetcher.shutdown()
+        }
+    }
+
+    /// Names whose addresses a test decides, and which were asked for.
+    private final class CountedNames: NameLookup {
+        private let known: [String: [String]]
+        private let names = Mutex<[String]>([])
+
+        init(known: [String: [String]]) { self.known = known }
+
+        var asked: [String] { names.withLock(\.self) }
+
+        func addresses(of host: String) async throws -> [IPAddress] {
+            names.withLock { $0.append(host) }
+            return (known[host] ?? []).compactMap { IPAddress(literal: $0) }
         }
     }
 

@@ -107,6 +107,63 @@ import Testing
         }
     }
 
+    /// A POST that becomes a GET has no body, and says nothing of one (RFC 9110, section 15.4).
+    @Test(arguments: [301, 302, 303, 307])
+    func aRedirectToGETDropsWhatSpeaksOfTheBody(status: Int) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.route("/here") { _ in
+                [StubServer.head(status, ["Location": "/there", "Content-Length": "0"])]
+            }
+            fixture.server.document("/there", EngineFixture.items(["1"]))
+            let options = """
+                method = "POST"
+                body = "<ask/>"
+                headers = { Content-Type = "text/xml", SOAPAction = "Ask", Accept = "text/xml", X-Api-Key = "k" }
+                """
+            #expect(try await fixture.sync(EngineFixture.request("/here", options)).first?.error == nil)
+            let there = try #require(fixture.server.requests("/there").first)
+            let isPost = status == 307
+            #expect(there.method == (isPost ? "POST" : "GET") && there.body == (isPost ? "<ask/>" : ""))
+            #expect((there.headers["content-type"] != nil) == isPost && (there.headers["soapaction"] != nil) == isPost)
+            #expect(there.headers["accept"] == "text/xml" && there.headers["x-api-key"] == "k")
+        }
+    }
+
+    /// However a request gets to another origin, the same headers go along.
+    @Test func theSameHeadersGoToOtherOrigins() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try await withStubServer { (elsewhere) async throws in
+                let away = elsewhere.url + "/away"
+                fixture.server.route("/moved") { _ in [StubServer.head(301, ["Location": away, "Content-Length": "0"])]
+                }
+                fixture.server.document("/name", "<r><at>\(away)</at></r>")
+                elsewhere.document("/away", EngineFixture.items(["1"]))
+                let options = """
+                    headers = { Accept = "a/b", Accept-Encoding = "identity", Accept-Language = "fr", User-Agent = "me", X-Key = "k" }
+                    """
+                let moved = EngineFixture.request("/moved", options, of: "moved")
+                let named = """
+                    [[sources.named.requests]]
+                    url = "URL/name"
+                    capture = { at = "/r/at" }
+                    [[sources.named.requests]]
+                    url = "${capture:at}"
+                    parser = "ItemsParser"
+
+                    """
+                for _ in 0..<4 { #expect(try await fixture.sync(moved).first?.error == nil) }
+                #expect(fixture.server.requests("/moved").count == 3)
+                #expect(try await fixture.sync(named + options).first?.error == nil)
+                for request in elsewhere.requests("/away") {
+                    #expect(request.headers["accept"] == "a/b" && request.headers["accept-language"] == "fr")
+                    #expect(request.headers["accept-encoding"] == "identity" && request.headers["user-agent"] == "me")
+                    #expect(request.headers["x-key"] == nil)
+                }
+                #expect(elsewhere.requests("/away").count == 5)
+            }
+        }
+    }
+
     @Test func filesAreConditionalToo() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let path = try fixture.folder.write(EngineFixture.items(["1"]), to: "items.xml")

@@ -52,6 +52,11 @@ import XMLStream
                 + "</item><item id='2'><a:link href='v'/></item></r>"
         ),
         (
+            "a default namespace, and names in none",
+            "<f xmlns='urn:d' xmlns:a='urn:a'><item id='1'><t>x</t><t xmlns=''>y</t><a:t>z</a:t></item><item id='2'>"
+                + "<t xmlns=''>w</t><a:u>v</a:u></item></f>"
+        ),
+        (
             "one local name in two namespaces, as values",
             "<r xmlns:a='urn:a'><item id='1'><a:title>A</a:title><title>T</title></item><item id='2'><a:title>"
                 + "B</a:title></item></r>"
@@ -290,6 +295,23 @@ import XMLStream
         }
     }
 
+    /// A column's name is a name, whatever of SQL's it looks like.
+    @Test func columnsWithDotsInTheirNames() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let source = Self.source(
+                Self.table("box", "box", #"["item.id"]"#, #""item.id" = "@id""#)
+                    + Self.table(
+                        "line", "box/line", #"["m.box", "m."]"#,
+                        #""m.box" = "../@id"\#n"m." = "@n"\#n"item.title" = "../title""#))
+            fixture.server.document(
+                "/feed", "<r><box id='1'><title>A</title><line n='1'/><line n='2'/></box><box id='2'/></r>")
+            let report = try await fixture.sync(source, mode: .full)
+            #expect(report.first?.error == nil, "\(report)")
+            let exported = try Self.export(fixture, source)
+            #expect(exported.contains(#"<box id="1"><title>A</title><line n="1"/><line n="2"/></box>"#), "\(exported)")
+        }
+    }
+
     @Test func rowsThatOthersReferToNeedNotBeExported() async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
@@ -333,11 +355,11 @@ import XMLStream
     // MARK: - Helpers
 
     private static func propose(_ document: String, url: String) throws -> String {
-        let profile = DocumentProfile()
-        let parser = XMLStreamParser(handler: profile)
-        try Array(document.utf8).withUnsafeBytes { try parser.parse($0) }
-        try parser.finish()
-        return try MappingProposal(profile: profile, url: url, sourceName: "s").toml
+        try MappingProposal(url: url, sourceName: "s") { handler in
+            let parser = XMLStreamParser(handler: handler)
+            try Array(document.utf8).withUnsafeBytes { try parser.parse($0) }
+            try parser.finish()
+        }.toml
     }
 
     private static func source(_ tables: String) -> String {

@@ -1,3 +1,4 @@
+import FeedConfiguration
 import FeedModel
 import FeedStaging
 import FeedStores
@@ -112,6 +113,23 @@ import Testing
             #expect(reports.map(\.outcome) == [.discarded, .committed], "\(reports)")
             #expect(reports.first?.error?.contains("[secret]") == true)
             #expect(try finds([password, basic, String(basic.prefix(8)), encoded], fixture, reports) == [])
+        }
+    }
+
+    /// A mistake that is found before the secret is read shows it no more than one that is found later.
+    @Test func inAMistakeBeforeTheSecretIsRead() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let text = """
+                [daemon]
+                concurrency = "hunter22"
+                \(EngineFixture.request("/a", "auth = { bearer = \"${TOKEN}\" }\nsync = \"hunter22\""))
+                """
+            #expect {
+                try fixture.configuration(text, environment: ["TOKEN": "hunter22"])
+            } throws: { error in
+                let problems = (error as? ConfigurationError)?.problems ?? []
+                return problems.count == 2 && !"\(error)".contains("hunter22")
+            }
         }
     }
 

@@ -24,14 +24,25 @@ struct AddressGuard {
 
     /// Checks an address before it is asked.
     ///
-    /// - Parameter isProxied: true where a proxy looks the name up.
+    /// - Parameters:
+    ///   - former: the address of the host that has named this one, where the lead does not say what address it has. It
+    ///     is looked up only where that decides: most leads are to public addresses.
+    ///   - isProxied: true where a proxy looks the name up.
+    /// - Returns: the lead, with what was looked up.
     /// - Throws: ``Refusal``, or `CancellationError`.
-    func check(_ url: URL, _ lead: AddressLead?, isProxied: Bool) async throws {
+    func checked(
+        _ url: URL, _ lead: AddressLead?, namedBy former: URL?, isProxied: Bool
+    ) async throws -> AddressLead? {
         // The same server once more: the connection is checked.
-        guard let lead, url.origin != lead.origin || isProxied else { return }
+        guard var lead, url.origin != lead.origin || isProxied else { return lead }
         for address in try await addresses(of: url, isProxied: isProxied) where !lead.admits(address) {
+            if lead.from == nil, let former {
+                lead.from = try await addresses(of: former, isProxied: isProxied).first
+                if lead.admits(address) { continue }
+            }
             throw Refusal(lead, to: url.origin, address)
         }
+        return lead
     }
 
     /// Returns the addresses of a URL's host; none for a name that the proxy is to look up.

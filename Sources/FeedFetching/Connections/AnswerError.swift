@@ -2,6 +2,12 @@
 enum AnswerError: Error, Equatable, CustomStringConvertible {
     /// The connection had served an earlier request and broke before any byte of this answer came.
     case closedBeforeAnswer
+    /// The server goes away, and says that it has not processed the request (RFC 9113, section 6.8).
+    case unprocessed
+    /// The server refused the request before it processed it (RFC 9113, section 8.7).
+    case refused
+    /// The connection had served an earlier request, and what came on it then is no answer to this one.
+    case leftOver
     /// An invalid status: not a number, or not from 100 to 999.
     case status
     /// Status 101, though no other protocol was asked for (RFC 9110, section 15.2.2).
@@ -17,6 +23,9 @@ enum AnswerError: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .closedBeforeAnswer: "the server closed a kept-alive connection instead of answering"
+        case .unprocessed: "the server closes its connections again and again before it takes the request (GOAWAY)"
+        case .refused: "the server refuses the request again and again (REFUSED_STREAM)"
+        case .leftOver: "bytes of no answer came on a kept-alive connection"
         case .status: "the answer's status is not a number from 100 to 999"
         case .switchesProtocols: "the answer's status is 101, though no other protocol was asked for"
         case .tooManyInterimHeads: "more than \(Self.interimLimit) interim answers (1xx) came before the answer"

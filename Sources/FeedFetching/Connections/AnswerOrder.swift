@@ -8,6 +8,9 @@ struct AnswerOrder {
     private var place = Place.over
     private var interimHeads = 0
 
+    /// True before the first part of an answer.
+    var waitsForHead: Bool { place == .head && interimHeads == 0 }
+
     /// Starts anew for the answer to a request that was sent.
     mutating func begin() {
         place = .head

@@ -15,12 +15,26 @@ package final class ExchangeProgress: Sendable {
     /// The time that was spent waiting for a host's pace, and the beginning of a wait that goes on.
     private let pauses = Mutex((over: Duration.zero, began: Duration?.none))
 
-    package init() {}
+    private let active: ActiveTime?
+    private let pageName = Mutex(String?.none)
+
+    /// The name of the page that is asked for or read; nil for the first one.
+    package var page: String? {
+        get { pageName.withLock(\.self) }
+        set { pageName.withLock { $0 = newValue } }
+    }
+
+    /// - Parameter active: measures the time of the exchange's request.
+    package init(_ active: ActiveTime? = nil) { self.active = active }
 
     /// Notes that the exchange waits for its host's pace, from this time of a clock on.
-    func pause(at uptime: Duration) { pauses.withLock { $0.began = uptime } }
+    func pause(at uptime: Duration) {
+        active?.pause()
+        pauses.withLock { $0.began = uptime }
+    }
 
     func resume(at uptime: Duration) {
+        active?.resume()
         pauses.withLock { pauses in
             if let began = pauses.began { pauses.over += uptime - began }
             pauses.began = nil

@@ -13,8 +13,12 @@ final class HTTP1Answers: ChannelDuplexHandler {
     private let tickets: SendTickets
     private var order = AnswerOrder()
     private var isRefused = false
+    /// The end of an answer, until all that was read with it is decoded.
+    private var end: HTTPClientResponsePart?
+    /// True if more came than an answer. No other request may use the connection: its answer might be what is left over.
+    private var isSpoiled = false
     /// Why a request must not be sent to the connection's address. All that is written is then dropped.
-    private var refusal: AddressGuard.Refusal?
+    private var refusal: (any Error)?
 
     init(bytes: HTTP1Bytes, tickets: SendTickets) {
         self.bytes = bytes
@@ -23,19 +27,67 @@ final class HTTP1Answers: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isRefused else { return }
+        // Another answer behind the one that has ended.
+        guard end == nil else { return isSpoiled = true }
+        let waitedForHead = order.waitsForHead
         do throws(AnswerError) {
-            switch unwrapInboundIn(data) {
+            let part = unwrapInboundIn(data)
+            switch part {
             case .head(let head): try order.head(status: Int(head.status.code))
             case .body: try order.body()
-            case .end: try order.end()
+            case .end:
+                try order.end()
+                bytes.end()
+                end = part
+                return
             }
         } catch {
             isRefused = true
-            context.fireErrorCaught(error)
+            context.fireErrorCaught(waitedForHead && bytes.isReused ? .leftOver : error)
             context.close(promise: nil)
             return
         }
         context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        passEnd(context)
+        context.fireChannelReadComplete()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        passEnd(context)
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        passEnd(context)
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if end != nil {
+            // The answer is complete, and whatever is wrong comes behind it.
+            isSpoiled = true
+            return passEnd(context)
+        }
+        // An answer that is cut short is one.
+        let isGarbage = error is NIOHTTPDecoderError || error is HTTPParserError && !Self.isCutShort(error)
+        let isLeftOver = isGarbage && order.waitsForHead && bytes.isReused
+        context.fireErrorCaught(isLeftOver ? AnswerError.leftOver : error)
+    }
+
+    private static func isCutShort(_ error: any Error) -> Bool {
+        [.invalidEOFState, .closedConnection].contains(error as? HTTPParserError)
+    }
+
+    /// Passes on the end of an answer. async-http-client may at once write the next request, if it has one.
+    private func passEnd(_ context: ChannelHandlerContext) {
+        guard let end else { return }
+        self.end = nil
+        if isSpoiled { refusal = AnswerError.leftOver }
+        context.fireChannelRead(wrapInboundOut(end))
+        if isSpoiled { context.close(promise: nil) }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

@@ -12,17 +12,31 @@ final class HTTP1Bytes: ChannelDuplexHandler {
     private var requests = 0
     private var waitsForAnswer = false
     private var hasValidatorsToSend = false
+    /// True from the end of an answer until the next request.
+    private var isIdle = false
+
+    /// True if the connection has served an earlier request.
+    var isReused: Bool { requests > 1 }
 
     /// Prepares for a request whose head is about to be written.
     func begin(withValidators hasValidators: Bool) {
+        isIdle = false
         requests += 1
         waitsForAnswer = true
         hasValidatorsToSend = hasValidators
         validators.expectHead()
     }
 
+    /// Notes that the answer is complete.
+    func end() { isIdle = true }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         waitsForAnswer = false
+        // Nobody has asked for more. What follows would be taken for the next request's answer. An empty line too many
+        // does no harm (RFC 9112, section 2.2).
+        if isIdle, unwrapInboundIn(data).readableBytesView.contains(where: { $0 != 0x0D && $0 != 0x0A }) {
+            return context.close(promise: nil)
+        }
         context.fireChannelRead(wrapInboundOut(validators.receive(unwrapInboundIn(data))))
     }
 
@@ -46,6 +60,6 @@ final class HTTP1Bytes: ChannelDuplexHandler {
     /// Returns true if the connection has served an earlier request and no byte of this answer has come.
     private func isClosedBeforeAnswer() -> Bool {
         defer { waitsForAnswer = false }
-        return waitsForAnswer && requests > 1
+        return waitsForAnswer && isReused
     }
 }

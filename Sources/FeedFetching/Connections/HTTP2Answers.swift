@@ -32,7 +32,10 @@ final class HTTP2Answers: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isOver else { return }
-        waitsForAnswer = false
+        switch unwrapInboundIn(data) {
+        case .headers, .data: waitsForAnswer = false
+        default: break
+        }
         do throws(AnswerError) {
             context.fireChannelRead(wrapInboundOut(try checked(unwrapInboundIn(data))))
         } catch {
@@ -128,11 +131,19 @@ final class HTTP2Answers: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The server has not processed a stream that it refused (RFC 9113, section 8.7).
-        let isRefused = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .refusedStream
-        let isBroken = isReused && (error is IOError || error is ChannelError)
-        context.fireErrorCaught(waitsForAnswer && (isRefused || isBroken) ? AnswerError.closedBeforeAnswer : error)
+        context.fireErrorCaught(waitsForAnswer ? lost(error) ?? error : error)
         waitsForAnswer = false
+    }
+
+    /// Returns the error of a request that may be sent again, as no answer to it has come; nil for any other error.
+    private func lost(_ error: any Error) -> AnswerError? {
+        switch error {
+        case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream: .refused
+        case let error as NIOHTTP2Errors.StreamClosed where uses?.isUnprocessed(error.streamID) ?? false: .unprocessed
+        case is NIOHTTP2Errors.CreatedStreamAfterGoaway: .unprocessed
+        case is IOError where isReused, is ChannelError where isReused: .closedBeforeAnswer
+        default: nil
+        }
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -9,6 +9,8 @@ final class HTTP2Uses: ChannelInboundHandler {
     private var count = 0
     private var open = 0
     private var isGoingAway = false
+    /// The last stream that the server may have processed, once it goes away.
+    private var lastProcessed = HTTP2StreamID.maxID
     private var context: ChannelHandlerContext?
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -30,10 +32,14 @@ final class HTTP2Uses: ChannelInboundHandler {
         closeIfUnused()
     }
 
+    /// Returns true where the server has said that it has not processed a stream (RFC 9113, section 6.8).
+    func isUnprocessed(_ stream: HTTP2StreamID) -> Bool { stream > lastProcessed }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // Frames of streams do not reach this handler, except PRIORITY.
-        if case .goAway = unwrapInboundIn(data).payload {
+        if case .goAway(let last, _, _) = unwrapInboundIn(data).payload {
             isGoingAway = true
+            lastProcessed = min(lastProcessed, last)
             closeIfUnused()
         }
         context.fireChannelRead(data)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import FeedDeclarations
+import FeedFetching
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -11,7 +12,7 @@ struct HealthcheckCommand: ProgramCommand {
         commandName: "healthcheck", abstract: "Ask the running daemon whether it is well.",
         discussion: """
             For containers and supervisors. Exit status 0 if it is; 1, with the reason, if it is not or does not answer. It is \
-            asked where '[daemon] listen' has it listen.
+            asked where '[daemon] health' has it listen, else '[daemon] listen'.
             """)
 
     /// The most bytes of an answer that are shown.
@@ -21,10 +22,10 @@ struct HealthcheckCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        guard let address = configuration.web?.address, address.port != 0 else {
+        guard let address = configuration.health ?? configuration.web?.address, address.port != 0 else {
             throw Failure.configuration(
                 "\(configuration.file): daemon.listen: the daemon can only be asked at a port that is declared, "
-                    + "such as listen = \"127.0.0.1:8090\"")
+                    + "such as listen = \"127.0.0.1:8090\", or health where there is to be no page")
         }
         let url = "http://\(Self.reachable(address))/healthz"
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
@@ -37,9 +38,9 @@ struct HealthcheckCommand: ProgramCommand {
         }
         try await client.shutdown()
         switch answer {
-        case .success((.ok, let text)): Terminal.print(text)
+        case .success((.ok, let text)): try Terminal.print(TerminalLine(text))
         case .success((let status, let text)): throw Failure.failed("\(url): \(status.code): \(text)")
-        case .failure(let error): throw Failure.failed("\(url): the daemon does not answer: \(error)")
+        case .failure(let error): throw Failure.failed("\(url): the daemon does not answer: \(ErrorText.words(error))")
         }
     }
 

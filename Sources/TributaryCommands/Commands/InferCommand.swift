@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedDeclarations
+import FeedFetching
 import FeedInferring
 import FeedParsing
 import Foundation
@@ -38,12 +39,14 @@ struct InferCommand: ProgramCommand {
                 name: name, takenTables: program.parsers.tables,
                 syndicationParser: program.parsers.names.contains(parser) ? parser : nil)
             if json {
-                Terminal.print(try JSONOutput.line(Result(source: proposal.sourceName, toml: proposal.toml)))
+                try Terminal.printJSON(Result(source: proposal.sourceName, toml: proposal.toml))
             } else {
-                Terminal.print(String(proposal.toml.dropLast()))
+                try Terminal.write(Array(proposal.toml.utf8))
             }
+        } catch let error as OutputError {
+            throw error
         } catch {
-            throw Failure.failed("\(location): \(error)".withoutUserInfo)
+            throw Failure.failed("\(location): \(ErrorText.words(error))".withoutUserInfo)
         }
     }
 }

@@ -55,7 +55,7 @@ struct KeptBodies {
             let body = try JSONDecoder().decode(KeptBody.self, from: head)
             return (body, Exchange.part(body.response(declared: declared), reader.file, range))
         } catch {
-            throw StoreError(.unavailable, "the kept body \(path) cannot be read: \(error)")
+            throw StoreError(.unavailable, "the kept body \(path) cannot be read: \(ErrorText.words(error))")
         }
     }
 }

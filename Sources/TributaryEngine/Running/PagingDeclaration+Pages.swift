@@ -30,9 +30,7 @@ extension PagingDeclaration {
                 throw FetchError(
                     .redirect, "\(request.url): what '\(written)' says after page \(page) cannot be asked: \(error)")
             }
-            guard let base = URL(string: url), target.scheme?.lowercased() == base.scheme?.lowercased(),
-                target.host?.lowercased() == base.host?.lowercased(), target.port == base.port
-            else {
+            guard let base = URL(string: url), target.origin == base.origin else {
                 throw FetchError(
                     .redirect,
                     "\(request.url): '\(written)' leads from page \(page) to another origin, which is not followed")

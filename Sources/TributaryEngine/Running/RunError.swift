@@ -8,18 +8,59 @@ import XMLStream
 /// The reason why a run was discarded: which request, what was found, what to do.
 struct RunError: Error, CustomStringConvertible {
     var request: String
+    /// The row of `for_each` for which the request was sent; nil where it is sent once.
+    var item: String?
     var message: String
 
-    var description: String { "request '\(request)': \(message)" }
+    var description: String { "request '\(request)'\(item.map { ", " + $0 } ?? ""): \(message)" }
 
-    init(_ error: any Error, in request: RequestDeclaration) {
+    init(_ error: any Error, in request: RequestDeclaration, item: String? = nil) {
         self.request = request.key
+        self.item = item
         switch error {
         case let error as FetchError: message = error.description
-        case let error as RunError: self = error
+        case let error as RunError: (self.item, message) = (error.item ?? item, error.message)
         case is XMLStreamError, is BindingError, is ParserError: message = "\(request.url): \(error)"
-        default: message = "\(error)"
+        default: message = ErrorText.words(error)
         }
+    }
+
+    /// Returns an error that names the page of the request on which it was thrown. The first page needs no name. What a
+    /// request may be repeated for stays so.
+    static func onPage(
+        _ page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration, _ error: any Error
+    ) -> any Error {
+        guard page > 1, !(error is CancellationError) else { return error }
+        let name = name(ofPage: page, of: request, declared)
+        if let error = error as? FetchError { return error.on(name) }
+        var error = RunError(error, in: request)
+        error.message = "\(name): \(error.message)"
+        return error
+    }
+
+    /// Returns the name of a page, with its address.
+    ///
+    /// - Parameter declared: the request as it is declared.
+    static func name(ofPage page: Int, of request: RequestDeclaration, _ declared: RequestDeclaration) -> String {
+        // The query of an address that a response has named as a whole may be a secret.
+        let address = try? HTTPTarget(request).shown(withQuery: !declared.url.isReference)
+        return "page \(page) (\(address ?? request.url.description))"
+    }
+
+    /// Returns the name of an item of `for_each`, with the values that the request takes from its row.
+    ///
+    /// - Parameter number: the row's number, from 1.
+    static func name(ofItem number: Int, of count: Int, _ row: [String: String?], in request: RequestDeclaration)
+        -> String
+    {
+        let columns = Set(request.references.filter { $0.hasPrefix("row:") }.map { $0.dropFirst(4).lowercased() })
+        let values = columns.sorted().compactMap { column -> String? in
+            guard let value = row[column] else { return nil }
+            // Of a whole address, the query may be a secret.
+            let shown = request.url.isReference ? value.map { String($0.prefix { $0 != "?" && $0 != "#" }) } : value
+            return "\(column) = \((shown ?? "NULL").shortened(to: 100))"
+        }
+        return "item \(number) of \(count)" + (values.isEmpty ? "" : " (\(values.joined(separator: ", ")))")
     }
 }
 

@@ -47,8 +47,10 @@ extension StackRun {
         var total = ParsedBody()
         var page = 1
         while true {
-            try await refuseUnlessAccepted(exchange, request)
-            let body = try await take(exchange, of: request, index, known: known)
+            let body = try await onPage(page, of: request, index) {
+                try await refuseUnlessAccepted(exchange, request)
+                return try await take(exchange, of: request, index, known: known)
+            }
             total.tables.formUnion(body.tables)
             total.records += body.records
             total.digest = body.digest
@@ -63,8 +65,21 @@ extension StackRun {
             }
             // A page after the first may be empty.
             request.allowsEmpty = true
-            exchange = try await environment.fetch(request)
+            ExchangeProgress.current?.page = RunError.name(
+                ofPage: page, of: request, source.requests[index])
+            exchange = try await onPage(page, of: request, index) { try await environment.fetch(request) }
             note(exchange, index)
+        }
+    }
+
+    /// - Throws: the errors of `body`, with the page's name.
+    private func onPage<Value>(
+        _ page: Int, of request: RequestDeclaration, _ index: Int, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw RunError.onPage(page, of: request, source.requests[index], error)
         }
     }
 
@@ -157,8 +172,7 @@ extension StackRun {
         try reader.finish()
         try keeper?.end()
         if notesUnused, let mapped {
-            unmatched.elements += mapped.handler.unmatchedElements(request: request.key)
-            unmatched.columns += mapped.handler.unmatchedColumns(request: request.key)
+            unmatched.note(mapped.handler, of: request.key)
         }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
@@ -168,7 +182,7 @@ extension StackRun {
         }
         return ParsedBody(
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
-            records: context.insertedRows, digest: digest ?? reader.digest,
+            records: context.insertedRows + context.droppedRecords, digest: digest ?? reader.digest,
             nextPage: captures.values[request.captures.count])
     }
 
@@ -186,6 +200,7 @@ extension StackRun {
             try await exchange.forEachPiece { piece in
                 progress?.hasReceived(received + piece.count)
                 counter?.increment(by: piece.count)
+                self.received += piece.count
                 received = try take(piece)
                 tellProgress(index, exchange, received: received)
             }

@@ -21,6 +21,7 @@ extension StackRun {
             return await record(Ending(outcome: .unchanged))
         }
         let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        notes = stack.skipped.compactMap(\.note)
         skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = Ending(outcome: .committed)
@@ -28,6 +29,7 @@ extension StackRun {
         commit.mirrors = mirrors
         commit.checkMirrors = checkMirrors
         commit.limits = limits
+        commit.accepted = kept?.held.map { $0.exceeded ?? [] }
         commit.keepsHistory = source.keepsHistory
         commit.retention = retention
         let began = ContinuousClock.now
@@ -82,8 +84,9 @@ extension StackRun {
 
     func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        let isHeld = (error as? StoreError)?.code == .held
-        return Ending(outcome: .discarded, error: shown(error), isHeld: isHeld)
+        let blocked = (error as? StoreError).flatMap { $0.code == .held ? $0 : nil }
+        return Ending(
+            outcome: .discarded, error: shown(error), isHeld: blocked != nil, exceeded: blocked?.exceeded ?? [])
     }
 
     /// Returns an error's text without secrets, and without captured values, which may authenticate later requests.
@@ -91,7 +94,7 @@ extension StackRun {
     func shown(_ error: any Error) -> String {
         let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
         let secrets = captured.filter { !addresses.contains("capture:" + $0.key) }.values
-        return environment.shown(Redactor(secrets: secrets).redact("\(error)"))
+        return environment.shown(Redactor(secrets: secrets).redact(ErrorText.words(error)))
     }
 
     /// Records a run that has no rows to merge.
@@ -117,6 +120,24 @@ extension StackRun {
         var error: String?
         /// True where the commit would have done more than the declaration allows.
         var isHeld = false
+        var exceeded: [ExceededLimit] = []
+        /// True where a blocked run was answered with the same documents as the blocked one before it.
+        var isBlockedAgain = false
+    }
+
+    /// Decides what becomes of the source's permission to exceed its limits. One for a blocked run ends with the run that
+    /// uses it, or that shows that it is of no use any more; one in advance ends with the next commit.
+    private func useOfAcceptance(_ ending: Ending) -> Acceptance.Use {
+        switch ending.outcome {
+        case .committed: return .ends
+        case .unchanged: return state.isHeldBack ? .endsForBlockedRun : .none
+        case .discarded:
+            guard !isReplay, state.isHeldBack else { return .none }
+            if ending.isBlockedAgain { return .movesToRun }
+            // It may have been given while this run, which has failed, was under way.
+            return ending.isHeld || kept != nil || unusable != nil ? .endsForBlockedRun : .none
+        case .fresh, .cancelled: return .none
+        }
     }
 
     func commit(_ ending: Ending) -> Commit {
@@ -131,6 +152,9 @@ extension StackRun {
         next.undone = undone == nil && ending.outcome == .committed ? nil : state.undone
         if let feed = UndoneFeed(next.undone) {
             next.note = [next.note, feed.note(source.name)].compactMap(\.self).joined(separator: "; ")
+        }
+        if ending.outcome == .committed, !notes.isEmpty {
+            next.note = ([next.note].compactMap(\.self) + notes).joined(separator: "; ")
         }
         next.note = next.note.map(environment.shown)
         let forgetBefore = now - environment.configuration.history.seconds
@@ -150,6 +174,7 @@ extension StackRun {
         var commit = Commit(
             report: report, requests: states, state: next, forgottenKeys: forgotten,
             forgetBefore: forgetBefore)
+        commit.acceptance = useOfAcceptance(ending)
         for result in results
         where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {
             commit.revalidated[result.report.key] = known[result.report.key]
@@ -166,6 +191,9 @@ extension StackRun {
             skipped: skipped,
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
         report.kind = isReplay ? .replay : nil
+        if ending.outcome == .committed, !notes.isEmpty {
+            report.note = environment.shown(notes.joined(separator: "; "))
+        }
         return report
     }
 

@@ -53,8 +53,9 @@ extension StackRun {
 
     private func send(_ index: Int, conditionally: Bool) async throws {
         let request = source.requests[index]
-        let began = ContinuousClock.now
-        defer { results[index].report.seconds += (ContinuousClock.now - began).seconds }
+        let active = ActiveTime { [clock = environment.clock] in clock.uptime }
+        active.begin()
+        defer { results[index].report.seconds += active.total.seconds }
         do {
             try Task.checkCancellation()
             results[index].report.bytes = 0
@@ -63,15 +64,16 @@ extension StackRun {
             permit.turn = nil
             if let kept { return try await readKept(index, from: kept) }
             if let forEach = request.forEach {
-                return try await lendingSlot { try await sendForEachRow(index, forEach) }
+                return try await lendingSlot { try await sendForEachRow(index, forEach, active) }
             }
             let resolved = try resolver().resolve(request)
-            // The wait for a place does not count towards the request's timeout.
-            let place = exchangePlace(try await place(at: resolved.origin()), mayWait: true)
+            // The wait for a place counts neither towards the request's timeout nor as its time.
+            let place = exchangePlace(
+                try await active.waiting { try await self.place(at: resolved.origin()) }, mayWait: true)
             try await lendingSlot {
                 try await HostPace.Turn.$current.withValue(turn) {
                     try await ExchangePlace.$current.withValue(place) {
-                        try await withinTimeout(of: request) {
+                        try await withinTimeout(of: request, active) {
                             try await self.repeating(request, undoing: index) {
                                 try await self.exchange(resolved, index, conditionally: conditionally)
                             }
@@ -92,12 +94,14 @@ extension StackRun {
     }
 
     func withinTimeout<Value: Sendable>(
-        of request: RequestDeclaration, _ operation: @escaping @Sendable () async throws -> Value
+        of request: RequestDeclaration, _ active: ActiveTime, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let progress = ExchangeProgress()
+        let progress = ExchangeProgress(active)
         let clock = environment.clock
         return try await withDeadline(request.timeout, clock: clock, paused: { progress.paused(until: clock.uptime) }) {
-            FetchError(.timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
+            let error = FetchError(
+                .timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
+            return progress.page.map(error.on) ?? error
         } _: {
             try await ExchangeProgress.$current.withValue(progress) { try await operation() }
         }
@@ -137,7 +141,7 @@ extension StackRun {
             undone.map { $0.state(of: request.key, known[request.key], fingerprint: fingerprint) }
             ?? known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
         let isConditional = conditionally && !declared.isUnconditional && (undone != nil || hasKeptBody(index))
-        try beginKeeping(index)
+        beginKeeping(index)
         let validators = isConditional ? stored?.validators ?? Validators() : Validators()
         let former =
             declared.references.isEmpty
@@ -214,7 +218,7 @@ extension StackRun {
 
     /// Sends a request once for each row of its query. Awaits the heads of the next few responses while it parses a
     /// body. Parses the bodies in the order of the rows.
-    private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration) async throws {
+    private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration, _ active: ActiveTime) async throws {
         let declared = source.requests[index]
         let found = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
         guard found.rows.count <= forEach.maxRequests else {
@@ -227,13 +231,25 @@ extension StackRun {
         var resolver = resolver()
         // Who has sent what stands in the store is not known.
         if found.isOfStore { resolver.rowLead = .unknown("a row") }
-        let requests = try found.rows.map { row in
-            resolver.row = row
-            var request = try resolver.resolve(declared)
-            request.allowsEmpty = true
-            return request
+        /// Returns an error that names the row for which the request was sent.
+        @Sendable func onItem(_ number: Int, _ request: RequestDeclaration, _ error: any Error) -> any Error {
+            guard !(error is CancellationError) else { return error }
+            let count = found.rows.count
+            return RunError(
+                error, in: request,
+                item: RunError.name(ofItem: number + 1, of: count, found.rows[number], in: declared))
         }
-        try beginKeeping(index)
+        let requests = try found.rows.enumerated().map { number, row in
+            resolver.row = row
+            do {
+                var request = try resolver.resolve(declared)
+                request.allowsEmpty = true
+                return request
+            } catch {
+                throw onItem(number, declared, error)
+            }
+        }
+        beginKeeping(index)
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
         try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
             var sent = 0
@@ -241,27 +257,42 @@ extension StackRun {
             var heads: [Int: Exchange] = [:]
             for (number, request) in requests.enumerated() {
                 while sent < number + min(requests.count - number, forEach.concurrency),
-                    let place = try await place(for: requests[sent], mayWait: sent == number)
+                    let place = try await active.waiting({
+                        try await self.place(for: requests[sent], mayWait: sent == number)
+                    })
                 {
                     let place = exchangePlace(place, mayWait: forEach.concurrency == 1)
                     places.append(place)
+                    active.begin()
                     group.addTask { [sent] in
-                        let head = try await ExchangePlace.$current.withValue(place) {
-                            try await self.head(of: requests[sent], index)
+                        defer { active.end() }
+                        do {
+                            let head = try await ExchangePlace.$current.withValue(place) {
+                                try await self.head(of: requests[sent], index, active)
+                            }
+                            return (sent, head)
+                        } catch {
+                            throw onItem(sent, requests[sent], error)
                         }
-                        return (sent, head)
                     }
                     sent += 1
                 }
-                while heads[number] == nil, let (other, exchange) = try await group.next() { heads[other] = exchange }
-                guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
-                let body = try await ExchangePlace.$current.withValue(places[0]) {
-                    try await withinTimeout(of: declared) {
-                        try await self.takePages(exchange, of: request, index)
-                    }
+                while heads[number] == nil, let (other, exchange) = try await active.waiting({ try await group.next() })
+                {
+                    heads[other] = exchange
                 }
-                total.records += body.records
-                total.tables.formUnion(body.tables)
+                guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
+                do {
+                    let body = try await ExchangePlace.$current.withValue(places[0]) {
+                        try await withinTimeout(of: request, active) {
+                            try await self.takePages(exchange, of: request, index)
+                        }
+                    }
+                    total.records += body.records
+                    total.tables.formUnion(body.tables)
+                } catch {
+                    throw onItem(number, request, error)
+                }
                 places.removeFirst()
             }
         }
@@ -279,8 +310,8 @@ extension StackRun {
                 + "allow_empty = true if that is meant")
     }
 
-    private func head(of request: RequestDeclaration, _ index: Int) async throws -> Exchange {
-        try await withinTimeout(of: request) {
+    private func head(of request: RequestDeclaration, _ index: Int, _ active: ActiveTime) async throws -> Exchange {
+        try await withinTimeout(of: request, active) {
             try await self.repeating(request, undoing: nil) {
                 let exchange = try await self.environment.fetch(request.paging?.firstPage(of: request) ?? request)
                 await self.note(exchange, index)

@@ -24,6 +24,10 @@ actor StackRun {
     var permit: RunPermit
     /// The permit to go on without a slot.
     var absence: HostLimiter.Place?
+    /// The bytes of bodies that the run has received.
+    var received = 0
+    /// True once a server has sent next to nothing for seconds.
+    var wasSlow = false
 
     /// The right to run the source, once the run has it.
     var claim: (any SourceClaim)?
@@ -47,17 +51,21 @@ actor StackRun {
     static let movesBelieved = 3
     /// True if the parts of documents that nothing takes are noted, in `unmatched`.
     var notesUnused = false
-    var unmatched: (elements: [StackPlan.Unmatched], columns: [StackPlan.Unmatched]) = ([], [])
+    var unmatched = UnmatchedPaths()
     /// True where the last kept bodies are read instead of responses.
     let isReplay: Bool
     /// True where a replay reads all kept bodies of requests that delete no rows.
     let readsAllBodies: Bool
     /// The bodies that are read instead of responses, if any are.
     var kept: KeptStack?
+    /// The reason why documents that were accepted cannot be committed any more.
+    var unusable: String?
     /// Keep what is being parsed, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
     /// The names of bodies that count once the run is committed, by the requests' positions.
     var newBodies: [Int: String] = [:]
+    /// What the commit has not done, and why.
+    var notes: [String] = []
     /// The number of records that the declarations said to drop.
     var skipped = 0
 
@@ -81,6 +89,8 @@ actor StackRun {
     func run() async -> RunReport {
         // The object may outlive the run.
         defer { permit = RunPermit() }
+        environment.http.begin(source.requests)
+        defer { environment.http.end(source.requests) }
         return await withTaskCancellationHandler {
             do {
                 guard environment.mayRun(source.name) else { return notOurs() }
@@ -133,10 +143,9 @@ actor StackRun {
             let deaths = state.declared == source.identity ? environment.attempts.deaths(before: state) : 0
             if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld { return try await held(after: deaths) }
             kept = try acceptedBodies()
-            if kept == nil, let due = wait() {
-                return RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
-            }
-            undone = UndoneFeed(state.undone)
+            if kept == nil, let due = wait() { return notDue(before: due) }
+            // The blocked run has seen that the feed differs from the one that was undone.
+            undone = kept == nil ? UndoneFeed(state.undone) : nil
             if let undone, !undone.covers(source) { return heldBack(undone) }
             let isNew = state.declared != nil && state.declared != source.identity
             environment.attempts.begin(source.name, after: deaths)
@@ -147,7 +156,7 @@ actor StackRun {
             try await sendRequests()
             return try await finish()
         } catch {
-            ending = hold(self.ending(with: error))
+            ending = block(self.ending(with: error))
         }
         context?.remove()
         context = nil
@@ -160,6 +169,19 @@ actor StackRun {
     private func unclaimed(_ ending: Ending) -> RunReport {
         var report = report(ending)
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
+        return report
+    }
+
+    /// Reports a source that is not due; with an error where it waits because its last run has failed.
+    private func notDue(before due: Date) -> RunReport {
+        var report = RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
+        if state.failures > 0, let error = state.error {
+            let wait =
+                due == .distantFuture
+                ? state.note ?? "nothing is sent"
+                : "nothing is sent before \(DueTime.text(due)), as the last run failed"
+            report.error = "\(wait): \(error)"
+        }
         return report
     }
 

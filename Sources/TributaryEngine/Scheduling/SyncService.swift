@@ -4,7 +4,7 @@ package import FeedFetching
 public import FeedModel
 package import FeedParsing
 package import FeedStores
-package import Foundation
+import Foundation
 package import Logging
 public import ServiceLifecycle
 import Synchronization
@@ -220,17 +220,17 @@ public final class SyncService: Service {
     /// Asks the running service to refresh sources now, whatever their cache intervals; all of them for nil.
     public func refresh(_ names: [String]? = nil) { scheduler.refresh(names) }
 
-    /// Lets the next commit of each source within a day delete and change any number of rows, and refreshes them. Blocks
-    /// its thread.
+    /// Lets sources exceed their limits once, and commits the documents of blocked runs at once. Blocks its thread.
     ///
-    /// - Returns: the time after which the permission is forgotten.
-    /// - Throws: `StoreError`.
+    /// - Parameters:
+    ///   - inAdvance: true for the next commits of sources that are not blocked.
+    ///   - run: the blocked run that was shown to whoever accepts it; nil for the one that is blocked now.
+    /// - Throws: ``AcceptanceRefusal``; `StoreError`.
     @discardableResult
-    package func accept(_ sources: [String]) throws -> Date {
-        let end = Acceptance.end(from: environment.clock.now())
-        try store.accept(sources, until: end)
-        try refreshEverywhere(sources)
-        return end
+    package func accept(_ sources: [String], inAdvance: Bool = false, run: Int64? = nil) throws -> [Acceptance] {
+        let acceptances = try store.accept(sources, inAdvance: inAdvance, run: run, at: environment.clock.now())
+        if !inAdvance { try refreshEverywhere(sources) }
+        return acceptances
     }
 
     /// Lets sources run again that are held back, and refreshes them. Blocks its thread.
@@ -261,6 +261,7 @@ public final class SyncService: Service {
     /// Sources declared as before are not disturbed.
     public func reload(_ configuration: TributaryConfiguration) {
         current.withLock { $0 = configuration }
+        environment.http.declare(configuration.enabledSources.flatMap(\.requests))
         scheduler.reload(configuration)
         let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
         DispatchQueue.global().async { bodies.removeAll(but: keeping) }

@@ -56,7 +56,7 @@ package struct HookSender: Sendable {
         let name = command[0].template
         let run: ProgramRun
         do { run = try ProgramRun(command.map(\.value), input: body, timeout: timeout) } catch {
-            return .failed("\(name) cannot be started: \(error)")
+            return .failed("\(name) cannot be started: \(ErrorText.words(error))")
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -71,7 +71,7 @@ package struct HookSender: Sendable {
             if ending == .exited(0) { return .delivered("exit status 0") }
             let printed = output.text(redact)
             return .failed("\(name) \(Self.text(ending, timeout))" + (printed.isEmpty ? "" : ": \(printed)"))
-        case .failure(let error): return .failed("\(error)")
+        case .failure(let error): return .failed(ErrorText.words(error))
         }
     }
 

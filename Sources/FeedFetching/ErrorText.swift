@@ -1,0 +1,106 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// Says in words what an error means, for people: without the names of types, which errors of libraries show.
+package enum ErrorText {
+    /// Returns the words for an error; its own where it has some.
+    package static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError: client(error)
+        case let error as NIOConnectionError: connecting(error)
+        case is SocketAddressError.UnknownHost: "the host's name is not known"
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case ChannelError.connectTimeout: "no connection in time"
+        case is ChannelError: "the connection was closed"
+        case let error as HTTPParserError: "the response is cut short or is not HTTP (\(error))"
+        case is NIOHTTPDecoderError: "a response came that nobody had asked for"
+        case let error as any NIOHTTP2Error: http2(error)
+        case let error as NIOHTTP2Errors.StreamError: words(error.baseError)
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: tls(error)
+        default: other(error)
+        }
+    }
+
+    private static func connecting(_ error: NIOConnectionError) -> String {
+        let place = "cannot connect to \(error.host):\(error.port): "
+        // An address that was found says more than one that was not.
+        if let first = error.connectionErrors.first?.error { return place + words(first) }
+        return place + ([error.dnsAError, error.dnsAAAAError].compactMap(\.self).first.map(words) ?? "unknown host")
+    }
+
+    private static func client(_ error: HTTPClientError) -> String {
+        switch error {
+        case .remoteConnectionClosed: "the server closed the connection before its response was complete"
+        case .invalidProxyResponse: "the proxy did not connect to the server"
+        case .proxyAuthenticationRequired: "the proxy asks for a user and a password (407); check the request's 'proxy'"
+        case .connectTimeout, .getConnectionFromPoolTimeout: "no connection in time"
+        case .tlsHandshakeTimeout: "no TLS connection in time"
+        case .httpProxyHandshakeTimeout, .socksHandshakeTimeout: "no connection through the proxy in time"
+        case .deadlineExceeded, .readTimeout, .writeTimeout: "no response in time"
+        case .uncleanShutdown: "the connection broke off before the response was complete"
+        case .cancelled, .requestStreamCancelled, .alreadyShutdown: "the request was cancelled"
+        case .bodyLengthMismatch: "the request's body is not as long as its Content-Length says; leave that header out"
+        case .invalidURL, .emptyHost, .emptyScheme: "the address cannot be asked"
+        default:
+            // Its description would show the header's value.
+            error.shortDescription.contains("header field")
+                ? "the request has a header with a name or a value that cannot be sent; check its 'headers'"
+                : error.shortDescription.prefix(1).lowercased() + error.shortDescription.dropFirst()
+        }
+    }
+
+    // MARK: - TLS
+
+    private static func tls(_ error: any Error) -> String {
+        switch error {
+        case NIOSSLError.uncleanShutdown: return "the TLS connection broke off"
+        case NIOSSLError.unableToValidateCertificate: return "the certificate is not for the host's name"
+        case NIOSSLError.failedToLoadCertificate: return "it is not a certificate in PEM"
+        case NIOSSLError.failedToLoadPrivateKey:
+            return "it is not a private key in PEM, or its password is wrong"
+        case let error as NIOSSLExtraError:
+            switch error {
+            case .failedToValidateHostname: return "the certificate is not for the host's name"
+            case .unknownPrivateKeyFileType: return "it is not a private key in PEM"
+            case .cannotUseIPAddressInSNI, .invalidSNIHostname, .serverHostnameImpossibleToMatch:
+                return "no certificate can be for the host's name"
+            default: break
+            }
+        default: break
+        }
+        // BoringSSL writes error:1000007d:SSL routines:OPENSSL_internal:CERTIFICATE_VERIFY_FAILED.
+        let reasons = "\(error)".matches(of: #/error:[0-9a-fA-F]+:[^:]*:[^:]*:([A-Z0-9_]+)/#).map { match in
+            match.output.1.replacing("_", with: " ").lowercased()
+        }
+        if !reasons.isEmpty { return reasons.joined(separator: "; ") }
+        return "\(error)".contains("EOF during")
+            ? "the server closed the connection during the handshake"
+            : "the handshake failed"
+    }
+
+    // MARK: - Others
+
+    private static func other(_ error: any Error) -> String {
+        if let error = error as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
+        switch error as? DecodingError {
+        case .dataCorrupted(let context), .keyNotFound(_, let context), .typeMismatch(_, let context),
+            .valueNotFound(_, let context):
+            return "its JSON is not as expected: " + context.debugDescription
+        default: break
+        }
+        let type = String(reflecting: type(of: error))
+        // Not public, and so known by its name only.
+        if type.hasSuffix(".HTTP2ReceivedGoAwayBeforeSettingsError") {
+            return "the server takes no requests at present"
+        }
+        if type.hasPrefix("NIOSOCKS.") { return "the proxy did not connect to the server (SOCKS)" }
+        if type.hasPrefix("NIO") || type.hasPrefix("AsyncHTTPClient.") { return "the exchange failed" }
+        if type.hasPrefix("Foundation") || type.hasPrefix("__C.") { return error.localizedDescription }
+        return "\(error)"
+    }
+}

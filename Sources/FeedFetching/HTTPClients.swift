@@ -1,0 +1,71 @@
+import AsyncHTTPClient
+import FeedDeclarations
+import Synchronization
+
+/// The HTTP clients, one for each transport that the sources declare, from their first request until nobody needs them.
+final class HTTPClients: Sendable {
+    private struct State {
+        var clients: [Transport: HTTPClient] = [:]
+        var uses = UseCounts<Transport>()
+    }
+
+    private let state = Mutex(State())
+
+    /// The number of clients that are open.
+    var count: Int { state.withLock { $0.clients.count } }
+
+    /// Returns the client for a transport.
+    ///
+    /// - Parameter make: makes the client where there is none.
+    func client(_ transport: Transport, make: () throws -> HTTPClient) throws -> HTTPClient {
+        try state.withLock { state in
+            if let client = state.clients[transport] { return client }
+            let client = try make()
+            state.clients[transport] = client
+            return client
+        }
+    }
+
+    func begin(_ transports: Set<Transport>) { state.withLock { $0.uses.begin(transports) } }
+
+    func end(_ transports: Set<Transport>) { close { $0.uses.end(transports) } }
+
+    func declare(_ transports: Set<Transport>) {
+        close { $0.uses.declare(transports, known: Array($0.clients.keys)) }
+    }
+
+    /// Closes the clients that nobody needs any more.
+    ///
+    /// - Parameter unneeded: returns their transports.
+    private func close(_ unneeded: (inout State) -> [Transport]) {
+        let clients = state.withLock { state in unneeded(&state).compactMap { state.clients.removeValue(forKey: $0) } }
+        guard !clients.isEmpty else { return }
+        // No request is under way, so nothing but connections ends.
+        Task { for client in clients { try? await client.shutdown() } }
+    }
+
+    /// Closes the connections. Called once, when no request is under way.
+    ///
+    /// A connection that is still being made cannot be cancelled, and the client would wait until it fails. After three
+    /// seconds this function returns, and the client finishes by itself.
+    func shutdown() async throws {
+        let clients = state.withLock { Array($0.clients.values) }
+        let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
+        Task {
+            do {
+                for client in clients { try await client.shutdown() }
+                end.yield(.success(()))
+            } catch {
+                end.yield(.failure(error))
+            }
+        }
+        let patience = Task {
+            try await Task.sleep(for: .seconds(3))
+            end.yield(.success(()))
+        }
+        defer { patience.cancel() }
+        // A separate task: the caller's may be cancelled, and waiting in it would then end at once.
+        let waiter = Task { for await result in ends { return try result.get() } }
+        try await waiter.value
+    }
+}
