@@ -18,6 +18,7 @@ import time
 from hostile_answers import Hostile
 
 program, work, seconds, seed = sys.argv[1], pathlib.Path(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+slow = int(sys.argv[5])
 HEALTHY, HOSTS, CACHE, TIMEOUT = 1_000, 100, 5, 5
 # A cache interval, the jitter that is added to it, and a second for one whole round of everybody else.
 LATE = CACHE + CACHE / 20 + 2
@@ -169,6 +170,7 @@ async def main():
     hostile += [f"http://127.0.3.{n}:{grow}/{name}" for n, name in enumerate(BODIES, 1)]
     hostile += [f"http://127.0.4.{n % 3 + 1}:{hang}/{n}" for n in range(20)]
     hostile += [f"http://127.0.5.{n % 3 + 1}:{drip}/{n}" for n in range(20)]
+    hostile += [f"http://127.1.{n // 200}.{n % 200 + 1}:{hang if n % 2 else drip}/{n}" for n in range(slow)]
     hostile += [f"http://127.0.0.1:{silent.getsockname()[1]}/{n}" for n in range(4)]
     hostile += ["http://127.0.0.1:1/", "http://[::1]:1/", "http://nowhere.invalid/"]
     hostile += [f"file://{work}/noise", f"file://{work}/fifo", "file:///dev/zero", "file:///nowhere", f"file://{work}"]
