@@ -79,13 +79,38 @@ import Testing
             ["2027-03-27T01:40:00Z", "2027-03-28T01:00:00Z", "2027-03-29T00:00:00Z"]
         ),
         ("Europe/Berlin", "0 * * * *", "2027-03-28T00:00:00Z", ["2027-03-28T01:00:00Z", "2027-03-28T02:00:00Z"]),
-        // It shows 02:00 to 03:00 twice on 31 October 2027: the first of the two counts.
+        // An hour that the clocks skip is no hour of "every hour": nothing is made up for.
+        ("Europe/Berlin", "30 * * * *", "2027-03-28T00:00:00Z", ["2027-03-28T00:30:00Z", "2027-03-28T01:30:00Z"]),
+        ("Europe/Berlin", "30 */1 * * *", "2070-03-30T00:00:00Z", ["2070-03-30T00:30:00Z", "2070-03-30T01:30:00Z"]),
+        // It shows 02:00 to 03:00 twice on 31 October 2027: the first of the two counts where minute and hour are fixed.
         ("Europe/Berlin", "30 2 * * *", "2027-10-30T12:00:00Z", ["2027-10-31T00:30:00Z", "2027-11-01T01:30:00Z"]),
         (
-            "Europe/Berlin", "*/30 * * * *", "2027-10-30T23:45:00Z",
-            ["2027-10-31T00:00:00Z", "2027-10-31T00:30:00Z", "2027-10-31T02:00:00Z"]
+            "Europe/Berlin", "0,30 2 * * *", "2027-10-30T23:45:00Z",
+            ["2027-10-31T00:00:00Z", "2027-10-31T00:30:00Z", "2027-11-01T01:00:00Z"]
         ),
-        ("Europe/Berlin", "*/30 * * * *", "2027-10-31T01:15:00Z", ["2027-10-31T02:00:00Z"]),
+        // A field that begins with an asterisk goes by the time that passes (cron(8)).
+        (
+            "Europe/Berlin", "*/30 * * * *", "2027-10-30T23:45:00Z",
+            [
+                "2027-10-31T00:00:00Z", "2027-10-31T00:30:00Z", "2027-10-31T01:00:00Z", "2027-10-31T01:30:00Z",
+                "2027-10-31T02:00:00Z",
+            ]
+        ),
+        ("Europe/Berlin", "*/30 * * * *", "2027-10-31T01:15:00Z", ["2027-10-31T01:30:00Z", "2027-10-31T02:00:00Z"]),
+        (
+            "Europe/Berlin", "0 * * * *", "2027-10-30T23:30:00Z",
+            ["2027-10-31T00:00:00Z", "2027-10-31T01:00:00Z", "2027-10-31T02:00:00Z"]
+        ),
+        ("Europe/Berlin", "@hourly", "2070-10-26T00:00:00Z", ["2070-10-26T01:00:00Z", "2070-10-26T02:00:00Z"]),
+        (
+            "Europe/Berlin", "*/30 2 * * *", "2027-10-31T00:00:00Z",
+            ["2027-10-31T00:30:00Z", "2027-10-31T01:00:00Z", "2027-10-31T01:30:00Z", "2027-11-01T01:00:00Z"]
+        ),
+        (
+            "America/New_York", "*/15 * * * *", "2027-11-07T05:35:00Z",
+            ["2027-11-07T05:45:00Z", "2027-11-07T06:00:00Z", "2027-11-07T06:15:00Z"]
+        ),
+        ("Europe/Berlin", "* * 29 2 *", "2097-10-26T12:00:00Z", ["2104-02-28T23:00:00Z", "2104-02-28T23:01:00Z"]),
         // After the last transition that the file lists, its rule for later years holds.
         ("Europe/Berlin", "0 6 * * *", "2070-07-01T00:00:00Z", ["2070-07-01T04:00:00Z"]),
         ("Europe/Berlin", "30 2 * * *", "2070-03-29T12:00:00Z", ["2070-03-30T01:00:00Z"]),
@@ -101,6 +126,10 @@ import Testing
             ["2027-04-03T14:45:00Z", "2027-04-04T15:15:00Z"]
         ),
         ("Australia/Lord_Howe", "0 2 * * *", "2027-04-03T12:00:00Z", ["2027-04-03T15:30:00Z"]),
+        (
+            "Australia/Lord_Howe", "*/15 * * * *", "2027-04-03T14:30:00Z",
+            ["2027-04-03T14:45:00Z", "2027-04-03T15:00:00Z", "2027-04-03T15:15:00Z", "2027-04-03T15:30:00Z"]
+        ),
         // Apia had no 30 December 2011: what falls on it runs when the 31st begins, once.
         (
             "Pacific/Apia", "0 6 * * *", "2011-12-29T12:00:00Z",
@@ -111,6 +140,26 @@ import Testing
     ])
     func clocksThatAreSet(zone: String, text: String, start: String, expected: [String]) throws {
         #expect(try times(schedule(text, zone), after: start, expected.count) == expected)
+    }
+
+    /// Whatever the zone does, "every quarter" and "every hour" never pause for longer. All these zones are whole quarters
+    /// of an hour from UTC.
+    @Test(arguments: [
+        "Europe/Berlin", "Australia/Lord_Howe", "America/New_York", "Asia/Kolkata", "Europe/Dublin", "Pacific/Chatham",
+        "America/St_Johns", "Africa/Casablanca", "America/Sao_Paulo", "UTC",
+    ])
+    func wildcardsNeverPause(zone: String) throws {
+        for (text, most) in [("*/15 * * * *", 900.0), ("0 * * * *", 3600)] {
+            let schedule = try schedule(text, zone)
+            var date = try date("2027-01-01T00:00:00Z")
+            let end = try self.date("2028-01-01T00:00:00Z")
+            while date < end {
+                let next = schedule.next(after: date)
+                let isHalfHour = zone == "Australia/Lord_Howe" && next.timeIntervalSince(date) <= most + 1800
+                #expect(next > date && (next.timeIntervalSince(date) <= most || isHalfHour), "\(text) after \(date)")
+                date = next
+            }
+        }
     }
 
     /// Foundation has time zones of its own, where it is not linked statically.

@@ -10,6 +10,10 @@ package struct CronFields: Sendable, Hashable {
     private var weekdays: UInt64
     /// True where a day counts if either field names it: both are restricted.
     private var eitherDay: Bool
+    /// True where the hour begins with an asterisk: hours that the clocks skip are none of those that are meant.
+    let anyHour: Bool
+    /// True where the minute or the hour begins with an asterisk: a time that the clocks show twice is meant twice (cron(8)).
+    let isRepeated: Bool
 
     /// What `@daily` and the like stand for.
     private static let names = [
@@ -39,6 +43,8 @@ package struct CronFields: Sendable, Hashable {
         months = try CronField.month.bits(fields[3])
         weekdays = try CronField.weekday.bits(fields[4])
         if weekdays & 1 << 7 != 0 { weekdays = weekdays & ~(1 << 7) | 1 }
+        anyHour = fields[1].hasPrefix("*")
+        isRepeated = anyHour || fields[0].hasPrefix("*")
         eitherDay = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
         // No 29 February of a given weekday is further than forty years from the one before.
         guard next(from: 0) != nil else {

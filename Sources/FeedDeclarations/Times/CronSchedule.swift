@@ -3,8 +3,9 @@ import XMLStream
 
 /// The times at which a source is run: the five fields of cron, in a time zone.
 ///
-/// A time that the clock on the wall skips is the moment after the gap, and one that it shows twice is the first of
-/// the two. So each runs once, as does each that comes to the same moment.
+/// Where minute and hour are fixed, a time that the clock on the wall skips is the moment after the gap, and one that it shows
+/// twice is the first of the two, so that each runs once. Where minute or hour begins with an asterisk, the time that passes
+/// counts (cron(8)): a time that is shown twice runs twice, and an hour that is skipped is none of "every hour".
 public struct CronSchedule: Sendable, Hashable {
     /// The fields, as written.
     public var text: String
@@ -32,6 +33,7 @@ public struct CronSchedule: Sendable, Hashable {
     package func next(after date: Date) -> Date {
         // Far from any overflow; the years 1600 and 9999.
         let after = Int(min(max(date.timeIntervalSince1970, -1e10), 2.5e11).rounded(.down))
+        if fields.isRepeated { return repeated(after: after) }
         // The clock on the wall shows no time twice before it has shown the one now: nothing earlier can be to come.
         var minute = (after + zone.offset(at: after)).quotientAndRemainder(flooringBy: 60).quotient
         while let found = fields.next(from: minute) {
@@ -41,6 +43,29 @@ public struct CronSchedule: Sendable, Hashable {
             minute = found + 1
         }
         return .distantFuture
+    }
+
+    /// Returns the first time after a moment, of those that run whenever the clock shows them.
+    private func repeated(after: Int) -> Date {
+        var start = after + 1
+        var isFirst = true
+        while true {
+            let offset = zone.offset(at: start)
+            guard let found = fields.next(from: (start + offset + 59).quotientAndRemainder(flooringBy: 60).quotient)
+            else { return .distantFuture }
+            let instant = found * 60 - offset
+            guard let change = zone.change(after: start), change <= instant else {
+                return Date(timeIntervalSince1970: Double(instant))
+            }
+            if !fields.anyHour, found * 60 < change + zone.offset(at: change) {
+                // It is skipped.
+                return Date(timeIntervalSince1970: Double(change))
+            }
+            // What this change repeats may match though it was shown before `after`. What a later one repeats, before the
+            // time that was found, does not: no clock is set by as much as three days.
+            start = isFirst ? change : max(change, instant - 3 * 86_400)
+            isFirst = false
+        }
     }
 
     /// Returns true where a date is one of the times.

@@ -101,6 +101,15 @@ struct RepeatedZone: Sendable, Hashable {
         return isSummer ? summer.offset : standard
     }
 
+    /// Returns the first moment after another at which summer begins or ends; nil where there is none.
+    func change(after moment: Int) -> Int? {
+        guard let summer else { return nil }
+        let year = CivilDate(daysSince1970: moment.quotientAndRemainder(flooringBy: 86_400).quotient).year
+        return (year - 1...year + 1).flatMap { year in
+            [summer.start.local(in: year) - standard, summer.end.local(in: year) - summer.offset]
+        }.filter { $0 > moment }.min()
+    }
+
     private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
         CivilDate(year: year, month: month, day: day)?.daysSince1970 ?? 0
     }

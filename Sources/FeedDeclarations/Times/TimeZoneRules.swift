@@ -62,6 +62,18 @@ package struct TimeZoneRules: Sendable, Hashable {
         return low == 0 ? first : offsets[low - 1]
     }
 
+    /// Returns the first moment after another at which the clocks are set; nil where they never are again. They may be set
+    /// to what they show.
+    package func change(after moment: Int) -> Int? {
+        // The first that begins later.
+        var (low, high) = (0, starts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if starts[middle] <= moment { low = middle + 1 } else { high = middle }
+        }
+        return low < starts.count ? starts[low] : rest?.change(after: moment)
+    }
+
     /// Returns the moment at which the clocks on the wall show a time: the first of two, or the end of the gap in which
     /// it is skipped.
     ///
