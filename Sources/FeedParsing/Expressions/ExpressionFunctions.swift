@@ -30,10 +30,14 @@ final class ExpressionFunctions {
         add("regexp_replace", 3, in: connection) { context, count, values in
             FunctionCall(context!, count, values).regexpReplace()
         }
-        for (name, arguments) in SearchFunctions.all {
+        // What SQLite itself does not have is unknown here, too.
+        let known = native.names
+        for (name, arguments) in SearchFunctions.all where known.contains(name) {
             add(name, arguments, in: connection, SearchFunctions.body(of: name))
         }
-        for name in TimeFunctions.names { add(name, -1, in: connection, TimeFunctions.body(of: name)) }
+        for name in TimeFunctions.names where known.contains(name) {
+            add(name, -1, in: connection, TimeFunctions.body(of: name))
+        }
     }
 
     private func add(

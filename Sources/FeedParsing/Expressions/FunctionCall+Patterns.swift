@@ -7,7 +7,7 @@ extension FunctionCall {
         guard let program = program(pattern) else { return }
         guard let text = text(1) else { return answerNull() }
         do throws(PatternError) {
-            var search = try PatternSearch(program, text)
+            var search = PatternSearch(program, text, groups: nil)
             answer(try search.find(from: 0))
         } catch {
             fail("regexp: \(error.message)")

@@ -12,6 +12,16 @@ final class NativeFunctions {
         sqlite3_close_v2(connection)
     }
 
+    /// The names of SQLite's own functions, which are those of the library that is linked.
+    var names: Set<String> { Self.names }
+
+    private static let names: Set<String> = {
+        var connection: OpaquePointer?
+        defer { sqlite3_close_v2(connection) }
+        guard sqlite3_open(":memory:", &connection) == SQLITE_OK, let connection else { return [] }
+        return Set(ExpressionFunctions.names(of: connection))
+    }()
+
     func compute(_ name: String, _ call: FunctionCall) {
         guard let statement = statement(name, call.arguments.count) else {
             return call.fail("SQLite has no function '\(name)' with \(call.arguments.count) arguments")

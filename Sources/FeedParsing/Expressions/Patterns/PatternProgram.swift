@@ -21,6 +21,8 @@ struct PatternProgram {
     let groups: Int
     /// True for each byte with which a match may begin; nil where it may be empty.
     private(set) var firstBytes: [Bool]?
+    /// Room for the search that is under way.
+    private(set) var threads = PatternThreads([], width: 0)
 
     init(_ pattern: String) throws(PatternError) {
         var parser = PatternParser(pattern)
@@ -31,6 +33,7 @@ struct PatternProgram {
         try append(.save(1))
         try append(.match)
         firstBytes = findFirstBytes()
+        threads = PatternThreads(instructions.map(step), width: 2 * (min(groups, PatternReplacement.lastGroup) + 1))
     }
 
     private mutating func append(_ instruction: Instruction) throws(PatternError) {
@@ -95,6 +98,19 @@ struct PatternProgram {
             instructions[split] = .split(split + 1, instructions.count)
         }
         for jump in jumps { instructions[jump] = .jump(instructions.count) }
+    }
+
+    private func step(_ instruction: Instruction) -> PatternThreads.Step {
+        switch instruction {
+        case .scalar(let value): .init(kind: .scalar, first: Int32(bitPattern: value))
+        case .any(let includesLineEnd): .init(kind: includesLineEnd ? .any : .anyInLine)
+        case .set(let set): .init(kind: .set, first: Int32(set), ascii: sets[set].ascii)
+        case .assertion: .init(kind: .assertion)
+        case .split(let first, let second): .init(kind: .split, first: Int32(first), second: Int32(second))
+        case .jump(let target): .init(kind: .jump, first: Int32(target))
+        case .save(let slot): .init(kind: .save, first: Int32(slot))
+        case .match: .init(kind: .match)
+        }
     }
 
     private func findFirstBytes() -> [Bool]? {

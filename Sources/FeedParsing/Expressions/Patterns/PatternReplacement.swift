@@ -5,7 +5,12 @@ struct PatternReplacement {
         case group(Int)
     }
 
+    /// The greatest number of a group that can be named: numbers have one digit.
+    static let lastGroup = 9
+
     private var parts: [Part] = []
+    /// The greatest number of a group that is named.
+    private var lastGroup = 0
 
     /// - Throws: ``PatternError`` where it names a group that the pattern does not have.
     init(_ template: UnsafeBufferPointer<UInt8>, groups: Int) throws(PatternError) {
@@ -32,6 +37,7 @@ struct PatternReplacement {
                 if !literal.isEmpty { parts.append(.text(literal)) }
                 literal = []
                 parts.append(.group(group))
+                lastGroup = max(lastGroup, group)
             } else {
                 literal += [byte, next]
             }
@@ -40,35 +46,40 @@ struct PatternReplacement {
     }
 
     /// Returns the text with every match replaced; nil where there is none.
+    ///
+    /// - Throws: ``PatternError`` where the search takes too long, or the result is longer than a value may be.
     func replace(
         in text: UnsafeBufferPointer<UInt8>, _ program: PatternProgram, stepLimit: Int = PatternSearch.stepLimit
     ) throws(PatternError) -> [UInt8]? {
-        var search = try PatternSearch(program, text, stepLimit: stepLimit)
+        var search = PatternSearch(program, text, groups: lastGroup, stepLimit: stepLimit)
         var result: [UInt8] = []
         var copied = 0
         var position = 0
         var isFound = false
-        while position <= text.count, try search.find(from: position) {
+        while position <= text.count, try search.find(from: position), let match = search.range(ofGroup: 0) {
             isFound = true
-            let (start, end) = (search.slots[0], search.slots[1])
-            result += text[copied..<start]
+            try append(text[copied..<match.lowerBound])
+            try search.spend(parts.count)
             for part in parts {
                 switch part {
-                case .text(let bytes): result += bytes
-                case .group(let group):
-                    let (from, to) = (search.slots[2 * group], search.slots[2 * group + 1])
-                    if from >= 0, to >= from { result += text[from..<to] }
+                case .text(let bytes): try append(bytes)
+                case .group(let group): if let range = search.range(ofGroup: group) { try append(text[range]) }
                 }
             }
-            guard result.count <= RecordInstance.limit else {
-                throw PatternError("the result is longer than \(RecordInstance.limit) bytes")
-            }
-            copied = end
+            copied = match.upperBound
             // After an empty match the search goes on behind the next character, which is copied.
-            position = end > start ? end : end + (end < text.count ? search.scalar(at: end).length : 1)
+            position =
+                !match.isEmpty ? copied : copied + (copied < text.count ? search.scalar(at: copied).length : 1)
         }
         guard isFound else { return nil }
-        result += text[min(copied, text.count)...]
+        try append(text[min(copied, text.count)...])
         return result
+
+        func append(_ bytes: some Collection<UInt8>) throws(PatternError) {
+            guard result.count + bytes.count <= RecordInstance.limit else {
+                throw PatternError("the result is longer than \(RecordInstance.limit) bytes")
+            }
+            result += bytes
+        }
     }
 }

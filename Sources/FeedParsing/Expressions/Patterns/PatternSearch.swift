@@ -1,145 +1,170 @@
 /// A search for a pattern in one text.
 ///
-/// It tries the ways to match one after another, and none twice from the same place: each instruction is looked at once
-/// at most for each position of the text. So its time is bounded by the length of the text times that of the pattern,
-/// whatever both are, where engines that go back take time that doubles with each further character.
+/// It follows all ways to match at once, character by character (K. Thompson, 1968; R. Pike's sam): of those that are at the
+/// same instruction, only the one that comes first counts. So its time is bounded by the length of the text times that of
+/// the pattern, whatever both are, and its memory by that of the pattern, where engines that go back take time that doubles
+/// with each further character.
 struct PatternSearch {
     /// The most steps of one call, some tenths of a second.
     static let stepLimit = 1 << 25
-    /// The most pairs of an instruction and a position: 16 MiB of memory.
-    private static let stateLimit = 1 << 27
-
-    private enum Job {
-        case `try`(instruction: Int, position: Int)
-        case restore(slot: Int, position: Int)
-    }
 
     private let program: PatternProgram
     private let text: UnsafeBufferPointer<UInt8>
-    private var visited: [UInt64]
-    /// The positions for which `visited` may hold something.
-    private var touched = 0..<0
-    private var jobs: [Job] = []
-    private var steps = 0
     private let stepLimit: Int
-    /// The start and the end of the match, and of each group; -1 for a group that took no part.
-    private(set) var slots: [Int]
+    private var steps = 0
+    /// The places that are kept of each way: two for the match, and two for each group that is asked for.
+    private let width: Int
+    private let threads: PatternThreads
+    private var present: PatternThreads.List
+    private var presentCount = 0
+    private var coming: PatternThreads.List
+    private var comingCount = 0
+    private var now: UInt64
 
-    /// - Throws: ``PatternError`` where the text is too long for the pattern.
-    init(_ program: PatternProgram, _ text: UnsafeBufferPointer<UInt8>, stepLimit: Int = stepLimit)
-        throws(PatternError)
-    {
+    /// - Parameter groups: the groups whose places are wanted, by the greatest number; nil where only the answer is wanted.
+    init(
+        _ program: PatternProgram, _ text: UnsafeBufferPointer<UInt8>, groups: Int?, stepLimit: Int = stepLimit
+    ) {
         self.program = program
-        self.stepLimit = stepLimit
         self.text = text
-        let states = program.instructions.count * (text.count + 1)
-        guard states <= Self.stateLimit else {
-            throw PatternError(
-                "a text of \(text.count) bytes is too long for a pattern of \(program.instructions.count) parts: their "
-                    + "product is limited to \(Self.stateLimit)")
+        self.stepLimit = stepLimit
+        width = groups.map { 2 * ($0 + 1) } ?? 0
+        threads = program.threads
+        (present, coming) = threads.lists
+        now = threads.now
+    }
+
+    /// Returns the place of a group in the text, or of the match for 0; nil for a group that took no part.
+    func range(ofGroup group: Int) -> Range<Int>? {
+        let (start, end) = (Int(threads.match[2 * group]), Int(threads.match[2 * group + 1]))
+        return start >= 0 && end >= start ? start..<end : nil
+    }
+
+    /// Counts what is done for a match beside the search itself.
+    ///
+    /// - Throws: ``PatternError`` where the call takes too long.
+    mutating func spend(_ count: Int) throws(PatternError) {
+        steps += count
+        guard steps <= stepLimit else {
+            throw PatternError("the search takes more than \(stepLimit) steps in a text of \(text.count) bytes")
         }
-        visited = Array(repeating: 0, count: (states + 63) / 64)
-        slots = Array(repeating: -1, count: 2 * (program.groups + 1))
     }
 
     /// Finds the first match at or after a position.
     ///
     /// - Throws: ``PatternError`` where the search takes too long.
     mutating func find(from start: Int) throws(PatternError) -> Bool {
-        forget()
+        defer { threads.now = now }
         var position = start
-        while position <= text.count {
-            if let first = program.firstBytes {
-                while position < text.count, !first[Int(text[position])] { position += 1 }
-                guard position < text.count else { return false }
-            }
-            if try matches(at: position) { return true }
-            position += position < text.count ? scalar(at: position).length : 1
-        }
-        return false
-    }
-
-    /// Forgets where the search has been: places on the way to a match may lead to the next one.
-    private mutating func forget() {
-        let width = program.instructions.count
-        let words = touched.lowerBound * width / 64..<min((touched.upperBound * width + 63) / 64, visited.count)
-        for word in words { visited[word] = 0 }
-        steps += words.count / 8
-        touched = 0..<0
-    }
-
-    private mutating func matches(at start: Int) throws(PatternError) -> Bool {
-        for slot in slots.indices { slots[slot] = -1 }
-        jobs.removeAll(keepingCapacity: true)
-        jobs.append(.try(instruction: 0, position: start))
-        while let job = jobs.popLast() {
-            switch job {
-            case .restore(let slot, let position): slots[slot] = position
-            case .try(let instruction, let position):
-                if try follow(instruction, position) { return true }
-            }
-        }
-        return false
-    }
-
-    /// Follows one way until it matches or fails, and leaves the others as jobs.
-    private mutating func follow(_ instruction: Int, _ position: Int) throws(PatternError) -> Bool {
-        var (instruction, position) = (instruction, position)
+        var isFound = false
+        comingCount = 0
+        now += 1
         while true {
-            steps += 1
-            guard steps <= stepLimit else {
-                throw PatternError("the search takes more than \(stepLimit) steps in a text of \(text.count) bytes")
-            }
-            guard visit(instruction, position) else { return false }
-            switch program.instructions[instruction] {
-            case .match: return true
-            case .jump(let target): instruction = target
-            case .split(let first, let second):
-                jobs.append(.try(instruction: second, position: position))
-                instruction = first
-            case .save(let slot):
-                jobs.append(.restore(slot: slot, position: slots[slot]))
-                slots[slot] = position
-                instruction += 1
-            case .assertion(let assertion):
-                guard holds(assertion, at: position) else { return false }
-                instruction += 1
-            case .scalar(let value):
-                guard position < text.count else { return false }
-                let found = scalar(at: position)
-                guard found.value == value else { return false }
-                position += found.length
-                instruction += 1
-            case .any(let includesLineEnd):
-                guard position < text.count, includesLineEnd || text[position] != UInt8(ascii: "\n") else {
-                    return false
+            if comingCount == 0 {
+                if isFound { break }
+                if let first = program.firstBytes {
+                    while position < text.count, !first[Int(text[position])] { position += 1 }
+                    guard position < text.count else { return false }
                 }
-                position += scalar(at: position).length
-                instruction += 1
-            case .set(let set):
-                guard position < text.count else { return false }
-                let found = scalar(at: position)
-                guard program.sets[set].contains(found.value) else { return false }
-                position += found.length
-                instruction += 1
             }
+            // A way that begins here comes after all those that began before.
+            if !isFound, program.firstBytes.map({ position < text.count && $0[Int(text[position])] }) ?? true {
+                for slot in 0..<width { threads.current[slot] = -1 }
+                follow(0, position)
+            }
+            if try step(at: position) {
+                isFound = true
+                if width == 0 { return true }
+            }
+            guard position < text.count else { break }
+            position += scalar(at: position).length
         }
+        return isFound
     }
 
-    /// Returns false for a place that has been visited.
-    private mutating func visit(_ instruction: Int, _ position: Int) -> Bool {
-        let state = position * program.instructions.count + instruction
-        let bit: UInt64 = 1 << UInt64(state & 63)
-        guard visited[state >> 6] & bit == 0 else { return false }
-        visited[state >> 6] |= bit
-        if touched.isEmpty {
-            touched = position..<position + 1
-        } else if position >= touched.upperBound {
-            touched = touched.lowerBound..<position + 1
-        } else if position < touched.lowerBound {
-            touched = position..<touched.upperBound
+    /// Takes all ways over the character at a position.
+    ///
+    /// - Returns: true where one of them has come to its end.
+    private mutating func step(at position: Int) throws(PatternError) -> Bool {
+        swap(&present, &coming)
+        (presentCount, comingCount) = (comingCount, 0)
+        now += 1
+        try spend(1 + presentCount)
+        let isEnd = position == text.count
+        let (value, length) = isEnd ? (0, 0) : scalar(at: position)
+        for index in 0..<presentCount {
+            let instruction = present.instructions[index]
+            let step = threads.steps[Int(instruction)]
+            let isTaken: Bool
+            switch step.kind {
+            case .match:
+                threads.match.update(from: present.places + index * width, count: width)
+                // Those behind it count for nothing.
+                return true
+            case .scalar: isTaken = value == UInt32(bitPattern: step.first)
+            case .any: isTaken = true
+            case .anyInLine: isTaken = value != 0x0A
+            case .set where value < 64: isTaken = step.ascii.low >> UInt64(value) & 1 == 1
+            case .set where value < 128: isTaken = step.ascii.high >> UInt64(value - 64) & 1 == 1
+            case .set: isTaken = program.sets[Int(step.first)].contains(value)
+            case .assertion, .split, .jump, .save: isTaken = false
+            }
+            guard isTaken, !isEnd else { continue }
+            threads.current.update(from: present.places + index * width, count: width)
+            follow(instruction + 1, position + length)
         }
-        return true
+        return false
+    }
+
+    /// Goes on from an instruction to all those that look at the next character, in the order in which they count.
+    private mutating func follow(_ instruction: Int32, _ position: Int) {
+        let (steps, reached, jobs, current) = (threads.steps, threads.reached, threads.jobs, threads.current)
+        var count = 0
+        var instruction = instruction
+        while true {
+            var next: Int32?
+            if reached[Int(instruction)] != now {
+                reached[Int(instruction)] = now
+                self.steps += 1
+                let step = steps[Int(instruction)]
+                switch step.kind {
+                case .jump: next = step.first
+                case .split:
+                    jobs[count] = .init(instruction: step.second)
+                    count += 1
+                    next = step.first
+                case .save:
+                    let slot = Int(step.first)
+                    if slot < width {
+                        jobs[count] = .init(instruction: -1, slot: step.first, place: current[slot])
+                        count += 1
+                        current[slot] = Int32(truncatingIfNeeded: position)
+                    }
+                    next = instruction + 1
+                case .assertion:
+                    if case .assertion(let assertion) = program.instructions[Int(instruction)],
+                        holds(assertion, at: position)
+                    {
+                        next = instruction + 1
+                    }
+                case .scalar, .any, .anyInLine, .set, .match:
+                    coming.instructions[comingCount] = instruction
+                    (coming.places + comingCount * width).update(from: current, count: width)
+                    comingCount += 1
+                }
+            }
+            while next == nil {
+                guard count > 0 else { return }
+                count -= 1
+                let job = jobs[count]
+                if job.instruction >= 0 {
+                    next = job.instruction
+                } else {
+                    current[Int(job.slot)] = job.place
+                }
+            }
+            instruction = next ?? 0
+        }
     }
 
     // MARK: - The text
