@@ -8,7 +8,8 @@ package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
     case text(String)
     case blob(Data)
 
-    /// An integer and a real of the same value are equal, as SQL compares them.
+    /// As SQL compares them: an integer and a real of the same value are equal, and texts only byte by byte, whatever
+    /// Unicode holds for equivalent.
     package static func == (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -16,7 +17,7 @@ package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
         case (.real(let left), .real(let right)): left == right
         case (.integer(let integer), .real(let real)), (.real(let real), .integer(let integer)):
             Int64(exactly: real) == integer
-        case (.text(let left), .text(let right)): left == right
+        case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
         case (.blob(let left), .blob(let right)): left == right
         default: false
         }
@@ -27,8 +28,35 @@ package enum StoredValue: Sendable, Equatable, CustomStringConvertible {
         case .null: "NULL"
         case .integer(let number): String(number)
         case .real(let number): String(number)
-        case .text(let text): String(reflecting: text)
-        case .blob(let data): "\(data.count) bytes"
+        case .text(let text): String(reflecting: text).escapedForTerminal()
+        case .blob(let data): "\(data.count) byte\(data.count == 1 ? "" : "s")"
+        }
+    }
+}
+
+extension StoredValue {
+    /// Returns the value; a text that looks like another one with the numbers of its Unicode scalars: `e\u{301}` beside
+    /// `\u{E9}`.
+    package func spelt(beside other: StoredValue) -> StoredValue {
+        guard case .text(let text) = self, case .text(let other) = other, text == other else { return self }
+        let scalars = text.unicodeScalars.map { scalar in
+            scalar.isASCII ? String(scalar) : "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+        }
+        return .text(scalars.joined())
+    }
+}
+
+/// In JSON, a blob is in base 64, and what is no number is the text `Infinity`, `-Infinity` or `NaN`.
+extension StoredValue: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .integer(let number): try container.encode(number)
+        case .real(let number) where number.isFinite: try container.encode(number)
+        case .real(let number): try container.encode(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
+        case .text(let text): try container.encode(text)
+        case .blob(let data): try container.encode(data.base64EncodedString())
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CSQLite
 import FeedDeclarations
 package import FeedParsing
+import FeedStores
 import Foundation
 package import GRDB
 import Logging
@@ -22,8 +23,11 @@ package struct Program: Sendable {
     package func main() async {
         // Set before the first connection. The process is ours; a server around a `SyncService` decides this for
         // itself.
+        // Whoever reads the output may end before the command does: writing then fails, and says so.
+        signal(SIGPIPE, SIG_IGN)
         _ = tributary_disable_memory_statistics()
         tributary_return_freed_memory()
+        FileLimit.raise()
         do {
             var command = try RootCommand.parseAsRoot()
             if let command = command as? any ProgramCommand {
@@ -32,7 +36,7 @@ package struct Program: Sendable {
                 try command.run()
             }
         } catch {
-            RootCommand.exit(withError: Failure.explain(error))
+            exit(Failure.end(error))
         }
     }
 
@@ -44,10 +48,16 @@ package struct Program: Sendable {
         _ configuration: TributaryConfiguration, logger: Logger,
         onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws -> SyncService {
-        // Whoever reads the output may end before the runs do.
-        signal(SIGPIPE, SIG_IGN)
         return try SyncService(
             configuration: configuration, parsers: parsers, logger: logger, registerMigrations: registerMigrations,
             onProgress: onProgress)
+    }
+
+    /// - Parameter store: an opened store, which the caller closes.
+    func service(
+        _ configuration: TributaryConfiguration, store: any MainStore, logger: Logger
+    ) throws -> SyncService {
+        try SyncService(
+            configuration: configuration, store: store, parsers: parsers, logger: logger, clock: SystemClock())
     }
 }

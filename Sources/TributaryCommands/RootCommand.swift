@@ -11,7 +11,7 @@ struct RootCommand: ParsableCommand {
             abstract: "Keeps one relational store in step with many remote XML feeds.",
             discussion: """
                 Exit status: 0 done; 1 some source was discarded; 2 'plan' found a difference; 64 wrong usage; 74 the \
-                daemon's store was replaced while it ran; 78 wrong configuration.
+                output cannot be written, or the daemon's store was replaced while it ran; 78 wrong configuration.
                 """,
             version: "tributary \(TributaryVersion.full)",
             subcommands: [

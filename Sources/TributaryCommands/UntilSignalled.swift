@@ -1,6 +1,8 @@
+import Foundation
 import UnixSignals
 
-/// Runs an operation, and cancels it on SIGINT or SIGTERM.
+/// Runs an operation, and cancels it on SIGINT or SIGTERM. The process ends with status 1 where that does not end it within
+/// five seconds.
 func untilSignalled<Value: Sendable>(
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
@@ -14,7 +16,12 @@ func untilSignalled<Value: Sendable>(
             }
         }
         group.addTask {
-            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { running.cancel() }
+            for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                StopLimit.begin(status: 1) {
+                    FileHandle.standardError.show("not all ended within five seconds, and was cut off\n")
+                }
+                running.cancel()
+            }
             return nil
         }
         defer { group.cancelAll() }

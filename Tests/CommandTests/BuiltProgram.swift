@@ -8,6 +8,8 @@ struct BuiltProgram: Sendable {
     var environment: [String: String] = [:]
     /// Bytes of data that the process may have (RLIMIT_DATA); nil for any number.
     var dataLimit: Int?
+    /// The user that it runs as; nil for that of the tests. Only root may give another.
+    var user: (id: UInt32, group: UInt32)?
 
     /// A program of the machine's.
     init(path: String, environment: [String: String]) {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The daemon as a process, with real signals.
-@Suite struct DaemonTests {
+@Suite(.timeLimit(.minutes(10))) struct DaemonTests {
     /// Starts the daemon, hands over the lines of its log, and stops it.
     private func withDaemon(
         _ fixture: ContactsFixture, environment: [String: String] = [:],
@@ -20,11 +20,9 @@ import Testing
             throw error
         }
         daemon.signal(SIGTERM)
-        let stopping = ContinuousClock.now
+        // Requests that hang do not keep it: where one does, the run is not recorded as cancelled.
         let status = await daemon.end()
-        let time = await daemon.endTime() - stopping
-        // Well before any request's timeout, however busy the other tests keep the machine.
-        #expect(status == 0 && time < .seconds(25), "status \(status) after \(time)")
+        #expect(status == 0)
     }
 
     /// Reads on until a line says this.
@@ -219,6 +217,9 @@ import Testing
     @Test func aStoreThatIsDeletedEndsTheDaemonWithAnErrorThatSystemdRestarts() async throws {
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 5)
+            let file = fixture.folder.file("sources.toml")
+            let sources = try String(contentsOfFile: file, encoding: .utf8)
+            try fixture.folder.write(sources + "\n[daemon]\nlisten = \"127.0.0.1:0\"\n", to: "sources.toml")
             let daemon = try fixture.program.start(["run"])
             var lines = daemon.errorLines.makeAsyncIterator()
             _ = try await wait(&lines, for: "directory: committed")
@@ -228,6 +229,10 @@ import Testing
             let line = try await wait(&lines, for: "is gone since it was opened")
             #expect(line.contains(fixture.storePath))
             #expect(await daemon.end() == 74)
+            // What ends because of that logs nothing of its own, but for the run that was asked for.
+            while let line = await lines.next(isolation: #isolation) {
+                #expect(!line.contains(" ERROR ") || line.contains("directory: discarded"), "\(line)")
+            }
             // Started again, it makes a new one.
             try await withDaemon(fixture) { _, lines in _ = try await wait(&lines, for: "directory: committed") }
         }

@@ -75,7 +75,7 @@ import Testing
             #expect(status.standardOutput.contains("\"declared\":false"))
             let asked = try await fixture.program.run("purge", "s")
             #expect(asked.status == 64, "\(asked)")
-            #expect(asked.standardError.contains("table 's': 1 rows to delete"))
+            #expect(asked.standardError.contains("table 's': 1 row to delete"))
             #expect(asked.standardError.contains("nothing was purged; --yes"))
             #expect(try fixture.store.rows("SELECT count(*) FROM s") == ["1"])
             let purge = try await fixture.program.run("purge", "s", "--yes")

@@ -53,7 +53,7 @@ import Testing
             try folder.write(exported.standardOutput, to: "orders.xml")
             let again = try await program.run("sync", "--full")
             #expect(
-                again.standardOutput.contains("5 are as they were"),
+                again.standardOutput.contains("5 rows unchanged"),
                 "\(again.standardOutput) \(exported.standardOutput)")
         }
     }
@@ -192,14 +192,15 @@ import Testing
     @Test func checkComparesScopesAsTheColumnDoes() async throws {
         try await withProgram { (folder, program) async throws in
             try folder.write(
-                "CREATE TABLE IF NOT EXISTS place (id TEXT PRIMARY KEY, region INTEGER);", to: "schema.sql")
+                "CREATE TABLE IF NOT EXISTS place (id TEXT, region INTEGER, PRIMARY KEY (id, region));",
+                to: "schema.sql")
             func check(_ scope: String) async throws -> BuiltProgram.Output {
                 let sources = [("a", "region = \"1\""), ("b", scope)].map { name, scope in
                     """
                     [[sources.\(name).requests]]
                     url = "file://\(folder.file("orders.xml"))"
                     scope = { \(scope) }
-                    tables = [{ table = "place", element = "order", key = ["id"], sync = "mirror", columns = { id = "@nr" } }]
+                    tables = [{ table = "place", element = "order", key = ["id", "region"], sync = "mirror", columns = { id = "@nr" } }]
 
                     """
                 }
@@ -212,7 +213,7 @@ import Testing
             #expect(output.status == 78, "\(output)")
             #expect(
                 output.standardError.contains(
-                    "sources.b.requests[0]: mirrors table 'place', as sources.a.requests[0] does"),
+                    "sources.b.requests[1]: mirrors table 'place', as sources.a.requests[1] does"),
                 "\(output.standardError)")
         }
     }

@@ -47,7 +47,7 @@ import Testing
 
             let there = try await program.run("move-store", "--to", url + " password=hush")
             #expect(there.status == 0, "\(there)")
-            #expect(there.standardOutput.contains("1 sources, 1 requests, 1 runs and 2 changes"), "\(there)")
+            #expect(there.standardOutput.contains("1 source, 1 request, 1 run and 2 changes"), "\(there)")
             #expect(there.standardOutput.contains("take out path") && !there.standardOutput.contains("hush"))
             #expect(try dumpRows(path: fixture.folder.file("store.sqlite")) == rows)
             let again = try await program.run("move-store", "--to", url)

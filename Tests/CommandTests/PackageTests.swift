@@ -28,7 +28,7 @@ import Testing
             for (file, sources) in [(installed, 0), (declared, 1)] {
                 try folder.write(file, to: "sources.toml")
                 let check = try await program.run("check")
-                #expect(check.status == 0 && check.standardOutput.contains("\(sources) sources"), "\(check)")
+                #expect(check.status == 0 && check.standardOutput.contains("\(sources) source"), "\(check)")
                 #expect(try await program.run("check", "--has-sources").status == 1 - Int32(sources))
             }
         }

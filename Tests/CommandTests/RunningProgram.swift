@@ -12,12 +12,15 @@ final class RunningProgram: Sendable {
     let identifier: Int32
     private let output: FileHandle
     private let errors: FileHandle
-    private let ending: Task<(status: Int32, time: ContinuousClock.Instant), Never>
+    private let ending: Task<Int32, Never>
 
     init(_ program: BuiltProgram, _ command: [String], standardError: String? = nil) throws {
         // prlimit(1) becomes the program: its id is the same.
         let limits = program.dataLimit.map { ["/usr/bin/prlimit", "--data=\($0)", "--core=0"] } ?? []
-        let arguments = limits + [program.path, command[0]] + program.arguments + command.dropFirst()
+        let user = program.user.map { user in
+            ["/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups"]
+        }
+        let arguments = limits + (user ?? []) + [program.path, command[0]] + program.arguments + command.dropFirst()
         let executable = arguments[0]
         let environment = program.environment.map { "\($0.key)=\($0.value)" }
         var pipes: [[Int32]] = []
@@ -48,17 +51,17 @@ final class RunningProgram: Sendable {
         identifier = child
         output = FileHandle(fileDescriptor: pipes[0][0], closeOnDealloc: true)
         errors = FileHandle(fileDescriptor: pipes[1][0], closeOnDealloc: true)
-        let (stream, continuation) = AsyncStream<(status: Int32, time: ContinuousClock.Instant)>.makeStream()
+        let (stream, continuation) = AsyncStream<Int32>.makeStream()
         Thread.detachNewThread { [child] in
             var status: Int32 = 0
             waitpid(child, &status, 0)
             // As the shell's WIFEXITED and WEXITSTATUS (wait(2)).
-            continuation.yield((status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F), .now))
+            continuation.yield(status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F))
             continuation.finish()
         }
         ending = Task {
             for await end in stream { return end }
-            return (-1, .now)
+            return -1
         }
     }
 
@@ -71,10 +74,7 @@ final class RunningProgram: Sendable {
     }
 
     /// Its exit status; negative for a signal.
-    func end() async -> Int32 { await ending.value.status }
-
-    /// When it ended, however long the tests have been too busy to notice.
-    func endTime() async -> ContinuousClock.Instant { await ending.value.time }
+    func end() async -> Int32 { await ending.value }
 
     func output() async -> BuiltProgram.Output {
         async let text = read(output)

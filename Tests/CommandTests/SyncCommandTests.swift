@@ -26,13 +26,54 @@ import Testing
             #expect(try await fixture.program.run("sync", "--force").standardOutput.contains("unchanged"))
             #expect(
                 try await fixture.program.run("sync", "--full", "directory").standardOutput.contains(
-                    "35 are as they were"))
+                    "no changes (35 rows unchanged)"))
             fixture.serve("b", contacts: 20)
             let changed = try await fixture.program.run("sync", "--force")
             #expect(changed.standardOutput.contains("10 inserted, 20 updated, 15 deleted"))
             let rows = try dumpRows(path: fixture.storePath)
             #expect(rows.count == 30)
             #expect(rows.contains("contact: '7@example.org','F7','Älb','Ä','b7',27,1.5,'2026-11-21T08:00:00Z'"))
+        }
+    }
+
+    /// A source that failed is no success because it waits.
+    @Test func aSourceThatWaitsAfterAFailureSaysSo() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.server.document("/companies.xml", "<companies>")
+            #expect(try await fixture.program.run("sync").status == 1)
+            let again = try await fixture.program.run("sync")
+            #expect(again.status == 1)
+            let said = again.standardOutput
+            #expect(said.contains("directory  waiting    nothing is sent before "), "\(said)")
+            #expect(said.contains("as the last run failed: request 'Companies'"), "\(said)")
+            let json = try await fixture.program.run("sync", "--json")
+            #expect(json.status == 1 && json.standardOutput.contains("\"outcome\":\"fresh\""))
+            fixture.serve("a", contacts: 5)
+            #expect(try await fixture.program.run("sync", "--force").status == 0)
+            #expect(try await fixture.program.run("sync").status == 0)
+        }
+    }
+
+    @Test func blockedRunsAreAcceptedByTheirDocuments() async throws {
+        try await ContactsFixture.with { (fixture) async throws in
+            fixture.serve("a", contacts: 300)
+            #expect(try await fixture.program.run("sync").status == 0)
+            let nothing = try await fixture.program.run("accept", "directory")
+            #expect(nothing.status == 1)
+            #expect(nothing.standardError.contains("is not blocked, so there is nothing to accept"))
+            fixture.serve("b", contacts: 30)
+            let blocked = try await fixture.program.run("sync", "--force")
+            #expect(blocked.status == 1 && blocked.standardOutput.contains("`tributary accept directory` commits them"))
+            let advance = try await fixture.program.run("accept", "directory", "--in-advance")
+            #expect(advance.status == 1 && advance.standardError.contains("run 2 of source 'directory' is blocked"))
+            let accepted = try await fixture.program.run("accept", "directory")
+            let said = accepted.standardOutput
+            #expect(said.contains("the documents of run 2 are accepted"), "\(said)")
+            fixture.serve("c", contacts: 3)
+            let committed = try await fixture.program.run("sync")
+            #expect(committed.status == 0, "\(committed.standardOutput)")
+            let rows = try dumpRows(path: fixture.storePath)
+            #expect(rows.contains { $0.hasPrefix("contact: '29@example.org','F29','Älb'") })
         }
     }
 

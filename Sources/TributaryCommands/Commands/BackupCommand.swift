@@ -32,7 +32,9 @@ struct BackupCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         guard case .file(let path) = configuration.store else {
-            throw Failure.usage("the store is on a server; its own tools copy it, as pg_dump does")
+            throw Failure.usage(
+                "the store is on a server, whose own tools copy it: pg_dump --format=custom --file='\(file)' \"$URL\", where "
+                    + "URL is the connection string of 'url' in [store]; pg_restore puts it back")
         }
         guard FileManager.default.fileExists(atPath: path) else {
             throw Failure.usage("there is no store yet: \(path)")
@@ -45,9 +47,9 @@ struct BackupCommand: ProgramCommand {
         let bytes = try store.backUp(to: file, replacing: replace)
         if json {
             let result = Result(store: path, file: file, bytes: bytes)
-            Terminal.print(try JSONOutput.line(result))
+            try Terminal.printJSON(result)
         } else {
-            Terminal.print("\(file): \(Figures.bytes(bytes))")
+            try Terminal.print("\(file): \(Figures.bytes(bytes))")
         }
     }
 }

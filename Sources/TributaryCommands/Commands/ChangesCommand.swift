@@ -44,6 +44,6 @@ struct ChangesCommand: ProgramCommand {
         }
         var output = ChangeOutput(json: json, terminal: Terminal())
         try store.changes(query) { try output.add($0) }
-        output.end()
+        try output.end()
     }
 }

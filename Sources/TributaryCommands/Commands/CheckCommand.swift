@@ -3,6 +3,7 @@ import FeedConfiguration
 import FeedDeclarations
 import FeedModel
 import FeedParsing
+import FeedStaging
 import FeedStores
 import Foundation
 import SQLiteStore
@@ -53,10 +54,12 @@ struct CheckCommand: ProgramCommand {
             result.problems = error.problems.map(\.description)
         }
         if json {
-            Terminal.print(try JSONOutput.line(result))
+            try Terminal.printJSON(result)
         } else if result.problems.isEmpty {
-            Terminal.print("\(result.file): \(result.sources) sources, \(result.requests) requests, no mistakes")
-            for note in result.notes { Terminal.print("note: " + note) }
+            try Terminal.print(
+                "\(result.file): \(Figures.count(result.sources, "source")), \(Figures.count(result.requests, "request")), no mistakes"
+            )
+            for note in result.notes { try Terminal.print("note: \(note)") }
         }
         guard !result.problems.isEmpty else { return }
         if json { throw ExitCode(78) }
@@ -89,7 +92,7 @@ struct CheckCommand: ProgramCommand {
             if isOnServer, try !configuration.hasStore() {
                 return ([], ["the database has no tables of Tributary's yet; the first run creates them"])
             }
-            existing = try configuration.openExistingStore()
+            existing = try configuration.openExistingTables()
         } catch let error as StoreError {
             return (["\(configuration.file): store.\(isOnServer ? "url" : "path"): \(error)"], [])
         }
@@ -105,19 +108,32 @@ struct CheckCommand: ProgramCommand {
         var problems: [String] = []
         var notes: Set<String> = []
         for source in configuration.sources {
+            let before = problems.count
             for request in source.requests {
-                var found = try request.differences(from: store, file: configuration.file)
-                found += try request.scopeProblems(
-                    in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
+                var found: [String]
+                do {
+                    found = try request.differences(from: store, file: configuration.file)
+                    found += try request.scopeProblems(
+                        in: store, store, file: configuration.file, source: source.name, parsers: program.parsers)
+                } catch let error as StoreError where error.code == .schema {
+                    found = [
+                        "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"
+                    ]
+                }
+                if source.keepsHistory {
+                    found += program.parsers.tables(of: request.content).compactMap(store.historyProblem).map {
+                        "\(configuration.file): sources.\(source.name).keep_history: \($0)"
+                    }
+                }
                 if found.isEmpty {
                     notes.formUnion(try request.notes(on: store, file: configuration.file, parsers: program.parsers))
                 }
                 problems += found
             }
             // A query may name tables that the first run creates.
-            guard try source.requests.allSatisfy({ try $0.isPrepared(in: store, parsers: program.parsers) }) else {
-                continue
-            }
+            guard problems.count == before,
+                try source.requests.allSatisfy({ try $0.isPrepared(in: store, parsers: program.parsers) })
+            else { continue }
             for request in source.requests {
                 do {
                     try request.checkForEach(store, source: source.name)
@@ -127,12 +143,36 @@ struct CheckCommand: ProgramCommand {
                 }
             }
         }
-        let conflicts = try MirrorConflict.all(
-            in: configuration, parsers: program.parsers, comparison: store.comparison(of:columns:))
+        problems += try conflicts(program, configuration, comparison: store.comparison(of:columns:))
+        let scopes = try scopeConflicts([store], program, configuration)
         return (
-            configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
-            try configuration.locating(notes.sorted()) + undeclared(in: store, configuration)
+            configuration.locating(problems + scopes.mistakes),
+            try configuration.locating(notes.sorted() + scopes.notes) + undeclared(in: store, configuration)
         )
+    }
+
+    /// Returns messages about requests of which each would delete the other's rows.
+    private static func conflicts(
+        _ program: Program, _ configuration: TributaryConfiguration,
+        comparison: (_ table: String, _ columns: Set<String>) throws -> TableComparison
+    ) throws -> [String] {
+        try MirrorConflict.all(in: configuration, parsers: program.parsers, comparison: comparison).map {
+            $0.description(file: configuration.file)
+        }
+    }
+
+    /// Returns messages about requests that may take rows of one another.
+    ///
+    /// - Parameter stores: where the tables are; the first that has one counts.
+    private static func scopeConflicts(
+        _ stores: [any MainStore], _ program: Program, _ configuration: TributaryConfiguration
+    ) throws -> (mistakes: [String], notes: [String]) {
+        var keys: [String: [String]] = [:]
+        for table in try stores.flatMap({ try $0.tables() }) where keys[table.name.lowercased()] == nil {
+            keys[table.name.lowercased()] = table.primaryKey
+        }
+        let found = ScopeConflict.all(in: configuration, parsers: program.parsers) { keys[$0.lowercased()] ?? [] }
+        return (found.filter(\.isMistake).map(\.description), found.filter { !$0.isMistake }.map(\.description))
     }
 
     /// Returns notes on sources that are in a store alone.
@@ -150,20 +190,27 @@ struct CheckCommand: ProgramCommand {
     ) throws -> (problems: [String], notes: [String]) {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
             "tributary-check-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
         do {
             let store = try SQLiteStore(
                 path: folder.appendingPathComponent("store.sqlite").path, schema: configuration.schema(),
                 registerMigrations: program.registerMigrations)
             defer { try? store.close() }
+            // Tables that neither a mapping nor the schema makes may be there already.
+            if existing != nil, case .file(let path) = configuration.store {
+                try store.adoptDefinitions(
+                    of: path,
+                    except: Set(configuration.sources.flatMap { $0.schemas(file: configuration.file) }.map(\.name)))
+            }
             try Self.trySchemaAfter(in: store, program, configuration)
             let problems = try configuration.sources.flatMap { source in
                 try source.requests.flatMap {
                     try Self.problems($0, of: source, in: store, existing, program, configuration)
                 }
             }
-            let conflicts = try MirrorConflict.all(in: configuration, parsers: program.parsers) { table, columns in
+            let conflicts = try conflicts(program, configuration) { table, columns in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
                 return try (isThere ? existing ?? store : store as any MainStore).comparison(
@@ -176,9 +223,11 @@ struct CheckCommand: ProgramCommand {
                         try request.notes(on: store, file: configuration.file, parsers: program.parsers))
                 }
             }
+            let scopes = try scopeConflicts([existing, store].compactMap(\.self), program, configuration)
             return (
-                configuration.locating(problems + conflicts.map { $0.description(file: configuration.file) }),
-                try configuration.locating(notes.sorted()) + undeclared(in: existing, configuration)
+                configuration.locating(problems + conflicts + scopes.mistakes),
+                try configuration.locating(notes.sorted() + scopes.notes)
+                    + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {
             return (["\(configuration.file): store.schema: \(error)"], [])
@@ -198,7 +247,7 @@ struct CheckCommand: ProgramCommand {
         } catch is StoreError {
             return
         }
-        for _ in 0..<2 { try configuration.runSchemaAfter(sql, in: store) }
+        for _ in 0..<2 { try configuration.runSchemaAfter(sql, in: store, isForced: true) }
         try store.checkViews()
     }
 
@@ -223,9 +272,18 @@ struct CheckCommand: ProgramCommand {
         let lacking = try request.scopeProblems(
             in: store, existing, file: configuration.file, source: source.name, parsers: program.parsers)
         if !lacking.isEmpty { return lacking }
+        let dotted = try request.schemas(file: configuration.file).filter { schema in
+            try schema.name.contains(".") && existing?.missingTables(among: [schema.name]).isEmpty ?? true
+        }
+        if !dotted.isEmpty { return dotted.map(Self.dotted) }
         return try store.missingTables(among: Set(program.parsers.tables(of: request.content))).map { table in
             "\(configuration.file): sources.\(source.name): the parser of request '\(request.key)' writes table "
                 + "'\(table)', which neither the schema nor a migration creates"
         }
+    }
+
+    private static func dotted(_ schema: TableSchema) -> String {
+        "\(schema.place): table = \"\(schema.name)\" names a schema, and a store in a file has none; write "
+            + "\"\(schema.name.replacing(".", with: "_"))\""
     }
 }

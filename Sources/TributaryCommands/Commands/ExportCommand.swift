@@ -31,20 +31,23 @@ struct ExportCommand: ProgramCommand {
             let known = configuration.sources.map(\.name).joined(separator: ", ")
             throw Failure.usage("there is no source '\(source)' in \(configuration.file); it has: \(known)")
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "tributary-export-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
         let request = try mapped(declaration)
+        try await PrivateFolder.with("export") { folder in
+            try export(request, configuration, URL(fileURLWithPath: folder))
+        }
+    }
+
+    private func export(_ request: RequestDeclaration, _ configuration: TributaryConfiguration, _ folder: URL) throws {
         guard
             let exporter = MappingExporter(
                 request, storePath: try file(of: request, configuration, folder), configuration: configuration,
-                makeStore: TributaryConfiguration.makeTrialStore)
+                folder: folder, makeStore: TributaryConfiguration.makeTrialStore)
         else {
             throw Failure.usage(
                 "request '\(request.key)' of source '\(source)' has no mapping ('tables') to export by")
         }
         do {
-            try exporter.export(isTried: !unchecked) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+            try exporter.export(isTried: !unchecked) { try Terminal.write(Array($0)) }
         } catch let error as ExportError {
             throw Failure.failed("\(source), request '\(exporter.request.key)': \(error)")
         }
@@ -73,7 +76,6 @@ struct ExportCommand: ProgramCommand {
         of request: RequestDeclaration, _ configuration: TributaryConfiguration, _ folder: URL
     ) throws -> String {
         if case .file(let path) = configuration.store { return path }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.appendingPathComponent("store.sqlite").path
         guard let store = try configuration.openExistingStore() else { return path }
         defer { try? store.close() }

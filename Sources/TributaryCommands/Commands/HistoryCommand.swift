@@ -40,7 +40,7 @@ struct HistoryCommand: ProgramCommand {
             throw Failure.usage(
                 "there is no source '\(source)' in \(configuration.file), nor has there been a run of it")
         }
-        if json { return Terminal.print(try JSONOutput.line(runs.map(RunRecord.init))) }
+        if json { return try Terminal.printJSON(runs.map(RunRecord.init)) }
         let terminal = Terminal()
         let now = Date()
         var table = TextTable([
@@ -57,10 +57,10 @@ struct HistoryCommand: ProgramCommand {
             ])
         }
         let lines = table.lines(on: terminal)
-        Terminal.print(lines[0])
+        try Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
-            Terminal.print(line)
-            if let error = run.error { Terminal.print("    " + terminal.colored(error, .red)) }
+            try Terminal.print(line)
+            if let error = run.error { try Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }
 }

@@ -68,11 +68,11 @@ struct HookTestCommand: ProgramCommand {
         case .failed(let error, _), .gone(let error): result.error = configuration.redactor.redact(error)
         }
         if json {
-            Terminal.print(try JSONOutput.line(result))
+            try Terminal.printJSON(result)
         } else if let answer = result.answer {
-            Terminal.print("\(hook.name): delivered (\(answer)) in \(Figures.seconds(seconds))")
+            try Terminal.print("\(hook.name): delivered (\(answer)) in \(Figures.seconds(seconds))")
         } else {
-            Terminal.print("\(hook.name): not delivered: \(result.error ?? "")")
+            try Terminal.print("\(hook.name): not delivered: \(result.error ?? "")")
         }
         guard result.delivered else { throw ExitCode(1) }
     }

@@ -61,10 +61,9 @@ struct MigrateCommand: ProgramCommand {
         if yes, !migrations.isEmpty { _ = try RefreshRequest(configuration: configuration).sendIfPossible([source]) }
         if json {
             let tables = migrations.map { Result.Table(table: $0.table, changes: $0.changes, sql: $0.statements) }
-            return Terminal.print(
-                try JSONOutput.line(Result(source: source, migrated: yes && !tables.isEmpty, tables: tables)))
+            return try Terminal.printJSON(Result(source: source, migrated: yes && !tables.isEmpty, tables: tables))
         }
-        for line in lines(migrations) { Terminal.print(line) }
+        for line in lines(migrations) { try Terminal.print(TerminalLine(line)) }
     }
 
     private func lines(_ migrations: [TableMigration]) -> [String] {

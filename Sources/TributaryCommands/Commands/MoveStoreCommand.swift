@@ -43,8 +43,8 @@ struct MoveStoreCommand: ProgramCommand {
             }
         }
         let report = try await Self.move(program, from: old, to: new)
-        if json { return Terminal.print(try JSONOutput.line(Result(report))) }
-        for line in lines(report, from: old, to: new) { Terminal.print(line) }
+        if json { return try Terminal.printJSON(Result(report)) }
+        for line in lines(report, from: old, to: new) { try Terminal.print(line) }
     }
 
     /// Moves on a thread of its own, until a signal comes.
@@ -77,13 +77,19 @@ struct MoveStoreCommand: ProgramCommand {
 
     private func lines(
         _ report: StoreMoveReport, from old: TributaryConfiguration, to new: TributaryConfiguration
-    ) -> [String] {
+    ) -> [TerminalLine] {
         var table = TextTable([("TABLE", .left), ("ROWS", .right)])
         for (name, rows) in report.tables { table.add(["\(name)", "\(rows)"]) }
         var lines = report.tables.isEmpty ? [] : table.lines(on: Terminal()) + [""]
+        let counts = [
+            Figures.count(report.sources, "source"), Figures.count(report.requests, "request"),
+            Figures.count(report.runs, "run"),
+        ]
         lines += [
-            "\(report.sources) sources, \(report.requests) requests, \(report.runs) runs and \(report.changes) changes of "
-                + "the journal besides. Everything was compared with what was read; the old store is as it was.",
+            """
+            \(counts.joined(separator: ", ")) and \(Figures.count(report.changes, "change")) of the journal besides. \
+            Everything was compared with what was read; the old store is as it was.
+            """,
             "", "Write into [store] of \(old.file):",
         ]
         switch new.store {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedConfiguration
 import FeedDeclarations
 import FeedModel
 import FeedStores
@@ -22,26 +23,23 @@ struct PlanRun {
         _ program: Program,
         _ plan: (SyncService, @escaping @Sendable (PlannedChange) throws -> Void) async throws -> StackPlan
     ) async throws {
-        var configuration = configuration
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "tributary-plan-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        if try isPrepared(program) {
-            configuration.schemaPath = nil
-            configuration.schemaAfterPath = nil
-        } else {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let copy = folder.appendingPathComponent("store.sqlite").path
-            if try configuration.hasStore() { try configuration.openExistingStore()?.copy(nil, to: copy) }
-            configuration.store = .file(copy)
-        }
         let report = Mutex(PlanReport(limit: limit))
         let made: StackPlan
         do {
-            let service = try program.service(
-                configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
-            made = try await plan(service) { change in report.withLock { $0.add(change) } }
+            made = try await PrivateFolder.with("plan") { folder in
+                let (store, configuration) = try configuration.openForPlan(
+                    of: source, parsers: program.parsers, folder: folder,
+                    registerMigrations: program.registerMigrations)
+                defer { try? store.close() }
+                let service = try program.service(
+                    configuration, store: store, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
+                return try await plan(service) { change in report.withLock { $0.add(change) } }
+            }
         } catch let error as StoreError {
+            throw error
+        } catch let error as Failure {
+            throw error
+        } catch let error as ConfigurationError {
             throw error
         } catch {
             throw Failure.failed(
@@ -49,17 +47,10 @@ struct PlanRun {
         }
         let finished = report.withLock { $0 }
         if json {
-            Terminal.print(try JSONOutput.line(PlanOutput(source: source.name, plan: made, report: finished)))
+            try Terminal.printJSON(PlanOutput(source: source.name, plan: made, report: finished))
         } else {
-            for line in finished.lines(made, on: Terminal()) { Terminal.print(line) }
+            for line in finished.lines(made, on: Terminal()) { try Terminal.print(line) }
         }
         if made.differs { throw ExitCode(2) }
-    }
-
-    /// Returns true if the store exists, with every table that the source writes.
-    private func isPrepared(_ program: Program) throws -> Bool {
-        guard try configuration.hasStore(), let store = try configuration.openExistingStore() else { return false }
-        defer { try? store.close() }
-        return try source.requests.allSatisfy { try $0.isPrepared(in: store, parsers: program.parsers) }
     }
 }

@@ -53,10 +53,10 @@ struct PurgeCommand: ProgramCommand {
         let report = try store.purge(purge, isTrial: false)
         let left = configuration.removeBodies(of: source)
         if json {
-            Terminal.print(try JSONOutput.line(PurgeOutput(source: source, report: report)))
+            try Terminal.printJSON(PurgeOutput(source: source, report: report))
         } else {
-            for line in PurgeOutput.lines(report, isDone: true) { Terminal.print(line) }
-            Terminal.print("\(source) is purged" + hint(configuration))
+            for line in PurgeOutput.lines(report, isDone: true) { try Terminal.print(TerminalLine(line)) }
+            try Terminal.print("\(source) is purged\(hint(configuration))")
         }
         guard left.isEmpty else {
             throw Failure.failed("these files could not be removed: \(left.joined(separator: ", "))")
@@ -72,8 +72,8 @@ struct PurgeCommand: ProgramCommand {
             throw Failure.usage(
                 (lines + ["nothing was purged; --yes does it without asking"]).joined(separator: "\n"))
         }
-        for line in lines { Terminal.print(line) }
-        Terminal.print("Purge \(source)\(hint(configuration))? Type yes: ")
+        for line in lines { try Terminal.print(TerminalLine(line)) }
+        try Terminal.print("Purge \(source)\(hint(configuration))? Type yes: ")
         return readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes"
     }
 

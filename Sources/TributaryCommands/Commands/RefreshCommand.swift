@@ -29,9 +29,9 @@ struct RefreshCommand: ProgramCommand {
         let asked = sources.isEmpty ? configuration.enabledSources.map(\.name) : sources
         if json {
             let result = Result(daemon: daemon.process, daemons: daemon.daemons, sources: asked)
-            Terminal.print(try JSONOutput.line(result))
+            try Terminal.printJSON(result)
         } else {
-            Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
+            try Terminal.print("asked \(daemon.text) to refresh \(asked.joined(separator: ", "))")
         }
     }
 }

@@ -32,13 +32,13 @@ struct ReleaseCommand: ProgramCommand {
         let asked = try released.isEmpty ? nil : RefreshRequest(configuration: configuration).sendIfPossible(released)
         if json {
             let result = Result(released: released, daemon: asked?.process, daemons: asked?.daemons)
-            return Terminal.print(try JSONOutput.line(result))
+            return try Terminal.printJSON(result)
         }
         for source in sources {
             let isReleased = released.contains(source)
-            Terminal.print(
+            try Terminal.print(
                 isReleased
-                    ? "\(source) is released" + (asked.map { "; \($0.text) refreshes it now" } ?? "")
+                    ? "\(source) is released\(asked.map { "; \($0.text) refreshes it now" } ?? "")"
                     : "\(source) is not held")
         }
     }

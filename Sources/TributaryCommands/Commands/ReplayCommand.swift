@@ -47,11 +47,13 @@ struct ReplayCommand: ProgramCommand {
         }
         let service = try program.service(
             configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
+        defer { try? service.close() }
         let report = try await untilSignalled { try await service.replay(declaration, all: all) }
-        Terminal.print(
-            json
-                ? try JSONOutput.line(report)
-                : SyncCommand.line(report, nameWidth: source.count, on: Terminal()))
+        if json {
+            try Terminal.printJSON(report)
+        } else {
+            try Terminal.print(SyncCommand.line(report, nameWidth: source.count, on: Terminal()))
+        }
         guard report.outcome.isGood else { throw ExitCode(1) }
     }
 }

@@ -49,8 +49,8 @@ struct RestoreCommand: ProgramCommand {
         try whileUnused(path, file: store, configuration) {
             try checked.replace(store: store, aside: aside ?? store + ".aside")
         }
-        if json { return Terminal.print(try JSONOutput.line(Result(store: path, file: file, aside: aside))) }
-        Terminal.print("\(path) is the copy \(file) now" + (aside.map { "; the former store is \($0)" } ?? ""))
+        if json { return try Terminal.printJSON(Result(store: path, file: file, aside: aside)) }
+        try Terminal.print("\(path) is the copy \(file) now\(aside.map { "; the former store is \($0)" } ?? "")")
     }
 
     /// Replaces the present store while no source is run, with all of its commits in its file.

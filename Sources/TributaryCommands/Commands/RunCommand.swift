@@ -44,6 +44,8 @@ struct RunCommand: ProgramCommand {
         let metrics = configuration.web.map { _ in DaemonMetrics() }
         let makeService = { try program.service(configuration, logger: logger) }
         let service = try metrics?.measuring(makeService) ?? makeService()
+        // Before the presence is released, after which another daemon may start.
+        defer { try? service.close() }
         let systemd = SystemdNotifier()
         let file = options.configurationFile
         let signals = SignalService(
@@ -56,6 +58,9 @@ struct RunCommand: ProgramCommand {
         if let declaration = configuration.web, let metrics {
             web = [WebService(declaration, service: service, metrics: metrics, logger: logger)]
         }
+        if let address = configuration.health {
+            web.append(HealthService(address, service: service, logger: logger))
+        }
 
         logger.info(
             "Running",
@@ -63,15 +68,21 @@ struct RunCommand: ProgramCommand {
                 "config": "\(file)", "store": "\(service.store.name)",
                 "sources": "\(configuration.enabledSources.count)",
             ])
+        let cutOff = "Not all ended within 4 seconds, and was cut off"
+        let limit = StopLimit { logger.warning("\(cutOff)") }
+        let others: [any Service] = [outcomes, service, watchdog, signals] + web + [limit]
+        // Without its store the daemon ends as after a signal: what is cancelled would log errors of its own.
         var group = ServiceGroupConfiguration(
-            services: [outcomes, service, watchdog, signals, store] + web,
+            services: others.map { .init(service: $0) } + [
+                .init(service: store, failureTerminationBehavior: .gracefullyShutdownGroup)
+            ],
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(4)
         do {
             try await ServiceGroup(configuration: group).run()
         } catch is CancellationError {
             // Nothing is half there: what was cut off is as if it had not been.
-            logger.warning("Not all ended within 4 seconds, and was cut off")
+            logger.warning("\(cutOff)")
         }
         systemd.notify("STOPPING=1")
         logger.info("Stopped")

@@ -20,10 +20,12 @@ struct StatusCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        try SyncCommand.check(sources, in: configuration)
+        try SyncCommand.check(sources, in: configuration, mayBeOff: true)
         let now = Date()
-        let status = try StoreStatus(configuration, only: sources, in: configuration.openExistingStore(), now: now)
-        if json { return Terminal.print(try JSONOutput.line(status.elements)) }
+        let status = try configuration.withExistingStore {
+            try StoreStatus(configuration, only: sources, in: $0, now: now)
+        }
+        if json { return try Terminal.printJSON(status.elements) }
 
         let terminal = Terminal()
         var table = TextTable(
@@ -50,33 +52,33 @@ struct StatusCommand: ProgramCommand {
                 ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
         }
         let lines = table.lines(on: terminal)
-        Terminal.print(lines[0])
+        try Terminal.print(lines[0])
         for (line, state) in zip(lines.dropFirst(), status.sources.map(\.state)) {
-            Terminal.print(line)
-            if let note = state.note { Terminal.print("    " + terminal.colored(note, .yellow)) }
-            if let error = state.error { Terminal.print("    " + terminal.colored(error, .red)) }
+            try Terminal.print(line)
+            if let note = state.note { try Terminal.print("    " + terminal.colored(note, .yellow)) }
+            if let error = state.error { try Terminal.print("    " + terminal.colored(error, .red)) }
         }
         for source in status.undeclared {
-            Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source.state.source), .yellow))
+            try Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source.state.source), .yellow))
         }
-        show(status.hooks, on: terminal, now: now)
+        try show(status.hooks, on: terminal, now: now)
         let isDaemonRunning = DaemonFolder(configuration)?.isDaemonRunning ?? (status.daemons?.records.isEmpty == false)
-        if let daemons = status.daemons, isDaemonRunning { Terminal.print("Daemons: " + daemons.summary(now: now)) }
+        if let daemons = status.daemons, isDaemonRunning { try Terminal.print("Daemons: \(daemons.summary(now: now))") }
         if !isDaemonRunning {
-            Terminal.print(
+            try Terminal.print(
                 terminal.colored("No daemon runs: what is due waits for `run`, or for `sync`.", .yellow))
         }
     }
 
-    private func show(_ hooks: [HookStatus], on terminal: Terminal, now: Date) {
+    private func show(_ hooks: [HookStatus], on terminal: Terminal, now: Date) throws {
         guard !hooks.isEmpty else { return }
         var table = TextTable(HookStatus.headings)
         for hook in hooks { table.add(hook.cells(now: now)) }
         let lines = table.lines(on: terminal)
-        Terminal.print("\n" + lines[0])
+        try Terminal.print("\n\(lines[0])")
         for (line, hook) in zip(lines.dropFirst(), hooks) {
-            Terminal.print(line)
-            if let error = hook.state?.error { Terminal.print("    " + terminal.colored(error, .red)) }
+            try Terminal.print(line)
+            if let error = hook.state?.error { try Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }
 }

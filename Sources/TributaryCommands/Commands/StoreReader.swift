@@ -2,6 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
+import TributaryEngine
 import TributaryStores
 
 /// Gives `history`, `release` and `accept` access to the store. A store that does not exist yet counts as empty, and is
@@ -12,24 +13,30 @@ struct StoreReader {
     init(_ configuration: TributaryConfiguration) { self.configuration = configuration }
 
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
-        try configuration.openExistingStore()?.runs(of: source, failed: failed, limit: limit) ?? []
+        try configuration.withExistingStore { try $0?.runs(of: source, failed: failed, limit: limit) ?? [] }
     }
 
-    /// Returns the states of a source's requests, by their keys. Tables of an earlier version are brought up to date before.
+    /// Returns the states of a source's requests, by their keys.
     func requests(of source: String) throws -> [String: RequestState] {
-        try configuration.openExistingStore(isWritten: true)?.states(of: source).requests ?? [:]
+        try configuration.withExistingStore { try $0?.states(of: source).requests ?? [:] }
     }
 
-    /// - Throws: ``Failure`` where there is no store yet, in which nothing can be deleted.
-    func accept(_ sources: [String], until end: Date) throws {
+    /// - Throws: ``Failure`` where there is no store yet, in which nothing can be deleted, or where a source does not allow
+    ///   it.
+    func accept(_ sources: [String], inAdvance: Bool) throws -> [Acceptance] {
         guard let store = try configuration.openExistingStore(isWritten: true) else {
             throw Failure.failed("there is no store yet, so that nothing can be deleted")
         }
-        try store.accept(sources, until: end)
+        defer { try? store.close() }
+        do {
+            return try store.accept(sources, inAdvance: inAdvance, at: Date())
+        } catch let refusal as AcceptanceRefusal {
+            throw Failure.failed(refusal.description)
+        }
     }
 
     /// - Returns: the names of those sources that were held.
     func release(_ sources: [String]) throws -> [String] {
-        try configuration.openExistingStore(isWritten: true)?.release(sources) ?? []
+        try configuration.withExistingStore(isWritten: true) { try $0?.release(sources) ?? [] }
     }
 }

@@ -33,6 +33,7 @@ struct SyncCommand: ProgramCommand {
         let logger = Logger(label: "tributary") { _ in ConsoleLogHandler() }
         let isJSON = json
         let service = try program.service(configuration, logger: logger) { if !isJSON { display.update($0) } }
+        defer { try? service.close() }
         let mode: RefreshMode = full ? .full : force ? .force : .whenDue
         let names = sources
         let width = configuration.sources.map(\.name.count).max() ?? 0
@@ -41,32 +42,36 @@ struct SyncCommand: ProgramCommand {
         let reports = try await untilSignalled {
             try await service.sync(names, mode: mode) { report in
                 if isJSON {
-                    // A report holds only strings and numbers, which JSON can always encode.
-                    if let line = try? JSONOutput.line(report) { Terminal.print(line) }
+                    display.write(report)
                 } else {
                     display.finish(report, line: Self.line(report, nameWidth: width, on: terminal))
                 }
             }
         }
-        guard reports.allSatisfy({ $0.outcome != .discarded && $0.outcome != .cancelled }) else { throw ExitCode(1) }
+        try display.check()
+        // A source that waits after a failure has an error, too.
+        guard reports.allSatisfy({ $0.error == nil }) else { throw ExitCode(1) }
     }
 
-    static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> String {
+    static func line(_ report: RunReport, nameWidth: Int, on terminal: Terminal) -> TerminalLine {
         let name = report.source.padding(toLength: max(nameWidth, report.source.count), withPad: " ", startingAt: 0)
-        let outcome = report.outcome.rawValue.padding(toLength: 9, withPad: " ", startingAt: 0)
+        let waits = report.outcome == .fresh && report.error != nil
+        let word = waits ? "waiting" : report.outcome.rawValue
+        let outcome = word.padding(toLength: 9, withPad: " ", startingAt: 0)
         return
-            "\(name)  \(terminal.colored(outcome, Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
+            "\(name)  \(terminal.colored(outcome, waits ? .yellow : Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
     }
 
+    /// - Parameter mayBeOff: true for commands that only show.
     /// - Throws: ``Failure`` if a name is not a source's, or its source is switched off.
-    static func check(_ names: [String], in configuration: TributaryConfiguration) throws {
+    static func check(_ names: [String], in configuration: TributaryConfiguration, mayBeOff: Bool = false) throws {
         for name in names {
             guard let source = configuration[source: name] else {
                 let known = configuration.sources.map(\.name)
                 throw Failure.usage(
                     "there is no source '\(name)' in \(configuration.file); it has: \(known.joined(separator: ", "))")
             }
-            guard source.isEnabled else {
+            guard source.isEnabled || mayBeOff else {
                 throw Failure.usage("the source '\(name)' is switched off in \(configuration.file) (enabled = false)")
             }
         }

@@ -32,10 +32,11 @@ struct TailCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        try SyncCommand.check(sources, in: configuration)
+        try SyncCommand.check(sources, in: configuration, mayBeOff: true)
         guard let store = try configuration.openExistingStore() else {
             throw Failure.failed("there is no store yet: \(configuration.localPath)")
         }
+        defer { try? store.close() }
         let tail = JournalTail(store, sources: Set(sources), after: after, follows: follow, isJSON: json)
         try await untilSignalled {
             try await withTaskCancellationHandler {
@@ -47,6 +48,5 @@ struct TailCommand: ProgramCommand {
                 store.stopWaiting()
             }
         }
-        try store.close()
     }
 }

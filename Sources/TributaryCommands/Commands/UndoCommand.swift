@@ -39,27 +39,45 @@ struct UndoCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        guard let store = try configuration.openExistingStore(isWritten: true) else {
+        if plan {
+            return try await PrivateFolder.with("undo") { folder in
+                try await undoing(program, configuration, workFolder: folder) { undo in try await show(undo) }
+            }
+        }
+        try await undoing(program, configuration) { undo in
+            let report = try await undo.run(history: configuration.history.seconds)
+            if json { return try Terminal.printJSON(report) }
+            try Terminal.print(
+                "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"
+            )
+            try Terminal.print("\(source) is held; `tributary release \(source)` takes its feed as it is")
+        }
+    }
+
+    /// - Parameter workFolder: the folder of scratch files; nil for the store's own.
+    private func undoing(
+        _ program: Program, _ configuration: TributaryConfiguration, workFolder: String? = nil,
+        _ body: (UndoRun) async throws -> Void
+    ) async throws {
+        guard let store = try configuration.openExistingStore(isWritten: true, workFolder: workFolder) else {
             throw Failure.failed("there is no store yet, so there is nothing to undo")
         }
         defer { try? store.close() }
-        let undo = UndoRun(source, to: try target(), in: store)
-        guard plan else {
-            let report = try await undo.run(history: configuration.history.seconds)
-            if json { return Terminal.print(try JSONOutput.line(report)) }
-            Terminal.print(
-                "\(source): back to run \(report.restoredRun ?? 0): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"
-            )
-            return Terminal.print("\(source) is held; `tributary release \(source)` takes its feed as it is")
-        }
+        try await body(
+            UndoRun(
+                source, to: try target(), in: store, declaration: configuration[source: source],
+                parsers: program.parsers))
+    }
+
+    private func show(_ undo: UndoRun) async throws {
         let found = Mutex(PlanReport(limit: limit))
         let counts = try await undo.plan { change in found.withLock { $0.add(change) } }
         let report = found.withLock { $0 }
         if json {
-            return Terminal.print(try JSONOutput.line(PlanOutput(source: source, counts: counts, report: report)))
+            return try Terminal.printJSON(PlanOutput(source: source, counts: counts, report: report))
         }
-        for line in report.changes(on: Terminal()) { Terminal.print(line) }
-        if counts.inserted + counts.updated + counts.deleted == 0 { Terminal.print("nothing would change") }
+        for line in report.changes(on: Terminal()) { try Terminal.print(line) }
+        if counts.inserted + counts.updated + counts.deleted == 0 { try Terminal.print("nothing would change") }
     }
 
     private func target() throws -> UndoRun.Target {

@@ -15,7 +15,7 @@ struct OutcomeService: Service {
     func run() async throws {
         for await report in service.outcomes {
             let summary = Figures.summary(report, now: Date())
-            let line = "\(report.source): \(report.outcome.rawValue): \(summary)"
+            let line = "\(report.source): \(report.outcome.rawValue): \(summary)".escapedForTerminal()
             logger.log(level: Self.level(report.outcome), "\(line)")
             systemd.status(line)
         }

@@ -17,26 +17,28 @@ struct ChangeOutput {
 
     mutating func add(_ change: RowChange) throws {
         if json {
-            return Terminal.print(try JSONOutput.line(ChangeRecord(change)))
+            return try Terminal.printJSON(ChangeRecord(change))
         }
         if run != change.run {
-            Terminal.print("run \(change.run) of \(change.source), \(change.startedAt.formatted(.iso8601))")
+            try Terminal.print("run \(change.run) of \(change.source), \(change.startedAt.formatted(.iso8601))")
             run = change.run
             table = nil
         }
         if table != change.table {
-            Terminal.print("  " + change.table)
+            try Terminal.print("  \(change.table)")
             table = change.table
         }
-        Terminal.print("    " + line(change))
+        try Terminal.print("    \(line(change))")
     }
 
     /// Says so where there was nothing.
-    func end() {
-        if run == nil, !json { Terminal.print("no row has changed") }
+    ///
+    /// - Throws: ``OutputError``.
+    func end() throws {
+        if run == nil, !json { try Terminal.print("no row has changed") }
     }
 
-    private func line(_ change: RowChange) -> String {
+    private func line(_ change: RowChange) -> TerminalLine {
         let key = PlanReport.text(change.key)
         switch change.operation {
         case "insert":

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 import Logging
 
@@ -20,11 +21,13 @@ struct ConsoleLogHandler: LogHandler {
     func log(event: LogEvent) {
         let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
             .map { "\($0.key)=\(Self.quoted("\($0.value)"))" }
-        let text = ([event.message.description] + details).joined(separator: " ")
+        let message = event.message.description.escapedForTerminal(keepsLines: true)
+        let text = ([message] + details).joined(separator: " ")
         let prefix =
             isJournal ? "<\(Self.priority(event.level))>" : "\(Self.time()) \(event.level.rawValue.uppercased()) "
-        // A single write, so that lines of several threads stay whole.
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { prefix + $0 + "\n" }.joined()
+        // A single write, so that lines of several threads stay whole. A line that goes on is indented: no text of a
+        // server looks like another entry.
+        let lines = prefix + text.replacing("\n", with: "\n" + prefix + "  ") + "\n"
         FileHandle.standardError.show(lines)
     }
 
@@ -45,7 +48,9 @@ struct ConsoleLogHandler: LogHandler {
     }
 
     private static func quoted(_ text: String) -> String {
-        text.contains { $0 == " " || $0 == "\"" } ? "\"" + text.replacingOccurrences(of: "\"", with: "'") + "\"" : text
+        let text = text.escapedForTerminal()
+        return text.contains { $0 == " " || $0 == "\"" }
+            ? "\"" + text.replacingOccurrences(of: "\"", with: "'") + "\"" : text
     }
 
     /// Returns true if standard error goes to the journal. `JOURNAL_STREAM` holds the device and inode of the stream

@@ -7,16 +7,16 @@ import TributaryEngine
 struct PlanOutput: Encodable {
     struct Table: Encodable {
         var table: String
-        var inserted: [[String: JSONValue]]
+        var inserted: [[String: StoredValue]]
         var updated: [Update]
-        var deleted: [[String: JSONValue]]
+        var deleted: [[String: StoredValue]]
         var counts: MergeCounts
     }
 
     struct Update: Encodable {
-        var key: [String: JSONValue]
+        var key: [String: StoredValue]
         /// Old and new value, by column.
-        var changes: [String: [JSONValue]]
+        var changes: [String: [StoredValue]]
     }
 
     var source: String
@@ -53,15 +53,15 @@ struct PlanOutput: Encodable {
         }
     }
 
-    private static func object(_ values: PlannedChange.Values) -> [String: JSONValue] {
-        Dictionary(values.map { ($0.column, JSONValue($0.value)) }) { first, _ in first }
+    private static func object(_ values: PlannedChange.Values) -> [String: StoredValue] {
+        Dictionary(values.map { ($0.column, $0.value) }) { first, _ in first }
     }
 
     private static func update(_ change: PlannedChange) -> Update {
         guard case .update(let old) = change.operation else { return Update(key: [:], changes: [:]) }
         let key = change.row.filter { value in change.key.contains { $0.lowercased() == value.column.lowercased() } }
         let changes = PlanReport.differences(old, change.row).map {
-            ($0.column, [JSONValue($0.old), JSONValue($0.new)])
+            ($0.column, [$0.old, $0.new])
         }
         return Update(key: object(key), changes: Dictionary(changes) { first, _ in first })
     }

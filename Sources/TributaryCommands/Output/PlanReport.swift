@@ -39,24 +39,25 @@ struct PlanReport: Sendable {
     }
 
     /// Returns the report's lines, for people.
-    func lines(_ plan: StackPlan, on terminal: Terminal) -> [String] {
+    func lines(_ plan: StackPlan, on terminal: Terminal) -> [TerminalLine] {
         var lines = changes(on: terminal)
         if !plan.differs {
             lines.append(
                 plan.requests.allSatisfy { $0.outcome == .unchanged }
                     ? "no difference: every request answered 304"
-                    : "no difference: \(plan.counts.unchanged) rows are as they are")
+                    : "no difference: \(Figures.count(plan.counts.unchanged, "row")) as before")
         }
         if plan.skipped > 0 { lines.append("\(plan.skipped) skipped") }
+        for note in plan.notes { lines.append("\(note)") }
         lines += Self.section("Elements and attributes that nothing takes:", plan.elements)
         lines += Self.section("Columns without a value in any record:", plan.columns)
         return lines
     }
 
     /// Returns the lines of the changes themselves.
-    func changes(on terminal: Terminal) -> [String] {
+    func changes(on terminal: Terminal) -> [TerminalLine] {
         tables.sorted { $0.key < $1.key }.flatMap { name, table in
-            var lines = [name]
+            var lines = [TerminalLine(name)]
             for change in table.deleted { lines.append("  " + terminal.colored("- \(Self.text(change.row))", .red)) }
             for change in table.updated { lines.append("  " + terminal.colored("~ \(Self.update(change))", .yellow)) }
             for change in table.inserted { lines.append("  " + terminal.colored("+ \(Self.text(change.row))", .green)) }
@@ -69,8 +70,8 @@ struct PlanReport: Sendable {
         }
     }
 
-    private static func section(_ title: String, _ found: [StackPlan.Unmatched]) -> [String] {
-        found.isEmpty ? [] : [title] + found.map { "  \($0.path) (\($0.count), request \($0.request))" }
+    private static func section(_ title: String, _ found: [StackPlan.Unmatched]) -> [TerminalLine] {
+        found.isEmpty ? [] : ["\(title)"] + found.map { "  \($0.path) (\($0.count), request \($0.request))" }
     }
 
     static func text(_ values: PlannedChange.Values) -> String {
@@ -86,8 +87,9 @@ struct PlanReport: Sendable {
     /// Returns what differs in the second of two rows.
     static func changes(_ old: PlannedChange.Values, _ new: PlannedChange.Values) -> String {
         differences(old, new).map { change in
-            let start = commonStart(change.old, change.new)
-            return "\(change.column) \(literal(change.old, from: start)) → \(literal(change.new, from: start))"
+            let (old, new) = (change.old.spelt(beside: change.new), change.new.spelt(beside: change.old))
+            let start = commonStart(old, new)
+            return "\(change.column) \(literal(old, from: start)) → \(literal(new, from: start))"
         }.joined(separator: ", ")
     }
 
@@ -112,7 +114,7 @@ struct PlanReport: Sendable {
         case .text(let text):
             "\"" + (start > 0 ? "…" : "") + text.dropFirst(start).prefix(80) + (text.count > start + 80 ? "…" : "")
                 + "\""
-        case .blob(let data): "\(data.count) bytes"
+        case .blob(let data): Figures.count(data.count, "byte")
         }
     }
 }

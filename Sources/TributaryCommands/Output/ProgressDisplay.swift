@@ -14,6 +14,16 @@ final class ProgressDisplay: Sendable {
         var drawnLines = 0
         var lastDrawn = ContinuousClock.now
         var order: [String] = []
+        /// What a line could not be written for; the runs go on.
+        var failure: OutputError?
+
+        mutating func write(_ body: () throws -> Void) {
+            do {
+                try body()
+            } catch {
+                failure = failure ?? (error as? OutputError)
+            }
+        }
     }
 
     private let terminal: Terminal
@@ -35,13 +45,21 @@ final class ProgressDisplay: Sendable {
         }
     }
 
-    func finish(_ report: RunReport, line: String) {
+    /// Writes a line of JSON for a run that has ended.
+    func write(_ report: RunReport) { state.withLock { $0.write { try Terminal.printJSON(report) } } }
+
+    /// - Throws: ``OutputError`` where a line could not be written, though somebody would read it.
+    func check() throws {
+        if case .refused(let code) = state.withLock({ $0.failure }) { throw OutputError.refused(code) }
+    }
+
+    func finish(_ report: RunReport, line: TerminalLine) {
         state.withLock { state in
             state.running[report.source] = nil
             state.began[report.source] = nil
             state.order.removeAll { $0 == report.source }
             clear(&state)
-            Terminal.print(line)
+            state.write { try Terminal.print(line) }
             if terminal.isInteractive { redraw(&state) }
         }
     }
@@ -54,7 +72,7 @@ final class ProgressDisplay: Sendable {
             let seconds = state.began[progress.source].map { (ContinuousClock.now - $0.at).seconds } ?? 0
             return bar(progress, after: seconds, sourceWidth: width)
         }
-        if !lines.isEmpty { Terminal.print(lines.joined(separator: "\n")) }
+        for line in lines { state.write { try Terminal.print(TerminalLine(line)) } }
         state.drawnLines = lines.count
         state.lastDrawn = .now
     }
@@ -62,7 +80,8 @@ final class ProgressDisplay: Sendable {
     /// Moves the cursor up over the bars, and clears everything from there.
     private func clear(_ state: inout State) {
         guard state.drawnLines > 0 else { return }
-        FileHandle.standardOutput.show("\u{1B}[\(state.drawnLines)A\u{1B}[J")
+        let escape = "\u{1B}[\(state.drawnLines)A\u{1B}[J"
+        state.write { try Terminal.write(Array(escape.utf8)) }
         state.drawnLines = 0
     }
 
@@ -82,7 +101,7 @@ final class ProgressDisplay: Sendable {
         let text =
             "\(source)  \(bar)  " + String(repeating: " ", count: max(0, 8 - bytes.count)) + bytes
             + pace(progress, after: seconds)
-            + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(progress.rows) rows"
+            + "  \(progress.requestNumber)/\(progress.requestCount) \(progress.request)  \(Figures.count(progress.rows, "row"))"
         return String(text.prefix(terminal.width - 1))
     }
 

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStores
+import TributaryEngine
 
 /// What `purge` prints.
 struct PurgeOutput: Encodable {
@@ -29,7 +30,9 @@ struct PurgeOutput: Encodable {
     /// - Parameter isDone: false where the report is of what would be done.
     static func lines(_ report: PurgeReport, isDone: Bool) -> [String] {
         report.tables.sorted { $0.name < $1.name }.map { table in
-            var parts = ["table '\(table.name)': \(table.deleted) rows \(isDone ? "deleted" : "to delete")"]
+            var parts = [
+                "table '\(table.name)': \(Figures.count(table.deleted, "row")) \(isDone ? "deleted" : "to delete")"
+            ]
             if table.shared > 0 { parts.append("\(table.shared) stay that other sources have written, too") }
             if table.unknown > 0 {
                 parts.append(

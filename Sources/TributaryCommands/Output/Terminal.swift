@@ -1,5 +1,14 @@
 import Foundation
-import Synchronization
+import TributaryEngine
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// write(2), whose name a method has here.
+private let writeBytes: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = write
 
 /// The output of a command, and whether it goes to a person's terminal.
 struct Terminal: Sendable {
@@ -17,8 +26,8 @@ struct Terminal: Sendable {
         case red = 31, green = 32, yellow = 33, gray = 90
     }
 
-    func colored(_ text: String, _ color: Color) -> String {
-        usesColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+    func colored(_ text: String, _ color: Color) -> TerminalLine {
+        usesColor ? TerminalLine(text).colored(color) : TerminalLine(text)
     }
 
     /// The width of the terminal's window, in columns.
@@ -28,5 +37,28 @@ struct Terminal: Sendable {
         return Int(size.ws_col)
     }
 
-    static func print(_ text: String) { FileHandle.standardOutput.show(text + "\n") }
+    /// Writes a line for people.
+    ///
+    /// - Throws: ``OutputError``.
+    static func print(_ line: TerminalLine) throws { try write(Array((line.text + "\n").utf8)) }
+
+    /// Writes a value as a line of JSON, exactly.
+    ///
+    /// - Throws: ``OutputError``.
+    static func printJSON(_ value: some Encodable) throws { try write(Array((JSONOutput.line(value) + "\n").utf8)) }
+
+    /// Writes bytes to standard output as they are.
+    ///
+    /// - Throws: ``OutputError``.
+    static func write(_ bytes: [UInt8]) throws {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes { writeBytes(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                written += count
+            } else if errno != EINTR {
+                throw OutputError(errno)
+            }
+        }
+    }
 }

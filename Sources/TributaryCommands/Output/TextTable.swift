@@ -1,3 +1,5 @@
+import FeedModel
+
 /// Aligned columns with a heading, for people.
 struct TextTable {
     enum Alignment {
@@ -8,11 +10,12 @@ struct TextTable {
     private var rows: [[Cell]] = []
 
     struct Cell: ExpressibleByStringInterpolation {
-        var text: String
-        var color: Terminal.Color?
+        /// Escaped, as its width is that of what is shown.
+        fileprivate let text: String
+        fileprivate let color: Terminal.Color?
 
         init(_ text: String, _ color: Terminal.Color? = nil) {
-            self.text = text
+            self.text = text.escapedForTerminal()
             self.color = color
         }
 
@@ -23,18 +26,18 @@ struct TextTable {
 
     mutating func add(_ cells: [Cell]) { rows.append(cells) }
 
-    func lines(on terminal: Terminal) -> [String] {
+    func lines(on terminal: Terminal) -> [TerminalLine] {
         let titles = headings.map { Cell($0.title) }
         let widths = headings.indices.map { column in ([titles] + rows).map { $0[column].text.count }.max() ?? 0 }
         return ([titles] + rows).map { row in
-            let cells = row.indices.map { column in
+            row.indices.reduce("") { (line: TerminalLine, column) in
                 let cell = row[column]
                 let padding = String(repeating: " ", count: widths[column] - cell.text.count)
-                let text = cell.color.map { terminal.colored(cell.text, $0) } ?? cell.text
-                return headings[column].alignment == .left ? text + padding : padding + text
-            }
-            let line = cells.joined(separator: "  ")
-            return String(line.reversed().drop { $0 == " " }.reversed())
+                let text = cell.color.map { terminal.colored(cell.text, $0) } ?? TerminalLine(cell.text)
+                let space = column == 0 ? "" : "  "
+                return headings[column].alignment == .left
+                    ? "\(line)\(space)\(text)\(padding)" : "\(line)\(space)\(padding)\(text)"
+            }.trimmed
         }
     }
 }

@@ -44,12 +44,8 @@ final class JournalTail: Sendable {
         let output = TailOutput()
         let listening = follows ? (store as? any SharedStore)?.listen { [wake] _ in wake.signal() } : nil
         defer { listening?.stop() }
-        do {
-            try run(output)
-            try output.flush()
-        } catch is TailOutput.Unread {
-            // Whoever has read enough ends it so.
-        }
+        try run(output)
+        try output.flush()
     }
 
     private var hasEnded: Bool { isStopped.load(ordering: .acquiring) }
@@ -127,6 +123,6 @@ final class JournalTail: Sendable {
 
     private func write(_ content: TailLine.Content, _ run: JournalRun?, _ output: TailOutput) throws {
         let line = TailLine(content: content, run: run)
-        try output.write(isJSON ? try JSONOutput.line(line) : line.text)
+        try output.write(isJSON ? try JSONOutput.line(line) : line.text.escapedForTerminal())
     }
 }

@@ -94,7 +94,6 @@ extension StoredValue {
     /// The value without quotes, and on one line.
     fileprivate var shown: String {
         guard case .text(let text) = self else { return description }
-        return text.unicodeScalars.contains { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }
-            ? description : text
+        return text.escapedForTerminal() == text ? text : description
     }
 }

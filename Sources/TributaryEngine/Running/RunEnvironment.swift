@@ -19,9 +19,14 @@ struct RunEnvironment: Sendable {
     var pace: HostPace
     /// Limits the concurrent runs, under ``RunPermit/slotKey``.
     var slots: HostLimiter
+    /// Limits the runs of slow sources, which begin without a slot, under the same key.
+    var slowRuns = HostLimiter(limit: 64)
     /// Limits the runs that have begun and wait without a slot, for a host or for its answer. Each may hold rows in
     /// memory, so their number is bounded. A run that finds no place here keeps its slot while it waits.
     var absences = HostLimiter(limit: 64)
+    /// The same for runs that have received hardly anything, and so hold little memory. There is one for each source that
+    /// has become slow, until its run ends.
+    var lightAbsences = HostLimiter(limit: 1_024)
     var busyHosts: BusyHosts
     package var clock: any RunClock
     /// Where bodies are kept.
@@ -68,18 +73,10 @@ struct RunEnvironment: Sendable {
     /// Removes secrets from a text.
     func redacted(_ text: String) -> String { http.tokens.redactor.redact(configuration.redactor.redact(text)) }
 
-    /// Makes a text that comes partly from others fit to be shown and stored: removes secrets, then replaces control
-    /// characters, then cuts it to 4,000 characters.
+    /// Makes a text that comes partly from others fit to be shown and stored: removes secrets, then writes control
+    /// characters out, then cuts it to 4,000 characters.
     func shown(_ text: String) -> String {
-        let redacted = redacted(text)
-        let isControl: (Unicode.Scalar) -> Bool = { scalar in
-            scalar.value < 0x20 && scalar != "\n" || (0x7F...0x9F).contains(scalar.value)
-        }
-        var printable = redacted
-        if redacted.unicodeScalars.contains(where: isControl) {
-            let scalars = redacted.unicodeScalars.map { isControl($0) ? "\u{FFFD}" : $0 }
-            printable = String(String.UnicodeScalarView(scalars))
-        }
+        let printable = redacted(text).escapedForTerminal(keepsLines: true)
         return printable.utf8.count > 4_000 ? printable.prefix(4_000) + " …" : printable
     }
 }

@@ -17,6 +17,9 @@ package enum Figures {
         seconds < 1 ? String(format: "%.0f ms", seconds * 1000) : String(format: "%.1f s", seconds)
     }
 
+    /// Returns `1 source`, `2 sources`.
+    package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
     /// Returns `31 inserted, 2 updated, 1 deleted, 4 unchanged`, without figures that are 0.
     package static func changes(_ report: RunReport) -> String {
         let figures = [
@@ -27,7 +30,7 @@ package enum Figures {
         ]
         let parts = figures.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         if parts.count == 1, report.counts.unchanged > 0 {
-            return "no row differs, \(report.counts.unchanged) are as they were"
+            return "no changes (\(count(report.counts.unchanged, "row")) unchanged)"
         }
         return parts.isEmpty ? "no rows" : parts.joined(separator: ", ")
     }
@@ -38,10 +41,11 @@ package enum Figures {
         case .committed:
             let kind = report.kind.map { "\($0.rawValue): " } ?? ""
             return kind + "\(changes(report)) (\(bytes(report.bytes)) in \(seconds(report.seconds)))"
+                + (report.note.map { "; \($0)" } ?? "")
         case .unchanged:
             return "nothing new on the server (\(seconds(report.seconds)))"
         case .fresh:
-            if let note = report.note { return note }
+            if let note = report.error ?? report.note { return note }
             return "not due"
                 + (report.nextDue.map {
                     " before \(RelativeTime.text($0, now: now))".replacingOccurrences(of: "before in", with: "for")

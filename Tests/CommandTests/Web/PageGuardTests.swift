@@ -26,6 +26,10 @@ struct PageGuardTests {
             for host in ["[::1].evil.com", "127.0.0.1:evil.com", "127.0.0.1:80@evil.com", "127.0.0.1.evil.com", ""] {
                 #expect(try await page.get("/", ["Host": host]).status != 200, "\(host)")
             }
+            // Of several, whoever stands in front of the daemon may have read another one (RFC 9112, section 3.2).
+            for second in ["evil.example", page.authority] {
+                #expect(try await page.get("/", ["host": second]).status == 400, "\(second)")
+            }
             #expect(try await page.get("/live?page=%2Fsources%2Fnosuch").status == 404)
             #expect(try await page.send("HEAD", "/", [:]).status == 200)
             #expect(try runs() == ["1"])

@@ -26,6 +26,32 @@ import Testing
             // A variable that was not set would else refresh everything.
             let empty = try await fixture.page.post("/api/refresh?source=")
             #expect(empty.status == 400 && empty.body.contains("'source' has no value"))
+            let off = """
+
+                [sources.off]
+                enabled = false
+                [[sources.off.requests]]
+                url = "http://127.0.0.1/"
+                parser = "SyndicationParser"
+
+                """
+            let file = fixture.folder.file("sources.toml")
+            try fixture.folder.write(try String(contentsOfFile: file, encoding: .utf8) + off, to: "sources.toml")
+            fixture.daemon.signal(SIGHUP)
+            try await fixture.wait("the source is known") {
+                try await fixture.page.get("/api/status?source=off").status == 200
+            }
+            for path in ["/api/refresh?source=off", "/api/accept?source=off", "/api/release?source=off"] {
+                let refused = try await fixture.page.post(path)
+                #expect(refused.status == 409 && refused.body.contains("source 'off' is switched off"), "\(path)")
+            }
+            let program = BuiltProgram("tributary", config: file)
+            for command in ["status", "tail"] {
+                let shown = try await program.run(command, "off")
+                #expect(shown.status == 0, "\(command): \(shown.standardError)")
+            }
+            #expect(try await program.run("status", "off").standardOutput.contains("switched off"))
+            #expect(try await program.run("refresh", "off").status == 64)
             let odd = try await fixture.page.get("/api/history?failed=1")
             #expect(odd.status == 400 && odd.body.contains("'failed' must be true or false"))
             for since in ["2026-11-17", "2026-11-17T14:30Z"] {
@@ -109,8 +135,22 @@ import Testing
                 try await fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
             }
             #expect(try await fixture.page.get("/?state=held%20back").body.contains("href=\"/sources/rates\""))
-            _ = try await fixture.page.post("/sources/rates/accept")
+            // Nobody accepts what was not shown, or what is not blocked.
+            let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'rates' AND held")[0]
+            #expect(try await fixture.page.get("/sources/rates").body.contains("/accept?run=\(run)\""))
+            let other = try await fixture.page.post("/sources/rates/accept?run=1")
+            #expect(other.status == 409 && other.body.contains("does not wait to be accepted any more"))
+            let sound = try await fixture.page.post("/api/accept?source=news")
+            #expect(sound.status == 409 && sound.body.contains("source 'news' is not blocked"))
+            let advance = try await fixture.page.post("/api/accept?source=rates&in_advance=true")
+            #expect(advance.status == 409 && advance.body.contains("run \(run) of source 'rates' is blocked"))
+            // The server has less by now.
+            let asked = fixture.server.requests("/rates").count
+            fixture.feeds.set("rates", PageFixture.items(9...9))
+            let accepted = try await fixture.page.post("/sources/rates/accept?run=\(run)")
+            #expect(accepted.headers["location"] == "/sources/rates?told=accept")
             try await fixture.wait("the rows are gone") { try fixture.store.rows("SELECT id FROM rates") == ["1"] }
+            #expect(fixture.server.requests("/rates").count == asked)
             try await fixture.wait("nothing is held back") {
                 try await !fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
             }
@@ -145,10 +185,8 @@ import Testing
             for try await part in open where part.contains("data:") { break }
             let last = Task { for try await _ in fixture.page.events("/live?page=%2F") {} }
             fixture.daemon.signal(SIGTERM)
-            let clock = ContinuousClock.now
+            // The page would be followed for ever.
             #expect(await fixture.daemon.end() == 0)
-            // Well before a minute, however busy the other tests keep the machine.
-            #expect(await fixture.daemon.endTime() - clock < .seconds(30))
             _ = await last.result
         }
     }
