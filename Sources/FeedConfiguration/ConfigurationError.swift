@@ -4,7 +4,7 @@ public struct ConfigurationError: Error, Sendable, Equatable, CustomStringConver
         public var file: String
         /// The line, counted from 1; nil where the mistake has no line.
         public var line: Int?
-        /// `sources.directory.requests[1].timeout`; empty where the mistake concerns the whole file.
+        /// `sources.directory.requests[2].timeout`; empty where the mistake concerns the whole file.
         public var keyPath: String
         public var message: String
 

@@ -1,6 +1,6 @@
 import FeedDeclarations
 
-/// The place of a value in a TOML document: `sources.directory.requests[1].timeout`.
+/// The place of a value in a TOML document: `sources.directory.requests[1].timeout`. As a text, the first of several is 1.
 struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
     enum Component: Sendable, Hashable {
         case key(String)
@@ -20,7 +20,7 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
                 if !text.isEmpty { text += "." }
                 text += !key.isEmpty && key.allSatisfy(Self.isBare) ? key : Self.quoted(key)
             case .index(let index):
-                text += "[\(index)]"
+                text += "[\(index + 1)]"
             }
         }
     }
@@ -76,9 +76,9 @@ struct TOMLKeyPath: Sendable, Hashable, CustomStringConvertible {
 
     private static func index(_ rest: inout Substring) -> Int? {
         guard rest.first == "[", let end = rest.firstIndex(of: "]"),
-            let index = Int(rest[rest.index(after: rest.startIndex)..<end])
+            let number = Int(rest[rest.index(after: rest.startIndex)..<end]), number > 0
         else { return nil }
         rest = rest[rest.index(after: end)...]
-        return index
+        return number - 1
     }
 }

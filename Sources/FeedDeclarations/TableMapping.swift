@@ -30,7 +30,7 @@ public struct TableMapping: Sendable, Hashable {
     public package(set) var columns: [ColumnMapping]
     /// True where the columns are those of the table that have the name of a child element or an attribute.
     package var matchesNames: Bool
-    /// The place of the declaration: `sources.shop.requests[0].tables[1]`.
+    /// The place of the declaration: `sources.shop.requests[1].tables[2]`.
     package var place: String
 
     package init(

@@ -42,7 +42,7 @@ package struct TableSchema: Sendable, Hashable {
     /// True where rows of other tables refer to this one although its key is not one column. The table is then created
     /// with a key that SQLite generates.
     package var needsGeneratedKey: Bool
-    /// The place of the declaration, for messages: `sources.toml: sources.shop.requests[0].tables[1]`.
+    /// The place of the declaration, for messages: `sources.toml: sources.shop.requests[1].tables[2]`.
     package var place: String
 
     package init(

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Runs inputs of one kind: the corpus, then mutations of it. Deterministic for a seed.
 ///
@@ -21,8 +22,9 @@ struct FuzzDriver {
     /// - Returns: how many inputs were taken rather than refused.
     /// - Throws: ``Failure`` with everything that is needed to run the input again.
     func run() throws -> Int {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-fuzz-\(kind)-\(seed).input")
-            .path
+        // Another run may have the same seed at the same time.
+        let name = "tributary-fuzz-\(kind)-\(seed)-\(ProcessInfo.processInfo.processIdentifier).input"
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
         try Data().write(to: URL(fileURLWithPath: path))
         guard let file = FileHandle(forWritingAtPath: path) else { throw POSIXError(.ENOENT) }
         FileHandle.standardError.write(Data("fuzzing \(kind) with seed \(seed); the input is in \(path)\n".utf8))
@@ -52,19 +54,12 @@ struct FuzzDriver {
 
     /// Runs one input within its budget.
     static func run(_ input: [UInt8], by target: any FuzzTarget) throws -> Bool {
-        let start = processorSeconds()
+        let time = ProcessorTime()
         let isTaken = try target.run(input)
-        let used = processorSeconds() - start
+        let used = time.seconds
         guard used <= seconds + secondsPerByte * Double(input.count) else {
             throw FuzzFinding("\(input.count) bytes took \(used) s of the processor")
         }
         return isTaken
-    }
-
-    /// Of this thread, which waits do not count for.
-    private static func processorSeconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

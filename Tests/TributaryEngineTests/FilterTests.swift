@@ -106,7 +106,7 @@ import Testing
     ) async throws {
         try await EngineFixture.expectMistake(
             mapping("1", "n = { sql = \"\(sql)\" }"), expected, sourceLocation: sourceLocation)
-        try await EngineFixture.expectMistake(mapping(sql), "tables[0].where: ", sourceLocation: sourceLocation)
+        try await EngineFixture.expectMistake(mapping(sql), "tables[1].where: ", sourceLocation: sourceLocation)
         try await EngineFixture.expectMistake(mapping(sql), expected, sourceLocation: sourceLocation)
     }
 
@@ -129,7 +129,7 @@ import Testing
         }
         try await EngineFixture.expectMistake(
             Self.mapping("1", "n = { sql = \"pric\" }"),
-            "sources.toml:16: sources.s.requests[0].tables[0].columns.n.sql: ")
+            "sources.toml:16: sources.s.requests[1].tables[1].columns.n.sql: ")
         try await EngineFixture.expectMistake(
             Self.mapping("1", "a = { sql = \"b\" }\nb = { sql = \"c || 1\" }\nc = { sql = \"a\" }"),
             "in a circle: a needs b needs c needs a")

@@ -364,7 +364,8 @@ import TributaryStores
             }
             for state in states.dropLast().reversed() {
                 let store = try #require(try fixture.configuration(sources).openExistingStore(isWritten: true))
-                _ = try await UndoRun("s", to: .lastChange, in: store).run(history: 86_400)
+                _ = try await UndoRun("s", to: .lastChange, in: store, declaration: nil, parsers: EngineFixture.registry)
+                    .run(history: 86_400)
                 try store.close()
                 #expect(try fixture.rows("SELECT id, name, gone_at FROM thing ORDER BY id") == state)
             }
@@ -414,13 +415,13 @@ import TributaryStores
             (Self.mapping(tableOptions: "sync = \"insert\""), "merged with sync = \"insert\""),
             (
                 EngineFixture.request("/a", "deleted = \"gone_at\""),
-                "sources.s.requests[0].deleted: only a mirror knows which rows are gone"
+                "sources.s.requests[1].deleted: only a mirror knows which rows are gone"
             ),
             (Self.mapping().replacing("\"gone_at\"", with: "\"name\""), "leave it out of 'columns'"),
             (Self.mapping("scope = { gone_at = \"x\" }"), "'scope' and 'deleted' name the same column"),
             (
                 Self.mapping() + Self.mapping(path: "/b").replacing("deleted = \"gone_at\"", with: ""),
-                "'deleted' of table 'thing' is missing here and 'gone_at' in sources.s.requests[0].tables[0]"
+                "'deleted' of table 'thing' is missing here and 'gone_at' in sources.s.requests[1].tables[1]"
             ),
             (Self.mapping().replacing("\"gone_at\"", with: "\"tributary_x\""), "is reserved"),
         ] {

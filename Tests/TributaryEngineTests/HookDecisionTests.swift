@@ -113,7 +113,7 @@ import Testing
         let source = HookFixture.mapping()
         for (hook, expected) in [
             ("post = \"https://a.example/\"", "'on' is missing; name what the hook is told of: changed, failing"),
-            ("on = [\"change\"]\nrun = [\"true\"]", "hooks.h.on[0]: 'change' is none of"),
+            ("on = [\"change\"]\nrun = [\"true\"]", "hooks.h.on[1]: 'change' is none of"),
             ("on = [\"change\"]\nrun = [\"true\"]", "did you mean 'changed'?"),
             ("on = [\"test\"]\nrun = [\"true\"]", "'test' is none of"),
             ("on = []\nrun = [\"true\"]", "never be told of anything"),

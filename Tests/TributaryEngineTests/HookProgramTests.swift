@@ -51,6 +51,18 @@ import Testing
         }
     }
 
+    /// A process that it leaves behind would keep the daemon's socket, and a daemon that starts again could not listen.
+    @Test func aProgramInheritsNothingButItsInputAndOutput() async throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        try await tell("readlink /proc/$$/fd/\(listener) > inherited; cat > event") { outcome, folder in
+            #expect(outcome == .delivered("exit status 0"))
+            let inherited = try String(contentsOfFile: folder.file("inherited"), encoding: .utf8)
+            #expect(inherited.isEmpty)
+            #expect(FileManager.default.contents(atPath: folder.file("event"))?.isEmpty == false)
+        }
+    }
+
     @Test func aProgramThatFailsSaysWhy() async throws {
         try await tell("echo 'no such room' >&2; exit 3") { outcome, _ in
             #expect(outcome == .failed("/bin/sh ended with status 3: no such room"))
@@ -148,11 +160,9 @@ import Testing
         }
     }
 
-    @Test func aProgramThatLeavesAChildBehindIsNotWaitedFor() async throws {
-        let began = ContinuousClock.now
-        try await tell("sleep 300 & echo $! > child; exit 0") { outcome, folder in
+    @Test(.timeLimit(.minutes(10))) func aProgramThatLeavesAChildBehindIsNotWaitedFor() async throws {
+        try await tell("sleep 100000 & echo $! > child; exit 0") { outcome, folder in
             #expect(outcome == .delivered("exit status 0"))
-            #expect(ContinuousClock.now - began < .seconds(150))
             let child = try String(contentsOfFile: folder.file("child"), encoding: .utf8)
             kill(try #require(Int32(child.trimmingCharacters(in: .whitespacesAndNewlines))), SIGKILL)
         }
