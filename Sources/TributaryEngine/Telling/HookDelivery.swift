@@ -22,7 +22,7 @@ actor HookDelivery {
     /// How many runs of which nothing is told, or seconds, pass until the store is told that they did.
     private static let (runsPassed, secondsPassed) = (Int64(500), 60.0)
 
-    private let hook: HookDeclaration
+    let hook: HookDeclaration
     private let environment: RunEnvironment
     private let sender: HookSender
     private let executor: RunExecutor
@@ -156,7 +156,7 @@ actor HookDelivery {
             case .delivered:
                 progress.deliveredAt = clock.now()
                 if state.attempts > 0 {
-                    environment.logger.notice("The hook '\(hook.name)' goes on after \(state.attempts) attempts")
+                    environment.logger.notice("The hook '\(hook.name)' goes on after \(Figures.count(state.attempts, "attempt"))")
                 }
                 if event.kind == .forgotten {
                     environment.logger.warning("The hook '\(hook.name)': \(event.error ?? "")")
