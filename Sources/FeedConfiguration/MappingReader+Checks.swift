@@ -119,6 +119,12 @@ extension MappingReader {
                     "<\(table.writtenElement)> is not inside <\(enclosing.writtenElement)>, the element of '\(parent)'")
             }
         }
+        let hasParent = table.columns.contains { if case .parent = $0.origin { true } else { false } }
+        for column in table.columns where column.origin == .ordinal(.parent) && !hasParent {
+            reader.problems.report(
+                DeclarationReader.place(reader, "columns", column.name).appending("ordinal"),
+                "counts within the record that a column with 'parent' names, and no column of the table has one")
+        }
         for column in table.columns where column.type == .decimal && scope.contains(column.name.lowercased()) {
             reader.problems.report(
                 DeclarationReader.place(reader, "columns", column.name),

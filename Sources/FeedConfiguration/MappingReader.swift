@@ -189,7 +189,7 @@ struct MappingReader {
         let given = ["path", "value", "ordinal", "response", "parent", "row", "capture", "sql"].filter(reader.has)
         let written = reader.string("path")
         let constant = reader.scalar("value")
-        let ordinal = reader.boolean("ordinal")
+        let ordinal = reader.scalar("ordinal")
         let fact = reader.choice("response", ColumnMapping.Fact.self)
         let parent = reader.string("parent")
         let row = reader.string("row")
@@ -210,8 +210,15 @@ struct MappingReader {
         if let sql { return .sql(sql) }
         if let row { return .sent("row:" + row) }
         if let capture { return .sent("capture:" + capture) }
-        if ordinal == false { reader.report("ordinal", "can only be true") }
-        return ordinal == true ? .ordinal : nil
+        switch ordinal {
+        case .boolean(true): return .ordinal(.siblings)
+        case .text("parent"): return .ordinal(.parent)
+        case .text("document"): return .ordinal(.document)
+        case nil: return nil
+        default:
+            reader.report("ordinal", "can only be true, \"parent\" or \"document\"")
+            return nil
+        }
     }
 
     func reference(_ reader: DeclarationReader) -> ColumnMapping.Reference? {

@@ -8,8 +8,8 @@ public struct ColumnMapping: Sendable, Hashable {
         /// A child element or an attribute with the column's name, in upper or lower case.
         case name
         case constant(Constant)
-        /// The record's position, from 1, among the sibling elements that are records of the same table.
-        case ordinal
+        /// The record's position, from 1, among the records of the same table.
+        case ordinal(Count)
         case response(Fact)
         /// A value for which the request was sent: `row:id`, a column of the `for_each` row, or `capture:token`.
         case sent(String)
@@ -18,6 +18,18 @@ public struct ColumnMapping: Sendable, Hashable {
         /// An SQL expression over the record's other columns.
         case sql(String)
     }
+
+    /// The part of a document within which positions are counted.
+    package enum Count: Sendable, Hashable {
+        /// The element around the record.
+        case siblings
+        /// The record that a column with `parent` names, however deep the record lies in it.
+        case parent
+        case document
+    }
+
+    /// True where the value is a position.
+    package var isOrdinal: Bool { if case .ordinal = origin { true } else { false } }
 
     /// The place of a derived value in exported XML.
     package struct ExportPath: Sendable, Hashable {

@@ -198,7 +198,7 @@ final class ExportSession {
             conditions += table.join.map { "m.\($0.column.sqlIdentifier) IS NULL" }
         }
         let wrappers = table.wrappers.flatMap(\.fields).map(\.sql)
-        let positions = table.mapping.columns.filter { $0.origin == .ordinal }.map { "m.\($0.name.sqlIdentifier)" }
+        let positions = table.mapping.columns.filter(\.isOrdinal).map { "m.\($0.name.sqlIdentifier)" }
         let order = try wrappers + positions + (hasRowID(table.mapping.table) ? ["m.rowid"] : [])
         let selection = table.selection
         return "SELECT \(selection.isEmpty ? "1" : selection.joined(separator: ", ")) FROM \(source)"

@@ -26,13 +26,15 @@ final class ExportTrial {
 
     /// Creates the store, with the tables that the mapping has in the database `store` of `db`.
     ///
-    /// - Parameter makeStore: makes an SQLite store with a schema at a path.
+    /// - Parameters:
+    ///   - parent: the folder in which the trial's own is made.
+    ///   - makeStore: makes an SQLite store with a schema at a path.
     /// - Throws: ``ExportError`` where the temporary folder cannot be used, `StoreError`, `DatabaseError`.
     init(
         _ request: RequestDeclaration, _ mapping: RequestMapping, encryptionKey: EncryptionKey?, db: Database,
-        makeStore: MappingExporter.StoreMaker
+        folder parent: URL, makeStore: MappingExporter.StoreMaker
     ) throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tributary-export-\(UUID().uuidString)")
+        folder = parent.appendingPathComponent("tributary-export-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -2,7 +2,7 @@ package import FeedDeclarations
 import FeedStaging
 import FeedParsing
 package import FeedStores
-import Foundation
+package import Foundation
 import GRDB
 import XMLStream
 
@@ -13,6 +13,9 @@ package struct MappingExporter {
     private let storePath: String
     private let encryptionKey: EncryptionKey?
     private let makeStore: StoreMaker
+    /// The reason that a document of the rows would not bring them back, where the mapping alone shows it.
+    private let obstacle: ExportError?
+    private let folder: URL
 
     /// Makes an SQLite store with a schema at a path.
     package typealias StoreMaker = @Sendable (_ path: String, _ schema: String) throws -> any MainStore
@@ -28,17 +31,30 @@ package struct MappingExporter {
     ///
     /// - Parameters:
     ///   - storePath: an SQLite file with the store's tables.
-    ///   - makeStore: makes the store into which the document is imported on trial.
+    ///   - folder: takes the document and the store into which it is imported on trial.
+    ///   - makeStore: makes that store.
     package init?(
         _ request: RequestDeclaration, storePath: String, configuration: TributaryConfiguration,
-        makeStore: @escaping StoreMaker
+        folder: URL = FileManager.default.temporaryDirectory, makeStore: @escaping StoreMaker
     ) {
         guard case .mapping(let mapping) = request.content else { return nil }
         self.request = request
         self.mapping = mapping.exported
+        obstacle = mapping.tables.lazy.compactMap(Self.obstacle).first
         self.storePath = storePath
         encryptionKey = configuration.encryptionKey
         self.makeStore = makeStore
+        self.folder = folder
+    }
+
+    private static func obstacle(of table: TableMapping) -> ExportError? {
+        let columns = table.filterColumnsNotExported.map { "'\($0)'" }
+        guard !columns.isEmpty else { return nil }
+        return ExportError(
+            description:
+                "table '\(table.table)': its 'where' needs \(columns.joined(separator: " and ")), which the store does not "
+                + "hold or an export leaves out, so that importing the document would skip the rows; store the values "
+                + "and export them, or write the document for others with --unchecked")
     }
 
     /// Writes the document, piece by piece.
@@ -50,6 +66,7 @@ package struct MappingExporter {
     /// - Parameter isTried: false passes the document on while it is made, without the trial import.
     /// - Throws: ``ExportError``, `StoreError`, and the errors of `write`.
     package func export(isTried: Bool = true, _ write: @escaping ([UInt8]) throws -> Void) throws {
+        if isTried, let obstacle { throw obstacle }
         guard FileManager.default.fileExists(atPath: storePath) else {
             throw ExportError(description: "there is no store \(storePath) to export from; run sync first")
         }
@@ -70,7 +87,7 @@ package struct MappingExporter {
                     }
                 }
                 let trial = try ExportTrial(
-                    request, mapping, encryptionKey: encryptionKey, db: db, makeStore: makeStore)
+                    request, mapping, encryptionKey: encryptionKey, db: db, folder: folder, makeStore: makeStore)
                 defer { trial.remove() }
                 try db.inTransaction(.deferred) {
                     try document(exported, db) { try trial.read($0) }
@@ -126,8 +143,10 @@ package struct MappingExporter {
             session.writer.markup(markup)
         } else {
             session.writer.start(root.name)
-            for namespace in mapping.namespaces {
-                session.writer.attribute("xmlns:" + namespace.prefix, namespace.uri.utf8)
+            let isUnqualified = root.fixed.contains { $0.name == "xmlns" }
+            for namespace in mapping.namespaces where !(isUnqualified && namespace.prefix.isEmpty) {
+                session.writer.attribute(
+                    namespace.prefix.isEmpty ? "xmlns" : "xmlns:" + namespace.prefix, namespace.uri.utf8)
             }
             if let document { try session.writeDocument(document) } else { try session.writeRoot(root) }
             try session.writeRows(of: tables)

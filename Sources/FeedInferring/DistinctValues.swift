@@ -1,14 +1,12 @@
 /// A check by hashes that all values met so far differ.
 ///
 /// The first 100,000 values are remembered, and every later one is compared with those. Two equal later ones are not
-/// noticed, so beyond that number the answer covers only the comparisons made. Once two values are equal, nothing is
+/// noticed: they are found when the document is read again (``RecordCounter``). Once two values are equal, nothing is
 /// remembered any more: only columns that could be keys take memory.
 struct DistinctValues {
     static let limit = 100_000
 
     private(set) var allDiffer = true
-    /// True where some values were not remembered, so that later ones are not compared with them.
-    private(set) var isPartial = false
     private var hashes: Set<UInt64> = []
 
     mutating func insert(_ hash: UInt64) {
@@ -17,8 +15,6 @@ struct DistinctValues {
             if !hashes.insert(hash).inserted { giveUp() }
         } else if hashes.contains(hash) {
             giveUp()
-        } else {
-            isPartial = true
         }
     }
 
@@ -35,7 +31,6 @@ struct DistinctValues {
 
     mutating func formUnion(_ other: DistinctValues) {
         guard allDiffer, other.allDiffer else { return giveUp() }
-        isPartial = isPartial || other.isPartial
         for hash in other.hashes { insert(hash) }
     }
 }

@@ -34,7 +34,7 @@ extension ElementProfile {
         var hasFolded = false
         for name in names {
             guard let found = places[name], found.count > 1 else { continue }
-            let group = found.filter { !$0.isMerged }
+            let group = found.filter { $0.merged == nil }
             guard group.count > 1, let top = group.first, group.contains(where: { $0.maximum > 1 }) else { continue }
             let levels = group.dropFirst()
             let isOpen = !top.isProse || top.children.allSatisfy { $0.name.isSame(as: top.name) }

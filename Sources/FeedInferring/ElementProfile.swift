@@ -18,8 +18,10 @@ package final class ElementProfile {
     package internal(set) var parents = 0
     /// True where elements of this name were found below one another, and are all profiled here.
     var isRecursive = false
-    /// True where this profile has been merged into another, and is no longer part of the document.
-    private(set) var isMerged = false
+    /// The profile into which this one has been merged, and which stands for it; nil where there is none.
+    private(set) var merged: ElementProfile?
+    /// The last copy of this profile.
+    private var copy: ElementProfile?
     /// Local names that several children have, in different namespaces. To be read when nothing is added any more.
     lazy var twins: Set<String> = {
         var once: Set<String> = []
@@ -170,6 +172,14 @@ package final class ElementProfile {
         instancesWithProse = other.instancesWithProse
         attributesByName = other.attributesByName
         for child in other.children { adopt(ElementProfile(copying: child, parent: self)) }
+        other.copy = self
+    }
+
+    /// The profile that stands for this one in the last copy of the document.
+    var surviving: ElementProfile {
+        var found = copy ?? self
+        while let next = found.merged { found = next }
+        return found
     }
 
     /// Adds the figures of another path's profile, children included.
@@ -191,7 +201,7 @@ package final class ElementProfile {
         for child in other.children {
             if let known = self.child(child.name.identity) { known.merge(child) } else { adopt(child) }
         }
-        other.isMerged = true
+        other.merged = self
     }
 }
 

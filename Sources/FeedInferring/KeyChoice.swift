@@ -3,7 +3,8 @@ import XMLStream
 
 /// The choice of a key among a record's values.
 ///
-/// A key is in every record and differs from record to record. Of several candidates, the better name wins (`id` before
+/// A key is in every record and differs from record to record, which a ``RecordCounter`` makes sure of. Of several
+/// candidates, the better name wins (`id` before
 /// `guid` before `url`), then attributes before elements, then the shorter value. Only the record's own attributes and
 /// children are considered: an id further down belongs to something else.
 ///
@@ -29,27 +30,31 @@ struct KeyChoice {
         var isOwn = false
     }
 
-    /// The value that is unique in the document.
-    var unique: Choice? {
-        best(of: record.count) { $0.profile.distinct.allDiffer }
+    /// The values that may be unique in the document, the best first.
+    var unique: [Choice] {
+        ranked(of: record.count) { $0.profile.distinct.allDiffer }
     }
 
-    /// Returns the value that is unique within each of the enclosing records.
-    func uniqueAmongSiblings(in enclosing: ElementProfile) -> Choice? {
-        best(of: record.count / max(enclosing.count, 1)) {
+    /// Returns the values that may be unique within each of the enclosing records, the best first.
+    func uniqueAmongSiblings(in enclosing: ElementProfile) -> [Choice] {
+        ranked(of: record.count / max(enclosing.count, 1)) {
             $0.steps.count == ($0.attribute == nil ? 1 : 0) && $0.profile.distinctAmongSiblings.allDiffer
         }
     }
 
-    private func best(of records: Int, _ isUnique: (RecordValue) -> Bool) -> Choice? {
-        var best: (choice: Choice, order: [Int])?
+    /// The most candidates that are counted, each with memory of its own.
+    private static let mostCandidates = 3
+
+    private func ranked(of records: Int, _ mayBeUnique: (RecordValue) -> Bool) -> [Choice] {
+        var found: [(choice: Choice, order: [Int])] = []
         for (index, value) in values.enumerated() where value.profile.filled == record.count {
-            guard isUnique(value), let rank = rank(value, of: records) else { continue }
-            let order = [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength]
-            if let best, !order.lexicographicallyPrecedes(best.order) { continue }
-            best = (Choice(index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier), order)
+            guard mayBeUnique(value), let rank = rank(value, of: records) else { continue }
+            let choice = Choice(index: index, isIdentifier: rank < Self.label, isOwn: rank < Self.identifier)
+            found.append(
+                (choice, [rank, value.attribute == nil ? 1 : 0, value.steps.count, value.profile.maximumLength, index]))
         }
-        return best?.choice
+        let sorted = found.sorted { $0.order.lexicographicallyPrecedes($1.order) }
+        return sorted.prefix(Self.mostCandidates).map(\.choice)
     }
 
     private func rank(_ value: RecordValue, of records: Int) -> Int? {

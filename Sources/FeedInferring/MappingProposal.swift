@@ -1,9 +1,8 @@
-import XMLStream
+package import XMLStream
 
 /// A block of a `sources.toml` that loads every repeated record of a document.
 ///
-/// ``RecordFinder`` finds the elements that are records. ``RecordShape`` divides their content into columns and tables
-/// below them. ``KeyChoice`` finds their keys. The result is a proposal: types and keys are those that this document's
+/// It is written from a ``MappingDraft`` whose records have been counted. Types and keys are those that this document's
 /// values allow.
 package struct MappingProposal: Sendable, Equatable {
     package let sourceName: String
@@ -11,31 +10,19 @@ package struct MappingProposal: Sendable, Equatable {
     package let toml: String
 
     /// - Parameters:
-    ///   - profile: the profile of a whole document.
+    ///   - draft: the draft, whose counter has read the whole document.
     ///   - url: the address of the document, as the block is to give it.
     ///   - sourceName: the name of the source; nil for a name made from the URL.
     ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
-    /// - Throws: ``InferenceError`` where there is no document, or no value in it.
-    package init(
-        profile: DocumentProfile, url: String, sourceName: String? = nil, takenTables: Set<String> = []
-    ) throws(InferenceError) {
-        guard let document = profile.root else {
-            throw InferenceError(description: "there is no XML document to propose a mapping for")
-        }
-        let root = document.foldingRecursion()
-        root.foldTwins()
-        let tables = Self.tables(root)
-        guard tables.contains(where: { $0.weight > 0 }) else {
-            throw InferenceError(
-                description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
-        }
+    package init(_ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = []) {
+        let tables = draft.tables
         TableNames.assign(to: tables, taken: takenTables)
-        let writer = PathWriter(root: root)
+        let writer = PathWriter(root: draft.root)
         for table in tables { table.complete(writer) }
         let name = sourceName ?? SourceName.make(of: url)
         let source = "sources." + TOMLText.key(name)
         var head = [
-            "# Proposed for a document of \(profile.elements) elements; keys and types are what its values allow.",
+            "# Proposed for a document of \(draft.elements.grouped) elements; keys and types are what its values allow.",
             "[\(source)]",
             "cache = \"1h\"",
             "",
@@ -43,8 +30,12 @@ package struct MappingProposal: Sendable, Equatable {
             "key = \(TOMLText.string(name))",
             "url = \(TOMLText.string(url))",
         ]
-        if !writer.bindings.isEmpty {
-            let bound = writer.bindings.map { "\(TOMLText.key($0.prefix)) = \(TOMLText.string($0.namespace))" }
+        // An export writes names without a prefix in the root's namespace.
+        let own = draft.root.name
+        let bindings =
+            (own.prefix == nil ? own.namespace.map { [(prefix: "", namespace: $0)] } ?? [] : []) + writer.bindings
+        if !bindings.isEmpty {
+            let bound = bindings.map { "\(TOMLText.key($0.prefix)) = \(TOMLText.string($0.namespace))" }
             head.append("namespaces = { " + bound.joined(separator: ", ") + " }")
         }
         self.sourceName = name
@@ -52,18 +43,27 @@ package struct MappingProposal: Sendable, Equatable {
             .joined(separator: "\n")
     }
 
+    /// Proposes a mapping for a document that can be read twice.
+    ///
+    /// - Parameters:
+    ///   - limit: the most values whose digests are compared.
+    ///   - read: passes the whole document to a handler. It is called twice.
+    /// - Throws: ``InferenceError``, and the errors of `read`.
+    package init(
+        url: String, sourceName: String? = nil, takenTables: Set<String> = [], limit: Int? = nil,
+        reading read: (XMLStreamHandler) throws -> Void
+    ) throws {
+        let profile = DocumentProfile()
+        try read(profile)
+        let draft = try MappingDraft(profile: profile)
+        try read(draft.counter(limit: limit ?? DigestSet.Budget.limit))
+        self.init(draft, url: url, sourceName: sourceName, takenTables: takenTables)
+    }
+
     /// Creates a proposal with a source for each feed of a subscription list.
     package init(sourceName: String, toml: String) {
         self.sourceName = sourceName
         self.toml = toml
-    }
-
-    /// Returns the tables: the outermost ones with the most values first, each before those below it.
-    private static func tables(_ root: ElementProfile) -> [ProposedTable] {
-        let outermost = RecordFinder(root: root).records.flatMap { ProposedTable.tables(for: $0, parent: nil) }
-        let found = outermost.isEmpty ? ProposedTable.tables(for: root, parent: nil) : outermost
-        let order = found.enumerated().map { ($0.offset, $0.element, $0.element.weight) }
-        return order.sorted { $0.2 == $1.2 ? $0.0 < $1.0 : $0.2 > $1.2 }.flatMap(\.1.family)
     }
 
     private static func block(_ table: ProposedTable, _ source: String) -> [String] {

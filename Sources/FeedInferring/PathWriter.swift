@@ -3,7 +3,7 @@ import XMLStream
 /// Writes the paths of a mapping, and records the prefixes that they need.
 ///
 /// A name without a prefix matches in any namespace, so a step has a prefix only where a sibling has the same local
-/// name in another namespace. A name in no namespace never has a prefix: the first match counts.
+/// name in another namespace. There, `{}` stands before a name in no namespace.
 final class PathWriter {
     /// The prefixes used so far, in the order of their first use.
     private(set) var bindings: [(prefix: String, namespace: String)] = []
@@ -50,7 +50,7 @@ final class PathWriter {
     }
 
     private func qualified(_ name: XMLName) -> String {
-        guard let namespace = name.namespace else { return name.local }
+        guard let namespace = name.namespace else { return "{}" + name.local }
         if namespace == "http://www.w3.org/XML/1998/namespace" { return "xml:" + name.local }
         if let bound = prefixes[namespace] { return bound + ":" + name.local }
         let wish = written[namespace] ?? Self.customary[namespace] ?? "ns"

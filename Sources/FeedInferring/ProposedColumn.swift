@@ -6,7 +6,8 @@ struct ProposedColumn {
         case path(String)
         /// The key of the enclosing record of this table.
         case parent(String)
-        case ordinal
+        /// The position, and what it is counted in where that is not the element around the record.
+        case ordinal(String?)
     }
 
     var name: String
@@ -16,7 +17,7 @@ struct ProposedColumn {
     /// The text after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
     var declaration: String {
         switch source {
-        case .ordinal: return "{ ordinal = true }"
+        case .ordinal(let count): return "{ ordinal = \(count.map(TOMLText.string) ?? "true") }"
         case .parent(let table): return "{ parent = \(TOMLText.string(table)) }"
         case .path(let path):
             guard type != .text else { return TOMLText.string(path) }

@@ -7,6 +7,8 @@ final class ProposedTable {
     /// The table of the records that enclose this one's records.
     let parent: ProposedTable?
     let values: [RecordValue]
+    /// What tells the records apart, once a ``RecordCounter`` has read the document.
+    private(set) lazy var count = makeCount()
     /// The number of values left out because there would be too many columns.
     private let omitted: Int
     private(set) var children: [ProposedTable] = []
@@ -46,12 +48,15 @@ final class ProposedTable {
     /// True where its records are only texts.
     private var isList: Bool { element.data.isEmpty && element.children.isEmpty }
 
-    /// True where each element between the parent's record and these records occurs once, so that the records are
-    /// counted in one sequence.
-    private var isDirect: Bool {
-        sequence(first: element, next: \.parent).prefix { $0 !== parent?.element }.dropFirst().allSatisfy {
-            $0.maximum == 1 && !$0.isRecursive
-        }
+    /// True where no value may be a key of the records, nor of those around them.
+    private var mayLackKey: Bool { count.inDocument.isEmpty && parent?.mayLackKey ?? true }
+
+    private func makeCount() -> RecordCount {
+        let choice = KeyChoice(record: element, values: values)
+        let unique = choice.unique
+        return RecordCount(
+            inDocument: unique, amongSiblings: parent.map { choice.uniqueAmongSiblings(in: $0.element) } ?? [],
+            comparesRows: unique.isEmpty && parent?.mayLackKey ?? true)
     }
 
     // MARK: - Columns
@@ -63,63 +68,56 @@ final class ProposedTable {
         let own = values.map { value in
             ProposedColumn(
                 name: names.claim(SQLName.unreserved(SQLName.join(value.names)), fallback: "column"),
-                source: .path(value.path(writer)),
-                type: MoneyName.isMoney(value.names) && value.profile.isNumber ? .decimal : value.type)
+                source: .path(value.path(writer)), type: value.type)
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
         let isOfKeyed = parent.map { !$0.key.isEmpty } ?? false
-        if parent == nil {
-            chooseKey(own)
-            addDay(&names, writer)
-        } else if isOfKeyed, isDirect, children.isEmpty || !(unique?.isOwn ?? false) {
-            chooseKey(own, within: columns.map(\.name), &names)
-        } else {
-            chooseKey(own)
-            if key.isEmpty, !isOfKeyed, let parent {
-                keyReason = "no key: \(parent.name) has none, so equal records of one \(parent.name) are one row"
+        let isWithin = isOfKeyed && count.orphans == 0 && (children.isEmpty || !(count.unique?.isOwn ?? false))
+        if isWithin, !isList, let choice = count.uniqueAmongSiblings {
+            key = [columns[0].name, own[choice.index].name]
+            keyReason = "\(key[1]) is unique within each \(parent?.name ?? ""), in all \(number)"
+        } else if !isWithin, let choice = count.unique {
+            key = [own[choice.index].name]
+            keyReason = element.count == 1 ? "the key is \(key[0])" : "\(key[0]) is unique in all \(number)"
+        } else if !isWithin, count.rowsDiffer, count.orphans == 0, count.records > 0 {
+            if element.count == 1 {
+                keyReason = "no key: the name of no value is that of a key"
+            } else {
+                keyReason =
+                    parent.map { "no key: \($0.name) has none, and no two records of one \($0.name) are equal" }
+                    ?? "no key: no value is unique, but no two of the \(number) are equal"
             }
+        } else {
+            addPosition(&names)
         }
+        if parent == nil { addDay(&names, writer) }
         columns += own
     }
 
-    private var unique: KeyChoice.Choice? { KeyChoice(record: element, values: values).unique }
-
-    private func chooseKey(_ own: [ProposedColumn]) {
-        guard let index = unique?.index else {
-            keyReason = "no key: no value is in every record and differs in each, so equal records are one row"
-            return
-        }
-        key = [own[index].name]
-        let isPartial = values[index].profile.distinct.isPartial
-        keyReason =
-            "\(own[index].name) is in every record, and differs in each" + (isPartial ? " that was compared" : "")
-    }
-
-    private func chooseKey(_ own: [ProposedColumn], within references: [String], _ names: inout UniqueNames) {
-        guard let parent else { return }
-        let choice = KeyChoice(record: element, values: values).uniqueAmongSiblings(in: parent.element)
-        if !isList, let index = choice?.index {
-            key = references + [own[index].name]
-            keyReason = "\(own[index].name) differs in each record of one \(parent.name)"
-        } else {
-            key = references + [addPosition(&names)]
-            keyReason = "the key is the position in the \(parent.name)"
+    /// Adds a key that tells any records apart: their position within the enclosing record, or in the document.
+    private func addPosition(_ names: inout UniqueNames) {
+        let name = names.claim("position", "ordinal", fallback: "position")
+        let within = count.orphans == 0 ? parent : nil
+        let isDirect = count.isDirect && (parent == nil || within != nil)
+        columns.append(
+            ProposedColumn(name: name, source: .ordinal(isDirect ? nil : within == nil ? "document" : "parent")))
+        key = (within == nil ? [] : [columns[0].name]) + [name]
+        keyReason = "the key is the position in the " + (within?.name ?? "document")
+        if count.isPartial {
+            keyReason += ", because at most \(DigestSet.Budget.limit.grouped) values are compared with one another"
+        } else if within == nil {
+            keyReason += ", because no value is unique, and some records are equal"
         }
     }
 
     /// A line on the records and their key.
     var summary: String {
-        let records = element.count == 1 ? "1 record" : "\(element.count) records"
-        return "\(records); \(keyReason)."
+        "\(number); \(keyReason)."
             + (omitted > 0
                 ? " \(omitted) values more are left out: a table of SQLite's has at most 2,000 columns." : "")
     }
 
-    private func addPosition(_ names: inout UniqueNames) -> String {
-        let name = names.claim("position", "ordinal", fallback: "position")
-        columns.append(ProposedColumn(name: name, source: .ordinal))
-        return name
-    }
+    private var number: String { element.count == 1 ? "1 record" : element.count.grouped + " records" }
 
     /// Adds the day of the records' wrapper (`<Cube time="2026-11-20">`), which applies to each record. Where the key
     /// is no identifier, the day becomes part of it, so that the next day's records do not replace this one's.
@@ -134,7 +132,7 @@ final class ProposedTable {
             SQLName.unreserved(SQLName.join([wrapper.columnName, SQLName.snakeCase(day.name.local)])),
             fallback: "day")
         columns.append(ProposedColumn(name: name, source: .path(path), type: .date))
-        if let unique, !unique.isIdentifier { key.insert(name, at: 0) }
+        if let unique = count.unique, !unique.isIdentifier { key.insert(name, at: 0) }
     }
 
     // MARK: - References of children
@@ -146,5 +144,19 @@ final class ProposedTable {
         let own = key.count == 1 ? key[0] : "id"
         return ProposedColumn(
             name: names.claim(SQLName.unreserved(SQLName.join([name, own])), fallback: "parent"), source: .parent(name))
+    }
+}
+
+extension Int {
+    /// The number with commas between thousands: `7,028`.
+    var grouped: String {
+        let digits = String(magnitude)
+        let parts = stride(from: digits.count % 3, through: digits.count, by: 3)
+        var start = 0
+        let groups = parts.compactMap { end -> String? in
+            defer { start = end }
+            return end > start ? String(digits.dropFirst(start).prefix(end - start)) : nil
+        }
+        return (self < 0 ? "-" : "") + groups.joined(separator: ",")
     }
 }

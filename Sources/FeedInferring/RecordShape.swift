@@ -53,8 +53,10 @@ struct RecordValue {
         return isProse && !holder.holdsXHTML ? "string(\(path))" : path
     }
 
+    /// The type of the value's column.
     var type: ValueType {
         if isProse { return holder.holdsXHTML ? .xml : .text }
+        if profile.isNumber, MoneyName.isMoney(names) { return .decimal }
         let words = SQLName.snakeCase(attribute?.local ?? holder.name.local).split(separator: "_")
         return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
     }

@@ -92,19 +92,4 @@ package struct ValueProfile {
         if !isFirst, decimals != other.decimals { forms.remove(.decimal) }
         decimals = other.decimals ?? decimals
     }
-
-    /// Takes into account that a record may have another profile's value in place of one of these.
-    ///
-    /// - Parameter comesFirst: true where the other value counts in a record with both.
-    mutating func mayHold(_ other: ValueProfile, comesFirst: Bool) {
-        if comesFirst, other.count > 0 {
-            distinct.giveUp()
-            distinctAmongSiblings.giveUp()
-        }
-        maximumLength = max(maximumLength, other.maximumLength)
-        guard other.filled > 0 else { return }
-        forms.formIntersection(other.forms)
-        if other.hasExponent { hasExponent = true }
-        if filled == 0 || decimals != other.decimals { forms.remove(.decimal) }
-    }
 }

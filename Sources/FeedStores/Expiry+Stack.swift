@@ -14,8 +14,12 @@ extension Retention.Expiry {
         (staged.sync == .upsert || staged.sync == .mirror) && !staged.insertOnly.contains(column.lowercased())
     }
 
-    /// Rows with a text below this one may have expired.
-    package var endText: String { isOfDays ? endDay : Retention.text(of: end) }
+    /// The end as a point in time: `2026-11-21T08:30:00Z`.
+    package var endTime: String { isOfDays ? endDay : Retention.text(of: end) }
+
+    /// Rows with a text below this one may have expired. It has no zone at its end, so that a time within its last second
+    /// is not below it, however many decimals that has.
+    package var endText: String { isOfDays ? endDay : String(endTime.dropLast()) }
 
     /// The day of the end: `2026-11-21`.
     package var endDay: String { String(Retention.text(of: end).prefix(10)) }

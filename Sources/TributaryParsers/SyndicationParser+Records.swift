@@ -50,7 +50,7 @@ extension SyndicationParser {
         outerDrafts.append(draft)
         draft = RecordDraft(depth: depth)
         try keep(1000)
-        if let id = attributes["rdf:about"] { try offer(id, to: &draft.id, rank: 1) }
+        if let id = attributes["about", namespace: Vocabulary.rdfNamespace] { try offer(id, to: &draft.id, rank: 1) }
         try offerLanguage()
     }
 

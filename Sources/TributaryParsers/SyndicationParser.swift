@@ -177,21 +177,24 @@ public final class SyndicationParser: FeedParser {
     }
 
     var isChildOfMedia: Bool {
-        isInEntry && (depth == draft.depth + 1 || depth == draft.depth + 2 && parent?.hasSuffix(":group") == true)
+        isInEntry && (depth == draft.depth + 1 || depth == draft.depth + 2 && isWithin("group", of: .media))
     }
 
-    var isPerson: Bool { depth == draft.depth + 2 && parent.map(Self.local) == "author" }
+    var isPerson: Bool { depth == draft.depth + 2 && isWithin("author", of: .core) }
 
     /// True in a feed's image. In RSS it lies in the channel, in RSS 1.0 beside it.
     var isOfImage: Bool {
-        !isInEntry && (depth == draft.depth + 2 || depth == 3) && parent.map(Self.local) == "image"
+        !isInEntry && (depth == draft.depth + 2 || depth == 3) && isWithin("image", of: .core)
     }
 
-    static func local(_ name: String) -> Substring {
-        name.lastIndex(of: ":").map { name[$0...].dropFirst() } ?? name[...]
+    private func isWithin(_ name: String, of vocabulary: Vocabulary) -> Bool {
+        guard let parent = parentName, parent.local == name else { return false }
+        return self.vocabulary(of: parent.namespace) == vocabulary
     }
 
-    var vocabulary: Vocabulary {
+    var vocabulary: Vocabulary { vocabulary(of: namespace) }
+
+    private func vocabulary(of namespace: String?) -> Vocabulary {
         guard let namespace else { return .core }
         if namespace == lastNamespace.name { return lastNamespace.vocabulary }
         let vocabulary = ownNamespaces.contains(namespace) ? .core : Vocabulary(namespace: namespace)

@@ -13,6 +13,7 @@ enum Vocabulary {
     case xhtml
     case other
 
+    static let rdfNamespace = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     static let xhtmlNamespace = "http://www.w3.org/1999/xhtml"
 
     /// - Parameter namespace: a namespace that is not the feed's own.

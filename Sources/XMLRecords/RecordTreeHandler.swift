@@ -5,7 +5,8 @@ package import XMLStream
 package final class RecordTreeHandler: XMLStreamHandler {
     private let session: DecodingSession
     private let path: RecordPath?
-    private let name: Int32
+    /// By the number of a name in the document: true where it is the name of the records.
+    private var isName: [Bool?] = []
     private let receive: (EndedRecord) throws -> Void
 
     /// - Parameters:
@@ -15,7 +16,6 @@ package final class RecordTreeHandler: XMLStreamHandler {
         self.session = session
         self.path = path
         self.receive = receive
-        name = session.tree.names.number(of: path?.name ?? "")
         session.clear()
         session.tree.names.beginDocument()
         super.init()
@@ -43,8 +43,10 @@ package final class RecordTreeHandler: XMLStreamHandler {
 
     private func isRecord(_ stream: XMLStreamParser) -> Bool {
         guard let path else { return true }
-        let number = session.tree.names.number(ofDocument: stream.nameIndex, stream.qualifiedName)
-        return number == name && path.matchesAncestors(in: stream)
+        let index = Int(stream.nameIndex)
+        while isName.count <= index { isName.append(nil) }
+        if isName[index] == nil { isName[index] = path.matches(stream.name) }
+        return isName[index] == true && path.matchesAncestors(in: stream)
     }
 }
 
@@ -54,7 +56,7 @@ package struct EndedRecord {
 
     private static let place = ElementPlace(node: 0)
 
-    package var element: XMLElementView { session.view(0) }
+    package func element(for record: any XMLRecord.Type) -> XMLElementView { session.view(0, for: record) }
 
     /// Decodes a value of any type, or of the type that its record chooses.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {

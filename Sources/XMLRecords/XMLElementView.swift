@@ -4,6 +4,8 @@
 public struct XMLElementView {
     let session: DecodingSession
     let node: Int32
+    /// The type whose prefixes its paths use.
+    let record: any XMLRecord.Type
 
     /// The name as written, with its prefix.
     public var name: String { session.tree.name(of: node) }
@@ -28,16 +30,16 @@ public struct XMLElementView {
     public func elements(_ path: String) -> [XMLElementView] {
         var nodes = FlatArray<Int32>()
         session.collect(at: compiled(path), in: node, into: &nodes)
-        return (0..<nodes.count).map { XMLElementView(session: session, node: nodes[$0]) }
+        return (0..<nodes.count).map { XMLElementView(session: session, node: nodes[$0], record: record) }
     }
 
     public var children: [XMLElementView] {
-        session.tree.children(of: node).map { XMLElementView(session: session, node: $0) }
+        session.tree.children(of: node).map { XMLElementView(session: session, node: $0, record: record) }
     }
 
     private func compiled(_ path: String) -> FieldPath {
         do {
-            return try session.path(path)
+            return try session.path(path, of: record)
         } catch {
             preconditionFailure("\(error)")
         }

@@ -1,8 +1,8 @@
 import XMLStream
 
 extension XMLPath {
-    /// Parses a path as records write it. It begins below the record's own element and uses the document's names, so
-    /// that prefixes need not be bound.
+    /// Parses a path as records write it. It begins below the record's own element, and prefixes need not be bound: those
+    /// that are not in ``XMLRecord/xmlNamespaces`` are the document's.
     static func ofRecord(_ text: String) throws -> XMLPath {
         var prefixes: [String: String] = [:]
         for part in text.split(whereSeparator: { "/@[]='\"! ".contains($0) }) {
@@ -12,6 +12,9 @@ extension XMLPath {
         var problem: String?
         if path.isAbsolute || path.ups > 0 { problem = "a record's path begins at its own element" }
         if path.target == .deepText { problem = "the text of an element's children is not kept" }
+        if text.contains("{}") {
+            problem = "'{}' is for mappings; a name without a prefix is one that the document writes without one"
+        }
         if path.target == .attribute(.any) { problem = "an attribute needs a name" }
         if path.steps.contains(where: { $0.predicates.contains { $0.attribute == .any } }) {
             problem = "the attribute of a predicate needs a name"

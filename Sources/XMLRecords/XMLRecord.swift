@@ -4,7 +4,8 @@
 /// A `Codable` type that describes its place in XML.
 ///
 /// Nothing need be declared where the document has an attribute or a child element for every coding key. The static
-/// members below declare differences; each has a default. Names are the document's, prefix included.
+/// members below declare differences; each has a default. A name's prefix stands for its namespace
+/// in ``xmlNamespaces``; one that is not there is compared as the document writes it.
 ///
 /// ```swift
 /// struct Food: XMLRecord, FeedRecord {
@@ -53,7 +54,9 @@ public protocol XMLRecord: Codable {
     /// The transforms of coding keys' texts, between the document and the conversion to values.
     static var xmlTransforms: [String: XMLTransform] { get }
 
-    /// The namespaces of the prefixes in names, for writing the record.
+    /// The namespaces of the prefixes in names. They are declared where the record is written. Where it is read, such a
+    /// prefix stands for its namespace, whatever prefix the document has for it; with `""`, elements without a prefix are
+    /// found in that namespace, too. Other prefixes are compared as the document writes them.
     static var xmlNamespaces: [String: String] { get }
 
     /// Returns true if an element is a record. It is called before decoding. Other elements are left out of lists and

@@ -79,7 +79,9 @@ public struct XMLRecordDecoder: Sendable {
         _ type: Record.Type, _ element: String?, charset: String?, _ parse: (XMLStreamParser) throws -> Void
     ) throws -> [Record] {
         try sessions.withSession(userInfo) { session in
-            try collect(type, at: RecordPath(element ?? type.xmlElement), in: session, charset: charset, parse)
+            try collect(
+                type, at: RecordPath(element ?? type.xmlElement, namespaces: type.xmlNamespaces), in: session,
+                charset: charset, parse)
         }
     }
 
@@ -90,7 +92,7 @@ public struct XMLRecordDecoder: Sendable {
         let record = type as? any XMLRecord.Type
         var values: [Value] = []
         let handler = RecordTreeHandler(path: path, session: session) { ended in
-            if let record, !record.accepts(ended.element) { return }
+            if let record, !record.accepts(ended.element(for: record)) { return }
             values.append(try ended.decode(type))
         }
         try withExtendedLifetime(handler) {

@@ -1,17 +1,12 @@
 import Foundation
 import Testing
-import XMLStream
 @testable import FeedInferring
 
 /// Proposals for documents that are deep, wide, or full of like names take steps in proportion to their size: these
 /// documents took minutes and more before.
 @Suite struct InferenceStepsTests {
     private func proposal(_ text: String) throws -> MappingProposal {
-        let profile = DocumentProfile()
-        let parser = XMLStreamParser(handler: profile)
-        try Array(text.utf8).withUnsafeBytes { try parser.parse($0) }
-        try parser.finish()
-        return try MappingProposal(profile: profile, url: "file:///d.xml")
+        try MappingProposal(of: text, url: "file:///d.xml")
     }
 
     private func nested(_ depth: Int, _ open: (Int) -> String, _ close: (Int) -> String) -> String {

@@ -33,6 +33,39 @@ import Testing
         """
     }
 
+    /// RSS with an address of its own in Atom's words before the real one. A value that is not empty wins over an empty
+    /// one before it, and `{}` means no namespace.
+    @Test func anEmptyFindYieldsAndBracesMeanNoNamespace() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = table(
+                "item", "item", #"key = ["id"]"#,
+                columns: """
+                    id = "@{}id"
+                    link = "link"
+                    plain = "{}link"
+                    title = { path = "title", type = "xml" }
+                    text = "string(title)"
+                    kind = { path = "kind", type = "integer", default = 7 }
+                    shop = "../shop"
+                    size = "size/@of"
+                    """)
+            let document = """
+                <rss xmlns:atom="http://www.w3.org/2005/Atom" xmlns:x="urn:x"><shop/><shop>S</shop>
+                <item x:id="no" id="1"><atom:link href="a"/><link>http://e.org/1</link><title/><title>T <b>b</b></title>
+                <kind/><kind>3</kind><size of=""/><size of="4"/></item>
+                <item id="2" x:id="no"><atom:link>atom</atom:link><link/><link>plain</link><title> </title><title>U</title>
+                <kind> </kind></item></rss>
+                """
+            let report = try await sync(fixture, document, mapping)
+            #expect(report.error == nil, "\(report)")
+            #expect(
+                try fixture.rows("SELECT id, link, plain, title, text, kind, shop, size FROM item ORDER BY id") == [
+                    "1|http://e.org/1|http://e.org/1|<title/>|T b|3|S|4",
+                    "2|atom|plain|<title> </title>|U|NULL|S|NULL",
+                ])
+        }
+    }
+
     @Test func rowsOfSeveralTablesTakeValuesFromAboveBelowAndBeside() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping =

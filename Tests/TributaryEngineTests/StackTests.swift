@@ -51,6 +51,37 @@ import Testing
         }
     }
 
+    /// XPath 1.0, section 4.2: the string value of an element is that of all text in it.
+    @Test func aCaptureTakesTheWholeTextOfAnElement() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let login =
+                "<login><token> a<b>b<i>c</i></b> d </token><empty/><empty>e<b>f</b></empty><own>x<b>y</b>z</own></login>"
+            fixture.server.document("/login", login)
+            fixture.server.document("/items", EngineFixture.items(["1"]))
+            let requests = """
+                [[sources.s.requests]]
+                url = "URL/login"
+                capture = { token = "string(/login/token)", all = "string(/login)", e = "string(/login/empty)", own = "/login/own", none = "/login/empty" }
+                [[sources.s.requests]]
+                url = "URL/items"
+                parser = "ItemsParser"
+                headers = { X-Token = "${capture:token}", X-All = "${capture:all}", X-E = "${capture:e}", X-Own = "${capture:own}", X-None = "${capture:none}" }
+                """
+            let report = try await sync(fixture, requests)
+            #expect(report.outcome == .committed, "\(report)")
+            let sent = try #require(fixture.server.requests("/items").first).headers
+            #expect(sent["x-token"] == "abc d" && sent["x-all"] == "abc d efxyz" && sent["x-e"] == "ef")
+            #expect(sent["x-own"] == "xz" && sent["x-none"] == "e")
+            fixture.server.document(
+                "/login",
+                "<login><token>\(String(repeating: "<b>\(String(repeating: "x", count: 1 << 20))</b>", count: 17))</token></login>"
+            )
+            let long = try await sync(fixture, requests)
+            #expect(
+                long.error?.contains("takes whole, by string(…), has more than 16 M") == true, "\(long.error ?? "")")
+        }
+    }
+
     @Test func aCapturedAddressGetsNoSecretsOfOthers() async throws {
         try await withStubServer { (other) async throws in
             try await EngineFixture.with { (fixture) async throws in
@@ -158,6 +189,37 @@ import Testing
     }
 
     /// The second request adds a column to the table that the first one has made and written.
+    /// The first request is unchanged, and asked again after the second one, because their rows are needed together. The
+    /// second one's columns still overrule it.
+    @Test(arguments: [false, true])
+    func aRequestThatIsSentAgainKeepsItsPlace(isLarge: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(
+                schema: "CREATE TABLE IF NOT EXISTS r (id TEXT PRIMARY KEY, name TEXT, size TEXT, color TEXT);")
+            func request(_ path: String, _ column: String) -> String {
+                """
+                [[sources.s.requests]]
+                url = "URL/\(path)"
+                sync = "mirror"
+                tables = [{ table = "r", element = "r", key = ["id"], columns = { id = "@id", name = "@name", \(column) = "@x" } }]
+
+                """
+            }
+            let ids = isLarge ? (0..<300).map { String($0) + String(repeating: "-", count: 9_000) } : ["1", "2"]
+            func document(_ name: String, _ x: String) -> String {
+                "<f>" + ids.map { "<r id='\($0)' name='\(name)' x='\(x)'/>" }.joined() + "</f>"
+            }
+            let requests = request("a", "size") + request("b", "color")
+            fixture.server.document("/a", document("of a", "1"), etag: "\"1\"")
+            fixture.server.document("/b", document("of b", "red"), etag: "\"1\"")
+            #expect(try await sync(fixture, requests).error == nil)
+            #expect(try fixture.rows("SELECT DISTINCT name, size, color FROM r") == ["of b|1|red"])
+            fixture.server.document("/b", document("of b", "blue"), etag: "\"2\"")
+            #expect(try await sync(fixture, requests).error == nil)
+            #expect(try fixture.rows("SELECT DISTINCT name, size, color FROM r") == ["of b|1|blue"])
+        }
+    }
+
     @Test func aTableGrowsWithinAStack() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<f><r id='1' a='x'/></f>")

@@ -40,6 +40,24 @@ import Testing
             try fixture.rows("SELECT id FROM programme ORDER BY id") == expected, sourceLocation: sourceLocation)
     }
 
+    /// As texts, a time with milliseconds would be below the same second without. It is not as a time.
+    @Test(arguments: ["", "CREATE TABLE IF NOT EXISTS programme (id TEXT PRIMARY KEY, start TEXT);"])
+    func timesAreComparedAsTimes(schema: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            if !schema.isEmpty { try fixture.store.execute(schema) }
+            let mapping = Self.mapping("")
+            func second(_ decimals: String) -> String { "2026-01-02T00:00:00\(decimals)Z" }
+            try await expectRows(
+                fixture, mapping,
+                Self.guide(["a": second(""), "b": second(".25"), "c": second(".5"), "d": second(".75")]),
+                ["a", "b", "c", "d"])
+            // "a" and "b" have left it, "d" was withdrawn.
+            try await expectRows(fixture, mapping, Self.guide(["c": second(".5")]), ["a", "b", "c"])
+            // "b" and "c" were withdrawn within it.
+            try await expectRows(fixture, mapping, Self.guide(["a": second("")]), ["a"])
+        }
+    }
+
     @Test func whatLeavesTheWindowStays() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping("")

@@ -147,6 +147,23 @@ import Tributary
             ["c|NULL|NULL|URL/i.png|urn:1"])
     }
 
+    /// A vocabulary is known by its namespace, whatever prefix a publisher has for it, also for none.
+    @Test(arguments: [("rdf", "media", "a"), ("r", "m", "x")])
+    func prefixesOfAPublishersOwn(rdf: String, media: String, atom: String) async throws {
+        let feed = """
+            <\(rdf):RDF xmlns:\(rdf)='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'
+            xmlns:\(media)='http://search.yahoo.com/mrss/' xmlns:\(atom)='http://www.w3.org/2005/Atom' xmlns:o='urn:other'>
+            <channel><title>c</title></channel>
+            <item \(rdf):about='urn:1'><\(media):group><\(media):title>t</\(media):title></\(media):group>
+            <\(atom):author><\(atom):name>A</\(atom):name></\(atom):author></item>
+            <item o:about='no' \(rdf):about='urn:2'><o:group><\(media):title>no</\(media):title></o:group>
+            <group xmlns='http://search.yahoo.com/mrss/'><title>u</title></group></item>
+            </\(rdf):RDF>
+            """
+        try await Fixture.expect(
+            feed, "SELECT id, title, author FROM entry ORDER BY id", ["urn:1|t|A", "urn:2|u|NULL"])
+    }
+
     @Test func wordsThatStandIn() async throws {
         let names = """
             xmlns:dc='http://purl.org/dc/elements/1.1/' xmlns:itunes='http://www.itunes.com/DTDs/Podcast-1.0.dtd'

@@ -16,6 +16,65 @@ import XMLStream
         }
     }
 
+    // MARK: - Namespaces
+
+    struct Episode: XMLRecord, Equatable {
+        var title: String?
+        var author: String?
+        var explicit: String?
+        var image: String?
+        static var xmlElement: String { "f:episode" }
+        static var xmlPaths: [String: String] {
+            [
+                "title": "f:title", "author": "itunes:author", "explicit": "@itunes:explicit",
+                "image": "itunes:image/@href",
+            ]
+        }
+        static var xmlNamespaces: [String: String] { ["itunes": "urn:itunes", "f": "urn:feed"] }
+        static func accepts(_ element: XMLElementView) -> Bool { element["itunes:block"] != "yes" }
+    }
+
+    /// A prefix that the type binds stands for its namespace, whatever the publisher calls it.
+    @Test(arguments: [
+        """
+        <f:l xmlns:f='urn:feed' xmlns:itunes='urn:itunes'><f:episode itunes:explicit='no'><f:title>a</f:title>
+        <itunes:author>b</itunes:author><itunes:image href='c'/></f:episode>
+        <f:episode><f:title>x</f:title><itunes:block>yes</itunes:block></f:episode></f:l>
+        """,
+        """
+        <l xmlns='urn:feed' xmlns:i='urn:itunes'><episode i:explicit='no' explicit='?'><i:title>?</i:title><title>a</title>
+        <author>?</author><i:author>b</i:author><i:image href='c'/></episode>
+        <episode><title>x</title><i:block>yes</i:block></episode></l>
+        """,
+        """
+        <l xmlns:itunes='urn:other'><x:episode xmlns:x='urn:feed' xmlns:y='urn:itunes' y:explicit='no'>
+        <itunes:author>?</itunes:author><author xmlns='urn:itunes'>b</author><x:title>a</x:title>
+        <y:image href='c' y:href='?'/></x:episode></l>
+        """,
+    ])
+    func namespacesByURI(xml: String) throws {
+        let wanted = [Episode(title: "a", author: "b", explicit: "no", image: "c")]
+        #expect(try decoder.decodeAll(Episode.self, from: xml) == wanted)
+    }
+
+    struct Loose: XMLRecord, Equatable {
+        var title: String?
+        var other: String?
+        static var xmlPaths: [String: String] { ["other": "o:title"] }
+        static var xmlNamespaces: [String: String] { ["": "urn:feed", "o": "urn:other"] }
+    }
+
+    @Test func theNamespaceOfNamesWithoutPrefix() throws {
+        let wanted = Loose(title: "a", other: "b")
+        for xml in [
+            "<l xmlns='urn:feed' xmlns:o='urn:other'><title>a</title><o:title>b</o:title></l>",
+            "<l xmlns='urn:other' xmlns:f='urn:feed'><f:title>a</f:title><title>b</title></l>",
+            "<l xmlns:o='urn:other'><title>a</title><o:title>b</o:title></l>",
+        ] {
+            #expect(try decoder.decode(Loose.self, from: xml) == wanted, "\(xml)")
+        }
+    }
+
     // MARK: - Places
 
     struct Place: XMLRecord, Equatable {

@@ -81,6 +81,13 @@ open class FeedParser {
     /// The name of the enclosing element as written; nil for the root.
     public final var parent: String? { streamReference._withUnsafeGuaranteedRef { $0.parentQualifiedName } }
 
+    /// The name of the enclosing element without its prefix, and its namespace; nil for the root.
+    public final var parentName: (local: String, namespace: String?)? {
+        guard depth > 1 else { return nil }
+        let name = stream.name(atDepth: depth - 1)
+        return (name.local, name.namespace)
+    }
+
     /// The names of the open elements as written, from the root down: `/rss/channel/item/title`.
     public final var path: String { stream.path }
 
@@ -149,6 +156,13 @@ public struct FeedAttributes {
 
     /// The value of the attribute with this name, as written with its prefix; nil where there is none.
     public subscript(name: String) -> String? { attributes[name] }
+
+    /// The value of the attribute with this local name in a namespace, whatever prefix the document has for it; nil where
+    /// there is none.
+    public subscript(local: String, namespace namespace: String) -> String? {
+        let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
+        return attributes.withValue(of: test) { String(decoding: $0, as: UTF8.self) }
+    }
 
     public var isEmpty: Bool { attributes.isEmpty }
 

@@ -9,8 +9,9 @@ final class RecordInserter<Record: XMLRecord & FeedRecord> {
     init(context: WorkerContext) { self.context = context }
 
     func insert(_ record: EndedRecord) throws {
-        guard Record.accepts(record.element) else { return }
-        let type = Record.recordType(for: record.element)
+        let element = record.element(for: Record.self)
+        guard Record.accepts(element) else { return }
+        let type = Record.recordType(for: element)
         if type == Record.self { try context.insert(record.make(Record.self)) } else { try insert(record, as: type) }
     }
 

@@ -23,8 +23,8 @@ public struct RecordParser<Record: XMLRecord & FeedRecord>: RecordParsing {
     private let path: RecordPath
 
     /// - Parameters:
-    ///   - element: the elements that are records, with names as the document writes them: `food`, `menu/food`, or
-    ///     `/menu/food` from the root. ``XMLRecord/xmlElement`` where it is nil.
+    ///   - element: the elements that are records: `food`, `menu/food`, or `/menu/food` from the root. A prefix stands for
+    ///     its namespace in ``XMLRecord/xmlNamespaces``; one that is not there is the document's. ``XMLRecord/xmlElement`` where it is nil.
     ///   - name: the name of the parser in requests.
     ///   - version: raise it when the same document would now give other rows.
     ///   - tables: the tables that the parser writes; the record's own table where it is nil. Required where
@@ -37,7 +37,7 @@ public struct RecordParser<Record: XMLRecord & FeedRecord>: RecordParsing {
         self.name = name
         self.version = version
         self.tables = tables ?? [Record.databaseTableName]
-        path = RecordPath(element ?? Record.xmlElement)
+        path = RecordPath(element ?? Record.xmlElement, namespaces: Record.xmlNamespaces)
     }
 
     public func _makeStream(context: WorkerContext) -> RecordStream {

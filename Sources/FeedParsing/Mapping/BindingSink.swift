@@ -9,6 +9,8 @@ final class BindingSink: ValueSink {
     private var statement: OpaquePointer?
     private var parameter: Int32 = 0
     private var isNumeric = false
+    /// SQLite's result for the value.
+    private(set) var code: Int32 = SQLITE_OK
 
     /// Sets the parameter for the next value.
     ///
@@ -17,11 +19,12 @@ final class BindingSink: ValueSink {
         self.statement = statement
         self.parameter = parameter
         self.isNumeric = isNumeric
+        code = SQLITE_OK
     }
 
-    func appendNull() { sqlite3_bind_null(statement, parameter) }
-    func append(_ value: Int64) { sqlite3_bind_int64(statement, parameter, value) }
-    func append(_ value: Double) { sqlite3_bind_double(statement, parameter, value) }
+    func appendNull() { code = sqlite3_bind_null(statement, parameter) }
+    func append(_ value: Int64) { code = sqlite3_bind_int64(statement, parameter, value) }
+    func append(_ value: Double) { code = sqlite3_bind_double(statement, parameter, value) }
 
     func append(text: UnsafeRawBufferPointer) {
         if isNumeric {
@@ -31,17 +34,18 @@ final class BindingSink: ValueSink {
         }
         let characters = text.bindMemory(to: CChar.self)
         guard let start = characters.baseAddress else {
-            sqlite3_bind_text(statement, parameter, "", 0, transient)
+            code = sqlite3_bind_text(statement, parameter, "", 0, transient)
             return
         }
-        sqlite3_bind_text(statement, parameter, start, Int32(characters.count), transient)
+        code = sqlite3_bind_text64(
+            statement, parameter, start, UInt64(characters.count), transient, UInt8(SQLITE_UTF8))
     }
 
     func append(blob: UnsafeRawBufferPointer) {
         guard let start = blob.baseAddress else {
-            sqlite3_bind_zeroblob(statement, parameter, 0)
+            code = sqlite3_bind_zeroblob(statement, parameter, 0)
             return
         }
-        sqlite3_bind_blob(statement, parameter, start, Int32(blob.count), transient)
+        code = sqlite3_bind_blob64(statement, parameter, start, UInt64(blob.count), transient)
     }
 }

@@ -13,7 +13,7 @@ extension MappingCompiler {
         }
         guard let slot = layout.slots.firstIndex(where: { $0.column == column }) else { return (.fact(nil), nil) }
         var converter = ValueConverter(
-            column, declaredType: types[column.name.lowercased()], type: column.origin == .ordinal ? .integer : nil,
+            column, declaredType: types[column.name.lowercased()], type: column.isOrdinal ? .integer : nil,
             cipher: nil)
         if let reference = column.reference {
             converter = try self.converter(for: column, named: reference.column, in: reference.table)

@@ -72,6 +72,13 @@ package struct MappingCompiler {
                 layout.slots.append(.init(column: setColumn, source: .path(set.path), isMarkup: set.type == .xml))
             }
         }
+        // A record whose parent gives way to a later one goes with it.
+        for case .parent(let parent, _) in layout.slots.map(\.source) {
+            parent.numbersRecords = true
+            layout.around.append((layout.slots.count, parent))
+            layout.slots.append(
+                .init(column: ColumnMapping(name: "", origin: .name), source: .record(parent), isMarkup: false))
+        }
         let key = Set(layout.mapping.key.map { $0.lowercased() })
         layout.isKey = layout.slots.map { key.contains($0.column.name.lowercased()) && !layout.mapping.matchesNames }
         layout.found = layout.slots.map { _ in false }
@@ -93,7 +100,7 @@ package struct MappingCompiler {
         switch column.origin {
         case .path(let path, _): return .path(path)
         case .name: return .name(XMLName.folded(column.name))
-        case .ordinal: return .ordinal
+        case .ordinal(let count): return .ordinal(count)
         case .constant(.text(let text)) where column.isConverted: return .given(text)
         case .constant, .response: return nil
         case .sent(let reference): return .given(request.given[reference] ?? nil)
@@ -190,16 +197,18 @@ package struct MappingCompiler {
                     }
                     continue
                 }
-                var type: ValueType?
-                if case .ordinal = column.origin { type = .integer }
                 let converter = ValueConverter(
-                    column, declaredType: types[column.name.lowercased()], type: type,
+                    column, declaredType: types[column.name.lowercased()], type: column.isOrdinal ? .integer : nil,
                     cipher: cipher(column, table.table))
                 values.append(value(converter))
             }
             shape.columns.append(column.name)
         }
         shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
+        for (slot, parent) in layout.around {
+            shape.enclosing.append(parent.mapping.table)
+            lookups.append(.slot(slot, ValueConverter(.integer)))
+        }
         if layout.numbersRecords {
             shape.numbersRecords = true
             lookups.append(.number)

@@ -65,10 +65,8 @@ extension MappingHandler {
         }
     }
 
-    /// True where the value would be used: it is inherited, or a record takes it and has none yet or takes several.
+    /// True where the value would be used: it is inherited, or a record takes it.
     private func mayTake(_ capture: PathNode.Capture) -> Bool {
-        if capture.isInherited { return true }
-        guard let record = record(for: capture) else { return false }
-        return !record.has(capture.slot) || capture.record.slots[capture.slot].column.repetition != .first
+        capture.isInherited || record(for: capture)?.mayTake(capture.slot) ?? false
     }
 }

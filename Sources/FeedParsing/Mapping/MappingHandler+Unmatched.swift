@@ -39,6 +39,27 @@ extension MappingHandler {
         return found
     }
 
+    /// The paths of the elements that are records, give a value, or hold an element that is or does.
+    package var usedElements: [String] {
+        var paths: [String] = []
+        func visit(_ node: PathNode) {
+            guard node.isUsed else { return }
+            paths.append(node.path)
+            node.children.forEach(visit)
+        }
+        root.children.forEach(visit)
+        return paths
+    }
+
+    /// The columns, as `table.column`, for which a record had a value.
+    package var filledColumns: [String] {
+        layouts.flatMap { layout in
+            layout.slots.indices.filter { layout.found[$0] }.map {
+                "\(layout.mapping.table).\(layout.slots[$0].column.name)"
+            }
+        }
+    }
+
     /// Returns the columns for which no record had a value, of tables with records.
     package func unmatchedColumns(request: String) -> [UnmatchedPath] {
         layouts.filter { $0.records > 0 }.flatMap { layout in

@@ -15,12 +15,18 @@ package final class MappingHandler: XMLStreamHandler {
 
     /// The state of the open element at one depth. Elements without such state have none.
     final class Level {
-        var positions: [Int: Int] = [:]
+        private var positions: [Key: Int] = [:]
         var inherited: [Key: [UInt8]] = [:]
         var waiting: [Waiting] = []
 
         /// The bytes of the values kept for records.
         var inheritedBytes: Int { inherited.values.reduce(0) { $0 + $1.count } }
+
+        /// Returns the next position, from 1, of a layout's records in the element, for one of its slots.
+        func next(of layout: RecordLayout, _ slot: Int) -> Int {
+            positions[Key(layout: layout.index, slot: slot), default: 0] += 1
+            return positions[Key(layout: layout.index, slot: slot)] ?? 1
+        }
 
         struct Key: Hashable {
             var layout: Int
@@ -76,6 +82,7 @@ package final class MappingHandler: XMLStreamHandler {
         pathTree = PathTreeBuilder(layouts: layouts)
         current = .passUnretained(root)
         super.init()
+        context.beginDocument()
         for layout in layouts {
             layout.memory = memory
             for relation in layout.relations { relation.target.referrers.append(layout) }
@@ -149,7 +156,7 @@ package final class MappingHandler: XMLStreamHandler {
             layout.records += 1
             let instance = layout.makeInstance(depth: depth, line: stream.line)
             if layout.numbersRecords { instance.record = context.nextRecord() }
-            if layout.countsPositions { count(instance, of: layout, in: level(depth - 1)) }
+            if layout.countsPositions { count(instance, of: layout, depth: depth) }
             instances.append(instance)
             layout.open.append(instance)
         }
@@ -239,7 +246,8 @@ package final class MappingHandler: XMLStreamHandler {
         let level = level(capture.depth)
         let column = capture.record.slots[capture.slot].column
         let known = level.inherited[key]?.count ?? -1
-        if known >= 0, column.repetition == .first { return }
+        // An empty value yields to a later one that is not.
+        if known > 0 || known == 0 && bytes.isEmpty, column.repetition == .first { return }
         // In place: a copy for each further value would cost the square of their number.
         if known >= 0, column.repetition == .join {
             level.inherited[key]?.append(contentsOf: column.separator.utf8)
@@ -261,11 +269,18 @@ package final class MappingHandler: XMLStreamHandler {
         }
     }
 
-    func count(_ instance: RecordInstance, of layout: RecordLayout, in level: Level) {
-        let position = level.positions[layout.index, default: 0] + 1
-        level.positions[layout.index] = position
+    /// Gives a record that has begun its positions. The layout has counted it, and it is not among the open ones yet.
+    private func count(_ instance: RecordInstance, of layout: RecordLayout, depth: Int) {
         for (slot, description) in layout.slots.enumerated() {
-            guard case .ordinal = description.source else { continue }
+            guard case .ordinal(let count) = description.source else { continue }
+            let position: Int
+            switch count {
+            case .document: position = layout.records
+            case .siblings: position = level(depth - 1).next(of: layout, slot)
+            case .parent:
+                guard let outer = layout.parents.compactMap({ $0.enclosing(depth)?.depth }).max() else { continue }
+                position = level(outer).next(of: layout, slot)
+            }
             var text = String(position)
             text.withUTF8 { instance.take($0, slot) }
         }

@@ -67,6 +67,8 @@ package struct MirroredCompiler {
             guard tables[index].primaryKey.map({ $0.lowercased() }) == [key.target.lowercased()] else { continue }
             let target = layouts[index]
             target.numbersRecords = true
+            // The records around a record have lower numbers than its own, those within it higher ones.
+            layout.numbersRecords = true
             layout.slots.append(
                 .init(column: layout.slots[slot].column, source: .relation(layout.relations.count), isMarkup: false))
             layout.relations.append(

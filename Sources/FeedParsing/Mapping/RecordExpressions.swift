@@ -74,18 +74,27 @@ final class RecordExpressions {
 
     // MARK: - A record
 
+    /// What the expressions say of a record.
+    enum Result {
+        /// They have values.
+        case values
+        /// The table's `where` leaves it out.
+        case filtered
+        /// A value that they need does not convert, and the record is to be skipped.
+        case unconverted
+    }
+
     /// Computes the expressions for a record.
     ///
-    /// - Returns: false where the record is to be skipped.
     /// - Throws: ``MappingError`` where an expression fails, `CancellationError` after an interruption.
-    func evaluate(_ instance: RecordInstance, of layout: RecordLayout) throws -> Bool {
+    func evaluate(_ instance: RecordInstance, of layout: RecordLayout) throws -> Result {
         try context.checkInterruption()
-        guard try bind(instance, of: layout, to: statement) else { return false }
+        guard try bind(instance, of: layout, to: statement) else { return .unconverted }
         switch sqlite3_step(statement) {
-        case SQLITE_ROW: return true
+        case SQLITE_ROW: return .values
         case SQLITE_DONE:
             sqlite3_reset(statement)
-            return false
+            return .filtered
         default:
             let message = database.message
             sqlite3_reset(statement)
@@ -102,15 +111,26 @@ final class RecordExpressions {
             let step = inputs[index].step
             // The record's bytes stay where they are until the results have been read.
             if step.kind == .text, let bytes = instance[step.slot] {
-                bytes.withMemoryRebound(to: CChar.self) { text in
-                    _ = sqlite3_bind_text(statement, parameter, text.baseAddress, Int32(text.count), nil)
+                let code = bytes.withMemoryRebound(to: CChar.self) { text in
+                    sqlite3_bind_text64(
+                        statement, parameter, text.baseAddress, UInt64(text.count), nil, UInt8(SQLITE_UTF8))
                 }
+                try check(code, instance, layout)
                 continue
             }
             sink.begin(statement, parameter, isNumeric: inputs[index].isNumeric)
             guard try layout.append(inputs[index].value, of: instance, to: sink) else { return false }
+            try check(sink.code, instance, layout)
         }
         return true
+    }
+
+    /// A value that cannot be bound would be NULL.
+    private func check(_ code: Int32, _ instance: RecordInstance, _ layout: RecordLayout) throws {
+        guard code != SQLITE_OK else { return }
+        throw MappingError(
+            "line \(instance.line), <\(layout.mapping.writtenElement)>: an expression of table '\(layout.mapping.table)' "
+                + "cannot be given its values: \(String(cString: sqlite3_errstr(code)))")
     }
 
     /// Returns the error for a record of which an expression fails, with the name of the column.

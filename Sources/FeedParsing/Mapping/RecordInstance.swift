@@ -106,12 +106,17 @@ final class RecordInstance {
         return UnsafeBufferPointer(start: bytes + found[slot].offset, count: found[slot].count)
     }
 
-    /// Takes a value that has been found, following the column's rule for several values.
+    /// Takes a value that has been found, following the column's rule for several values. Where the first counts, an
+    /// empty one yields to a later one that is not.
     @inline(__always)
     func take(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
         if !has(slot) { return set(value, slot) }
-        if !keepsFirst[slot] { takeFurther(value, slot) }
+        if !keepsFirst[slot] { return takeFurther(value, slot) }
+        if found[slot].count == 0, !value.isEmpty { set(value, slot) }
     }
+
+    /// True where another value for the slot would be used.
+    func mayTake(_ slot: Int) -> Bool { !has(slot) || !keepsFirst[slot] || found[slot].count == 0 }
 
     private func takeFurther(_ value: UnsafeBufferPointer<UInt8>, _ slot: Int) {
         let column = layout.slots[slot].column

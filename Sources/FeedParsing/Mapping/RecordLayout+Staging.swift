@@ -26,9 +26,13 @@ extension RecordLayout {
                     + "\(ByteSize.text(RecordMemory.limit)); map smaller elements")
         }
         if let expressions {
-            guard try expressions.evaluate(instance, of: self) else {
+            switch try expressions.evaluate(instance, of: self) {
+            case .values: break
+            case .filtered:
                 context.skippedRows += 1
+                context.droppedRecords += 1
                 return
+            case .unconverted: return noteSkipped(instance, isEvaluated: false, context: context)
             }
         }
         defer { expressions?.reset() }
@@ -41,10 +45,7 @@ extension RecordLayout {
                 guard try append(row, of: instance) else {
                     row.writer.cancelRow()
                     // The first row is the record's own: without it there are no others.
-                    if index == 0 {
-                        context.skippedRows += 1
-                        return
-                    }
+                    if index == 0 { return noteSkipped(instance, isEvaluated: true, context: context) }
                     continue
                 }
             } catch {

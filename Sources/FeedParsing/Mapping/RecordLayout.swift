@@ -11,7 +11,7 @@ package final class RecordLayout {
         case name(String)
         /// The key of the enclosing record of another table.
         case parent(RecordLayout, slot: Int)
-        case ordinal
+        case ordinal(ColumnMapping.Count)
         /// The number of a record of another table, around this one or within it.
         case relation(Int)
         /// The number of the enclosing record of another table.
@@ -106,7 +106,18 @@ package final class RecordLayout {
     var isKey: [Bool] = []
     /// Slots whose value may come from above the record's element, or after that element has ended.
     var inherited: [Int] = []
+    /// The slots of the numbers of the records around a record that refers to them by their keys.
+    var around: [(slot: Int, parent: RecordLayout)] = []
     var countsPositions = false
+    /// The layouts of the tables to whose enclosing records columns refer.
+    var parents: [RecordLayout] {
+        slots.compactMap { slot in
+            switch slot.source {
+            case .parent(let layout, _), .record(let layout): layout
+            default: nil
+            }
+        }
+    }
     /// The values with which every record begins.
     private var given: [(slot: Int, bytes: [UInt8])] = []
     /// True where records of other tables refer to this table's records by number.
@@ -146,6 +157,7 @@ package final class RecordLayout {
     func forgetOthers() {
         slots = []
         relations = []
+        around = []
         referrers = []
         open = []
     }

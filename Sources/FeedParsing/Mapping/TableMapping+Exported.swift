@@ -1,4 +1,5 @@
 package import FeedDeclarations
+import XMLStream
 
 extension RequestMapping {
     /// The mapping of the document as which the rows are exported: derived columns that say where are found there,
@@ -11,6 +12,31 @@ extension RequestMapping {
 }
 
 extension TableMapping {
+    /// The columns that `where` needs and that no exported document holds, in alphabetical order. Without them the filter
+    /// would drop records that it has let through.
+    package var filterColumnsNotExported: [String] {
+        guard filter != nil else { return [] }
+        let reads = ExpressionCompiler.reads(of: self)
+        // A column of the document comes back where it is written, or where a derived one is written in its place.
+        let written = Set(
+            columns.compactMap { column -> XMLPath? in
+                if let place = column.exportPath { return place.path }
+                guard column.isStored, column.isExported, case .path(let path, _) = column.origin else { return nil }
+                return path
+            })
+        var open = Array(reads.filter)
+        var known = reads.filter
+        var missing: Set<String> = []
+        while let name = open.popLast() {
+            for other in reads.columns[name] ?? [] where known.insert(other).inserted { open.append(other) }
+            guard let column = columns.first(where: { $0.name.lowercased() == name }),
+                case .path(let path, _) = column.origin
+            else { continue }
+            if !written.contains(path) { missing.insert(column.name) }
+        }
+        return missing.sorted()
+    }
+
     fileprivate var exported: TableMapping {
         var table = self
         let reads = ExpressionCompiler.reads(of: self)

@@ -10,29 +10,74 @@ extension Merge {
         var within: RowShape.Within?
     }
 
-    func deleteMissingRows() throws -> MergeCounts {
+    /// - Parameter late: tables whose missing rows are not known yet.
+    func deleteMissingRows(late: Set<String>) throws -> MergeCounts {
         // Children go before their parents.
-        try mirrored().reversed().reduce(into: try deleteRemovals()) { counts, entry in
-            try refusing(in: entry.table.name) {
-                guard
-                    let missing = try missingRows(of: entry.table, entry.mirror.rows, within: entry.mirror.within)
-                else { return }
-                if let gone = try goneColumn(of: entry.table) {
-                    if retention.marksLate(entry.table.name, of: stack) {
-                        try postpone(missing)
-                    } else {
-                        counts += try mark(missing, as: gone)
-                    }
-                } else {
-                    counts += try deleteWhenPossible(missing)
-                }
+        try mirrored().filter { !late.contains($0.table.name) }.reversed().reduce(into: try deleteRemovals()) {
+            $0 += try deleteMissingRows(of: $1.table, $1.mirror)
+        }
+    }
+
+    /// Deletes the missing rows of a table when all its staged rows can be told apart.
+    func deleteMissingRows(ofLate table: String) throws -> MergeCounts {
+        try mirrored().filter { $0.table.name == table }.reversed().reduce(into: MergeCounts()) {
+            $0 += try deleteMissingRows(of: $1.table, $1.mirror)
+        }
+    }
+
+    private func deleteMissingRows(of table: TableDetails, _ mirror: Mirror) throws -> MergeCounts {
+        try refusing(in: table.name) {
+            guard !stack.keepsAll(mirror.rows),
+                let missing = try missingRows(of: table, mirror.rows, within: mirror.within)
+            else { return MergeCounts() }
+            if let gone = try goneColumn(of: table) { return try mark(missing, as: gone) }
+            var counts = try deleteChildren(of: missing, below: [])
+            counts += try deleteWhenPossible(missing)
+            return counts
+        }
+    }
+
+    /// Deletes the rows that are mirrored within rows that are to be deleted, and those within these.
+    ///
+    /// - Parameter outer: the tables of the records around the parents.
+    private func deleteChildren(of parents: ChangedRows, below outer: Set<String>) throws -> MergeCounts {
+        guard let name = parents.table.primaryKey.first else { return MergeCounts() }
+        let key = try parents.table.needed(name)
+        let late = stack.tablesIdentifiedLate
+        let outer = outer.union([parents.table.name])
+        var seen: Set<Mirror> = []
+        return try stack.parts.reduce(into: MergeCounts()) { counts, part in
+            let table = part.table
+            let rows = MirroredRows(table: table.table.name, scope: table.scope)
+            guard let within = table.within, within.parent == parents.table.name, !outer.contains(table.table.name),
+                !late.contains(table.table.name),
+                seen.insert(Mirror(rows: rows, within: within)).inserted
+            else { return }
+            let details = try details(of: table.table.name)
+            let scope = try table.scope.sorted { $0.key < $1.key }.map {
+                "m.\(try details.needed($0.key).sql) = \($0.value.postgresLiteral)"
             }
+            let column = try details.needed(within.column)
+            let conditions = try scope + isNotStaged(details) + isNotSkipped(details, rows)
+            let children = try listed(
+                details,
+                from: """
+                    \(parents.name) g JOIN \(parents.table.sql) p ON \(parents.isRow("p", "g"))
+                    JOIN \(details.sql) m ON \(column.value("m", comparedWith: key)) = p.\(key.sql)\(conditions.whereClause)
+                    """)
+            guard let children else { return }
+            progress.changes.add(
+                deleted: try count(children.name), of: ScopedRows(table: rows.table, scope: rows.scope))
+            counts += try deleteChildren(of: children, below: outer)
+            counts += try deleteWhenPossible(children)
         }
     }
 
     /// Deletes rows, or notes that they are to be deleted once others have left them.
     func deleteWhenPossible(_ missing: ChangedRows) throws -> MergeCounts {
-        guard try hasStagedChildren(missing.table) else { return try delete(missing) }
+        guard try hasStagedChildren(missing.table) || hasPostponedChildren(missing.table.name) else {
+            return try delete(missing)
+        }
         try postpone(missing)
         return MergeCounts()
     }
@@ -73,7 +118,7 @@ extension Merge {
         }
         if let gone = try goneColumn(of: table) { conditions.append("m.\(gone) IS NULL") }
         if let window = mirrored.window { conditions.append(try isInWindow(window, mirrored)) }
-        conditions += try isNotExpired(table, mirrored.scope) + isNotStaged(table)
+        conditions += try isNotExpired(table, mirrored.scope) + isNotStaged(table) + isNotSkipped(table, mirrored)
         if let within { conditions.append(try isChildOfStagedParent(within)) }
         let located = ChangedRows.located(table)
         let missing = try workTable(
@@ -110,6 +155,25 @@ extension Merge {
         }
     }
 
+    /// Returns conditions that a row of the store, `m`, is not that of a record which was left out because of an error.
+    private func isNotSkipped(_ table: TableDetails, _ mirrored: MirroredRows) throws -> [String] {
+        try stack.skipped(among: mirrored).map { records in
+            let columns = try records.key.map { try table.needed($0) }
+            let definitions = columns.enumerated().map { "k\($0) \($1.definition)" }.joined(separator: ", ")
+            let keys = try workTable("skipped_\(progress.number())", definitions)
+            let values = columns.enumerated().map { "v.k\($0)::\($1.typeName)" }.joined(separator: ", ")
+            let arrays = columns.indices.map { "$\($0 + 1)::text[]" }.joined(separator: ", ")
+            let names = columns.indices.map { "k\($0)" }.joined(separator: ", ")
+            try connection.execute(
+                "INSERT INTO \(keys) SELECT \(values) FROM unnest(\(arrays)) AS v (\(names))",
+                try columns.indices.map { index in
+                    .textArray(try PostgresTextArray(records.keys.map(\.[index].postgresText)))
+                })
+            let isSame = columns.enumerated().map { "k.k\($0) = m.\($1.name.sqlIdentifier)" }
+            return "NOT EXISTS (SELECT 1 FROM \(keys) k WHERE \(isSame.joined(separator: " AND ")))"
+        }
+    }
+
     /// The most parts of a table that are asked one by one for its staged rows.
     private static let fewParts = 4
 
@@ -139,8 +203,11 @@ extension Merge {
                 && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
                 && $0.table.window?.parents.isEmpty ?? false
         }.map { part in
-            let column = try details(of: part.table.table.name).needed(window.column).name.sqlIdentifier
-            return "\(row).\(column) >= (SELECT min(s.\(column)) FROM \(part.table.staged) s)"
+            let details = try details(of: part.table.table.name).needed(window.column)
+            let (stored, staged) = ("\(row).\(details.name.sqlIdentifier)", "s.\(details.name.sqlIdentifier)")
+            func least(_ value: String) -> String { "SELECT min(\(value)) FROM \(part.table.staged) s" }
+            guard details.category == "S" else { return "\(stored) >= (\(least(staged)))" }
+            return TimeText.postgres(stored, isAtLeastTheSmallestOf: staged, least)
         }
         guard !isInFeed.isEmpty else { return "false" }
         var condition = "(\(isInFeed.joined(separator: " OR ")))"

@@ -7,7 +7,7 @@ import PostgresClient
 extension PostgresStore {
     /// Returns true if rows have expired.
     package func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool {
-        try ask { connection in
+        try ask(readsRows: true) { connection in
             let tables = try tableDetails.reread(Set(expiries.map(\.table)), in: connection)
             return try expiries.contains { expiry in
                 guard let table = tables[expiry.table], let rows = try expiry.rows(of: table) else { return false }
@@ -43,11 +43,16 @@ extension Retention.Expiry {
     /// Returns a FROM clause for the rows of the store, `m`, that have expired; nil where the table has no such column
     /// and need not have it.
     func rows(of table: TableDetails) throws -> String? {
-        guard let isExpired = try condition(on: table, "m") else { return nil }
+        try isExpired(table, "m").map { "\(table.sql) m WHERE \($0)" }
+    }
+
+    /// Returns the condition that a row of the store has expired; nil as ``rows(of:)`` does.
+    func isExpired(_ table: TableDetails, _ alias: String) throws -> String? {
+        guard let isExpired = try condition(on: table, alias) else { return nil }
         let scope = try scope.sorted { $0.key < $1.key }.map {
-            "m.\(try table.needed($0.key).sql) = \($0.value.postgresLiteral)"
+            "\(alias).\(try table.needed($0.key).sql) = \($0.value.postgresLiteral)"
         }
-        return "\(table.sql) m\((scope + [isExpired]).whereClause)"
+        return (scope + [isExpired]).joinedConditions("AND")
     }
 
     /// Returns the condition that a row has expired; nil where the table has no such column and need not have it.
@@ -60,14 +65,14 @@ extension Retention.Expiry {
         }
         guard found.holdsDates else { throw problem(type: found.type) }
         let value = "\(alias).\(found.sql)"
-        let (end, day) = (endText.postgresLiteral, endDay.postgresLiteral)
+        let (end, day) = (endTime.postgresLiteral, endDay.postgresLiteral)
         guard found.category == "S" else {
             return "\(value) < \(found.typeName == "date" ? day : end)::\(found.typeName)"
         }
         // Texts that are no dates never expire.
         return """
             \(value) ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}' AND CASE length(\(value))
-                WHEN 10 THEN \(value) COLLATE "C" < \(day) ELSE replace(\(value), ' ', 'T') COLLATE "C" < \(end) END
+                WHEN 10 THEN \(value) COLLATE "C" < \(day) ELSE replace(\(value), ' ', 'T') COLLATE "C" < \(endText.postgresLiteral) END
             """
     }
 }

@@ -5,11 +5,70 @@ import GRDB
 
 /// Rows that the feed no longer has.
 extension Merge {
-    func deleteMissingRows() throws -> MergeCounts {
-        struct Mirror: Hashable {
-            var rows: MirroredRows
-            var within: RowShape.Within?
+    private struct Mirror: Hashable {
+        var rows: MirroredRows
+        var within: RowShape.Within?
+    }
+
+    /// - Parameter late: tables whose missing rows are not known yet.
+    func deleteMissingRows(late: Set<String>) throws -> MergeCounts {
+        // A child that is mirrored within its parents is deleted before them.
+        try mirrored().filter { !late.contains($0.info.name) }.reversed().reduce(into: try deleteRemovals()) {
+            $0 += try deleteMissingRows(of: $1.info, $1.mirror)
         }
+    }
+
+    /// Deletes the missing rows of a table when all its staged rows can be told apart.
+    func deleteMissingRows(ofLate table: String) throws -> MergeCounts {
+        try mirrored().filter { $0.info.name == table }.reversed().reduce(into: MergeCounts()) {
+            $0 += try deleteMissingRows(of: $1.info, $1.mirror)
+        }
+    }
+
+    private func deleteMissingRows(of table: TableInfo, _ mirror: Mirror) throws -> MergeCounts {
+        guard !stack.keepsAll(mirror.rows), let missing = try missingRows(of: table, mirror.rows, within: mirror.within)
+        else { return MergeCounts() }
+        if let gone = goneColumn(of: table.name) { return try mark(missing, as: gone) }
+        var counts = try deleteChildren(of: missing, below: [])
+        counts += try deleteWhenPossible(missing)
+        return counts
+    }
+
+    /// Deletes the rows that are mirrored within rows that are to be deleted, and those within these.
+    ///
+    /// - Parameter outer: the tables of the records around the parents.
+    private func deleteChildren(of parents: ChangedRows, below outer: Set<String>) throws -> MergeCounts {
+        guard let key = parents.table.primaryKey.first?.sqlIdentifier else { return MergeCounts() }
+        let late = stack.tablesIdentifiedLate
+        let outer = outer.union([parents.table.name])
+        var seen: Set<Mirror> = []
+        return try stack.parts.reduce(into: MergeCounts()) { counts, part in
+            let table = part.table
+            let rows = MirroredRows(table: table.table.name, scope: table.scope)
+            guard let within = table.within, within.parent == parents.table.name, !outer.contains(table.table.name),
+                !late.contains(table.table.name),
+                seen.insert(Mirror(rows: rows, within: within)).inserted
+            else { return }
+            let scope = table.scope.sorted { $0.key < $1.key }.map {
+                "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
+            }
+            let conditions = try scope + isNotStaged(table.table) + isNotSkipped(table.table, rows)
+            let children = try listed(
+                table.table,
+                from: """
+                    \(parents.name) g CROSS JOIN main.\(parents.table.name.sqlIdentifier) p ON \(parents.isRow("p", "g"))
+                    CROSS JOIN \(table.qualifiedTable) m ON m.\(within.column.sqlIdentifier) = p.\(key)\(conditions.whereClause)
+                    """)
+            guard let children else { return }
+            progress.changes.add(
+                deleted: try count(children.name), of: ScopedRows(table: rows.table, scope: rows.scope))
+            counts += try deleteChildren(of: children, below: outer)
+            counts += try deleteWhenPossible(children)
+        }
+    }
+
+    /// Returns what is mirrored, in the order of the stack.
+    private func mirrored() throws -> [(mirror: Mirror, info: TableInfo)] {
         var found: [(mirror: Mirror, info: TableInfo)] = []
         var seen: Set<Mirror> = []
         for part in stack.parts where part.table.sync == .mirror {
@@ -24,26 +83,14 @@ extension Merge {
             let mirror = Mirror(rows: MirroredRows(table: info.name, scope: empty.scope, window: empty.window))
             if seen.insert(mirror).inserted { found.append((mirror, info)) }
         }
-        // A child that is mirrored within its parents is deleted before them.
-        return try found.reversed().reduce(into: try deleteRemovals()) { counts, entry in
-            guard
-                let missing = try missingRows(of: entry.info, entry.mirror.rows, within: entry.mirror.within)
-            else { return }
-            if let gone = goneColumn(of: entry.info.name) {
-                if retention.marksLate(entry.info.name, of: stack) {
-                    try postpone(missing)
-                } else {
-                    counts += try mark(missing, as: gone)
-                }
-            } else {
-                counts += try deleteWhenPossible(missing)
-            }
-        }
+        return found
     }
 
     /// Deletes rows, or notes that they are to be deleted once others have left them.
     func deleteWhenPossible(_ missing: ChangedRows) throws -> MergeCounts {
-        guard try hasStagedChildren(missing.table) else { return try delete(missing) }
+        guard try hasStagedChildren(missing.table) || hasPostponedChildren(missing.table.name) else {
+            return try delete(missing)
+        }
         try postpone(missing)
         return MergeCounts()
     }
@@ -59,7 +106,7 @@ extension Merge {
             try scope.map { "m.\($0.key.sqlIdentifier) = ?" }
             + (goneColumn(of: table.name).map { ["m.\($0) IS NULL"] } ?? [])
             + (mirrored.window.map { [try isInWindow($0, mirrored)] } ?? [])
-            + isNotExpired(table, mirrored.scope) + isNotStaged(table)
+            + isNotExpired(table, mirrored.scope) + isNotStaged(table) + isNotSkipped(table, mirrored)
             + (within.map { [isChildOfStagedParent($0)] } ?? [])
         let missing = try workTable(
             "missing_\(located.count)", "\(located.joined(separator: ", ")), key")
@@ -102,6 +149,27 @@ extension Merge {
         }.sorted()
     }
 
+    /// Returns conditions that a row of the store, `m`, is not that of a record which was left out because of an error.
+    private func isNotSkipped(_ table: TableInfo, _ mirrored: MirroredRows) throws -> [String] {
+        try stack.skipped(among: mirrored).map { records in
+            let comparisons = try db.comparisons(of: Set(records.key.map { $0.lowercased() }), in: table.name)
+            let columns = records.key.indices.map { index in
+                let name = records.key[index]
+                return "k\(index) \(table.column(name)?.stagedType ?? "BLOB") "
+                    + "COLLATE \(comparisons[name.lowercased()]?.collation ?? "BINARY")"
+            }
+            let names = records.key.indices.map { "k\($0)" }.joined(separator: ", ")
+            let definition = columns.joined(separator: ", ") + ", PRIMARY KEY (\(names))"
+            let keys = try workTable("skipped_\(Fingerprint.hexadecimal(table.name + definition))", definition)
+            let marks = records.key.map { _ in "?" }.joined(separator: ", ")
+            let insertion = "INSERT OR IGNORE INTO \(keys) VALUES (\(marks))"
+            for key in records.keys { try db.execute(cached: insertion, StatementArguments(key.map(\.databaseValue))) }
+            progress.tablesToEmpty.append(keys)
+            let isSame = records.key.indices.map { "k.k\($0) = m.\(records.key[$0].sqlIdentifier)" }
+            return "NOT EXISTS (SELECT 1 FROM \(keys) k WHERE \(isSame.joinedConditions("AND")))"
+        }
+    }
+
     /// The most parts of a table that are asked one by one for its staged rows.
     private static let fewParts = 4
 
@@ -138,7 +206,9 @@ extension Merge {
                 && $0.table.scope == mirrored.scope && $0.table.window?.column.lowercased() == name
                 && $0.table.window?.parents.isEmpty ?? false
         }.map { part in
-            "\(row).\(column) >= (SELECT min(s.\(column) COLLATE \(collation)) FROM \(part.table.qualifiedName) s)"
+            TimeText.sqlite("\(row).\(column)", isAtLeastTheSmallestOf: "s.\(column)") {
+                "SELECT min(\($0) COLLATE \(collation)) FROM \(part.table.qualifiedName) s"
+            }
         }.sorted()
         guard !isInFeed.isEmpty else { return "0" }
         var condition = "(\(isInFeed.joined(separator: " OR ")))"
@@ -174,102 +244,24 @@ extension Merge {
             try deleteYoungest(of: taken)
             try db.execute(cached: deletion)
         }
-        var counts = MergeCounts()
+        let deleted = db.changesCount
+        let own = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(missing.name)")) ?? 0
+        // A trigger may keep some.
+        let isWhole = deleted == own
         guard taken.isEmpty else {
             try tellUpdated()
-            let own = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(missing.name)")) ?? 0
-            return try note(taken, besides: own)
+            return try note(taken, besides: own, isWhole: isWhole)
         }
-        counts.deleted = db.changesCount
         try writeJournal(
-            missing.table.name, key: "g.key", operation: "delete", from: "\(missing.name) g ORDER BY g.rowid")
-        return counts
+            missing.table.name, key: "g.key", operation: "delete",
+            from: "\(missing.name) g\(isWhole ? "" : isGone(missing)) ORDER BY g.rowid")
+        return MergeCounts(deleted: deleted)
     }
 
-    // MARK: - Deletions that wait
-
-    /// Returns true if rows of this stack may leave a parent that the stack deletes. The parent then stays until they
-    /// have left, and takes none of them along.
-    private func hasStagedChildren(_ table: TableInfo) throws -> Bool {
-        let graph = try memory.foreignKeys(db)
-        var visited: Set<String> = []
-        var open = [table.name]
-        while let parent = open.popLast() {
-            guard visited.insert(parent.lowercased()).inserted else { continue }
-            for reference in graph.references(to: parent) where reference.onDelete != nil {
-                let isStaged = stack.parts.contains { part in
-                    part.table.table.name == reference.child.name && part.counts.rows > 0
-                        && part.table.identity != .none
-                        && reference.columns.allSatisfy(part.table.supplies)
-                }
-                if isStaged { return true }
-                if reference.onDelete == .cascade { open.append(reference.child.name) }
-            }
-        }
-        return false
-    }
-
-    private func postpone(_ missing: ChangedRows) throws {
-        _ = try tellTaken([missing])
-        // They may have to step aside before they are deleted.
-        try keep(missing)
-        let located = missing.located.joined(separator: ", ")
-        var postponed = missing
-        if let known = progress.postponed[missing.table.name] {
-            postponed = known
-        } else {
-            postponed.name = try workTable(
-                "postponed_\(missing.located.count)_\(progress.postponed.count)",
-                "\(located), key, PRIMARY KEY (\(located))")
-            progress.postponed[missing.table.name] = postponed
-        }
-        try db.execute(
-            cached: "INSERT OR IGNORE INTO \(postponed.name) SELECT \(located), key FROM \(missing.name) ORDER BY rowid"
-        )
-    }
-
-    /// Deletes the rows of a table whose deletion was postponed.
-    ///
-    /// - Returns: true if there were any.
-    func deletePostponedRows(of table: String) throws -> Bool {
-        guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
-        try keepRowsThatAreStaged(missing)
-        let before = progress.tablesTakenFrom
-        progress.tablesTakenFrom = []
-        progress.counts +=
-            try goneColumn(of: table).map { try mark(missing, as: $0, told: missing) } ?? delete(missing, told: missing)
-        progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
-        progress.tablesTakenFrom.formUnion(before)
-        return true
-    }
-
-    /// Keeps rows that turn out to be in the feed. A row may refer to another by a value that has changed. Such a row
-    /// can be recognized only once the other row has been merged.
-    private func keepRowsThatAreStaged(_ missing: ChangedRows) throws {
-        let columns = missing.located.map { "g." + $0 }.joined(separator: ", ")
-        for part in stack.parts
-        where part.table.table.name == missing.table.name && part.counts.rows > 0 && part.table.identity != .none
-            && part.table.isIdentifiedByReference
-        {
-            let isSame = part.table.isSameRow("s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
-            try db.execute(
-                cached: """
-                    DELETE FROM \(missing.name) WHERE (\(missing.located.joined(separator: ", "))) IN (
-                        SELECT \(columns) FROM \(missing.name) g
-                        CROSS JOIN \(part.table.qualifiedTable) m ON \(missing.isRow("m", "g"))
-                        CROSS JOIN \(part.table.qualifiedName) s ON \(isSame))
-                    """)
-        }
-    }
-
-    func deletePostponedRows() throws {
-        for table in progress.postponed.keys.sorted() {
-            do {
-                _ = try deletePostponedRows(of: table)
-            } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
-                throw StoreError(error, in: table)
-            }
-        }
+    /// Returns a WHERE clause for the listed rows, `g`, that the store no longer has.
+    func isGone(_ rows: ChangedRows) -> String {
+        let table = "main.\(rows.table.name.sqlIdentifier)"
+        return " WHERE NOT EXISTS (SELECT 1 FROM \(table) m WHERE \(rows.isRow("m", "g")))"
     }
 }
 
@@ -277,5 +269,17 @@ extension DatabaseError {
     /// True if foreign keys lead through more generations of rows than SQLite follows.
     fileprivate var isTooDeep: Bool {
         resultCode == .SQLITE_ERROR && message?.contains("too many levels of trigger recursion") == true
+    }
+}
+
+extension StoredValue {
+    fileprivate var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): number.databaseValue
+        case .real(let number): number.databaseValue
+        case .text(let text): text.databaseValue
+        case .blob(let data): data.databaseValue
+        }
     }
 }

@@ -36,36 +36,57 @@ package actor Inference {
             body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
             content: .mirrored, contentFingerprint: "",
             sync: .upsert, scope: [:], allowsEmpty: false)
+        let isFile = url.lowercased().hasPrefix("file:")
         let http = HTTPFetcher(now: { Date() })
-        let profile: DocumentProfile
+        let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
+        let draft: MappingDraft
         do {
-            profile = try await read(
-                request, subscriptions, with: url.lowercased().hasPrefix("file:") ? FileFetcher(now: { Date() }) : http)
+            let fetcher: any Fetcher = isFile ? FileFetcher(now: { Date() }) : http
+            let exchange = try await fetch(request, with: fetcher)
+            let response = exchange.response
+            // A file can be read again.
+            let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
+            try await read(
+                exchange, request,
+                TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response)), spool)
+            if let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
+                try await http.shutdown()
+                return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+            }
+            draft = try MappingDraft(profile: profile)
+            let counter = StreamBodyParser(draft.counter(), response)
+            if let spool {
+                let reader = try BodyReader(response, parser: counter, limit: request.maxBody)
+                try spool.forEachPiece { try reader.read($0) }
+                try reader.finish()
+            } else {
+                try await read(try await fetch(request, with: fetcher), request, counter, nil)
+            }
         } catch {
             try await http.shutdown()
             throw error
         }
         try await http.shutdown()
-        if let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
-            return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
-        }
-        return try MappingProposal(profile: profile, url: url, sourceName: name, takenTables: takenTables)
+        return MappingProposal(draft, url: url, sourceName: name, takenTables: takenTables)
     }
 
-    private func read(
-        _ request: RequestDeclaration, _ subscriptions: SubscriptionList, with fetcher: any Fetcher
-    ) async throws -> DocumentProfile {
+    private func fetch(_ request: RequestDeclaration, with fetcher: any Fetcher) async throws -> Exchange {
         let exchange = try await fetcher.fetch(request, validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
             throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
         }
-        let profile = DocumentProfile()
-        let parser = TeeBodyParser(
-            StreamBodyParser(profile, exchange.response), StreamBodyParser(subscriptions, exchange.response))
+        return exchange
+    }
+
+    private func read(
+        _ exchange: Exchange, _ request: RequestDeclaration, _ parser: any BodyParser, _ spool: BodySpool?
+    ) async throws {
         let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
-        try await exchange.forEachPiece { try reader.read($0) }
+        try await exchange.forEachPiece { piece in
+            try reader.read(piece)
+            try spool?.append(piece)
+        }
         try reader.finish()
-        return profile
     }
 }

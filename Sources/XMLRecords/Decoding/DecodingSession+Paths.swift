@@ -13,12 +13,16 @@ extension DecodingSession {
         notes.append(repeating: ElementTree.none, count: layout.slotCount)
         var child = tree.nodes[node].firstChild
         while child != ElementTree.none {
-            if let slot = layout.slot(ofName: tree.nodes[child].name), notes[start + 2 + slot] == ElementTree.none {
-                notes[start + 2 + slot] = child
-            }
+            note(child, layout.slot(ofName: tree.nodes[child].name.written), notes: start)
+            if layout.bindsNames { note(child, layout.slot(ofName: tree.nodes[child].name.expanded), notes: start) }
             child = tree.nodes[child].next
         }
         return start
+    }
+
+    @inline(__always)
+    private func note(_ child: Int32, _ slot: Int?, notes start: Int) {
+        if let slot, notes[start + 2 + slot] == ElementTree.none { notes[start + 2 + slot] = child }
     }
 
     /// Returns the place of a key's value, or a missing one.
@@ -39,11 +43,11 @@ extension DecodingSession {
     }
 
     @inline(__always)
-    private func firstChild(of node: Int32, _ name: Int32, _ field: FieldLayout, notes start: Int) -> Int32 {
+    private func firstChild(of node: Int32, _ name: ElementName, _ field: FieldLayout, notes start: Int) -> Int32 {
         if let slot = field.slot, slot < Int(notes[start + 1]) { return notes[start + 2 + slot] }
         // The key was not known yet when the children were noted.
         var child = tree.nodes[node].firstChild
-        while child != ElementTree.none, tree.nodes[child].name != name { child = tree.nodes[child].next }
+        while child != ElementTree.none, !name.finds(tree.nodes[child].name) { child = tree.nodes[child].next }
         return child
     }
 
@@ -56,7 +60,9 @@ extension DecodingSession {
         return firstPlace(path.steps[...], path.attribute, in: node)
     }
 
-    private func firstPlace(_ steps: ArraySlice<FieldPath.Step>, _ attribute: Int32?, in node: Int32) -> ElementPlace {
+    private func firstPlace(_ steps: ArraySlice<FieldPath.Step>, _ attribute: ElementName?, in node: Int32)
+        -> ElementPlace
+    {
         guard let step = steps.first else {
             return attribute.map { tree.attribute($0, of: node) } ?? ElementPlace(node: node)
         }
@@ -89,7 +95,7 @@ extension DecodingSession {
     }
 
     private func matches(_ node: Int32, _ step: FieldPath.Step) -> Bool {
-        guard step.name == FieldPath.Step.anyName || step.name == tree.nodes[node].name else { return false }
+        guard step.name == .any || step.name.finds(tree.nodes[node].name) else { return false }
         return step.predicates.isEmpty
             || step.predicates.allSatisfy { predicate in
                 let place = tree.attribute(predicate.attribute, of: node)

@@ -46,7 +46,7 @@ extension DecodingSession {
         }
         guard let record = layout.record else { return try make(type, layout, at: place, in: node, for: field) }
         guard !place.isAttribute else { throw refusal(Self.notARecord, at: place, in: node, for: field) }
-        let chosen = record.recordType(for: view(place.node))
+        let chosen = record.recordType(for: view(place.node, for: record))
         if chosen == type { return try make(type, layout, at: place, in: node, for: field) }
         guard let value = try decode(any: chosen, at: place, in: node, for: field) as? Value else {
             throw refusal("is a \(chosen), which is not a \(type)", at: place, in: node, for: field)

@@ -13,7 +13,12 @@ final class DecodingSession {
     /// The number of values whose `init(from:)` is running.
     @exclusivity(unchecked) var depth = 0
     private var layouts: [ObjectIdentifier: TypeLayout] = [:]
-    private var paths: [String: FieldPath] = [:]
+    private var paths: [PathKey: FieldPath] = [:]
+
+    private struct PathKey: Hashable {
+        let text: String
+        let record: ObjectIdentifier
+    }
 
     init(userInfo: [CodingUserInfoKey: any Sendable] = [:], byteLimit: Int = ElementTree.byteLimit) {
         tree = ElementTree(byteLimit: byteLimit)
@@ -34,12 +39,18 @@ final class DecodingSession {
     }
 
     /// Returns the path for a text that is asked for while decoding.
-    func path(_ text: String) throws -> FieldPath {
-        if let path = paths[text] { return path }
-        let path = FieldPath(try XMLPath.ofRecord(text), text: text, names: tree.names)
-        paths[text] = path
+    ///
+    /// - Parameter record: the type that asks, whose prefixes are used.
+    func path(_ text: String, of record: any XMLRecord.Type) throws -> FieldPath {
+        let key = PathKey(text: text, record: ObjectIdentifier(record))
+        if let path = paths[key] { return path }
+        let path = FieldPath(
+            try XMLPath.ofRecord(text), text: text, names: tree.names, namespaces: record.xmlNamespaces)
+        paths[key] = path
         return path
     }
 
-    func view(_ node: Int32) -> XMLElementView { XMLElementView(session: self, node: node) }
+    func view(_ node: Int32, for record: any XMLRecord.Type) -> XMLElementView {
+        XMLElementView(session: self, node: node, record: record)
+    }
 }

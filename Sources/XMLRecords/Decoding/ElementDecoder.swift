@@ -56,7 +56,7 @@ struct ElementDecoder: Decoder {
         }
         guard let record = try session.layout(for: type).record else { return range }
         var end = range.lowerBound
-        for index in range where record.accepts(session.view(session.notes[index])) {
+        for index in range where record.accepts(session.view(session.notes[index], for: record)) {
             session.notes[end] = session.notes[index]
             end += 1
         }

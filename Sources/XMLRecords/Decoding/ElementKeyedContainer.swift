@@ -19,7 +19,8 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] {
         let tree = session.tree
         let given = layout.pathKeys
-        let names = tree.attributeNames(of: node) + tree.children(of: node).map { tree.name(of: $0) }
+        let written = tree.attributeNames(of: node) + tree.children(of: node).map { tree.nodes[$0].name }
+        let names = written.map(layout.key)
         var seen: Set<String> = []
         return (given.filter { place(layout.field($0)).exists } + names.filter { !given.contains($0) })
             .filter { seen.insert($0).inserted }
@@ -53,11 +54,11 @@ struct ElementKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private func place(_ field: FieldLayout, _ layout: TypeLayout) -> ElementPlace {
         let place = place(field)
         guard let record = layout.record, place.exists, !place.isAttribute, let path = field.path else { return place }
-        if record.accepts(session.view(place.node)) { return place }
+        if record.accepts(session.view(place.node, for: record)) { return place }
         var others = FlatArray<Int32>()
         session.collect(at: path, in: node, into: &others)
         for index in 0..<others.count where others[index] != place.node {
-            if record.accepts(session.view(others[index])) { return ElementPlace(node: others[index]) }
+            if record.accepts(session.view(others[index], for: record)) { return ElementPlace(node: others[index]) }
         }
         return .missing
     }

@@ -14,7 +14,7 @@ final class ElementTree {
     init(byteLimit: Int = ElementTree.byteLimit) { self.byteLimit = byteLimit }
 
     struct Node: BitwiseCopyable {
-        let name: Int32
+        let name: ElementName
         let parent: Int32
         let line: Int32
         let attributes: Int32
@@ -27,7 +27,7 @@ final class ElementTree {
     }
 
     struct Attribute: BitwiseCopyable {
-        let name: Int32
+        let name: ElementName
         let value: Int32
         let valueEnd: Int32
     }
@@ -62,14 +62,13 @@ final class ElementTree {
                 let value = add(trimmed(value))
                 attributes.append(
                     Attribute(
-                        name: names.number(ofDocument: number, name.qualified), value: value,
-                        valueEnd: Int32(bytes.count)))
+                        name: names.name(ofDocument: number, name), value: value, valueEnd: Int32(bytes.count)))
             }
         }
         let node = Int32(nodes.count)
         nodes.append(
             Node(
-                name: names.number(ofDocument: stream.nameIndex, stream.qualifiedName), parent: current,
+                name: names.name(ofDocument: stream.nameIndex, stream.name), parent: current,
                 line: Int32(truncatingIfNeeded: stream.line), attributes: first,
                 attributesEnd: Int32(attributes.count)))
         if isOpen {
@@ -110,7 +109,7 @@ final class ElementTree {
 
     // MARK: - Reading
 
-    func name(of node: Int32) -> String { names[nodes[node].name] }
+    func name(of node: Int32) -> String { names[nodes[node].name.written] }
 
     func line(of node: Int32) -> Int { Int(nodes[node].line) }
 
@@ -136,18 +135,18 @@ final class ElementTree {
 
     /// Returns the place of an attribute, or a missing one.
     @inline(__always)
-    func attribute(_ name: Int32, of node: Int32) -> ElementPlace {
+    func attribute(_ name: ElementName, of node: Int32) -> ElementPlace {
         var attribute = nodes[node].attributes
         let end = nodes[node].attributesEnd
         while attribute < end {
-            if attributes[attribute].name == name { return ElementPlace(node: node, attribute: attribute) }
+            if name.finds(attributes[attribute].name) { return ElementPlace(node: node, attribute: attribute) }
             attribute += 1
         }
         return .missing
     }
 
-    func attributeNames(of node: Int32) -> [String] {
-        (nodes[node].attributes..<nodes[node].attributesEnd).map { names[attributes[$0].name] }
+    func attributeNames(of node: Int32) -> [ElementName] {
+        (nodes[node].attributes..<nodes[node].attributesEnd).map { attributes[$0].name }
     }
 
     func children(of node: Int32) -> [Int32] {

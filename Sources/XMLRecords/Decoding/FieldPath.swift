@@ -3,24 +3,21 @@ import XMLStream
 /// A record's path, with a session's numbers for its names.
 struct FieldPath {
     struct Predicate {
-        let attribute: Int32
+        let attribute: ElementName
         let condition: XMLPath.Predicate.Condition
     }
 
     struct Step {
-        /// A value instead of a name's number: any name.
-        static let anyName: Int32 = -1
-
-        let name: Int32
+        let name: ElementName
         let predicates: [Predicate]
     }
 
     /// The form of a path. Most have a simple one, which is determined once and not for every value.
     enum Form {
         /// The attribute of this name, or else the child element.
-        case attributeOrChild(Int32)
-        case attribute(Int32)
-        case child(Int32)
+        case attributeOrChild(ElementName)
+        case attribute(ElementName)
+        case child(ElementName)
         /// The element itself: its own text, or its content.
         case own
         case steps
@@ -31,22 +28,26 @@ struct FieldPath {
     let form: Form
     let steps: [Step]
     /// The attribute of the element at the end of the steps; nil for the element itself.
-    let attribute: Int32?
+    let attribute: ElementName?
     /// The attribute that keys a dictionary's entries.
-    let entryKey: Int32?
+    let entryKey: ElementName?
 
-    init(_ path: XMLPath, text: String, names: ElementNames) {
+    /// - Parameter namespaces: the namespaces of the prefixes that stand for one.
+    init(_ path: XMLPath, text: String, names: ElementNames, namespaces: [String: String]) {
+        func ofAttribute(_ test: XMLPath.NameTest) -> ElementName {
+            names.name(test.description, namespaces, isAttribute: true)
+        }
         self.text = text
         steps = path.steps.map { step in
             Step(
-                name: step.test == .any ? Step.anyName : names.number(of: step.test.description),
+                name: step.test == .any ? .any : names.name(step.test.description, namespaces),
                 predicates: step.predicates.map {
-                    Predicate(attribute: names.number(of: $0.attribute.description), condition: $0.condition)
+                    Predicate(attribute: ofAttribute($0.attribute), condition: $0.condition)
                 })
         }
-        attribute = if case .attribute(let name) = path.target { names.number(of: name.description) } else { nil }
-        entryKey = path.entryKey.map { names.number(of: $0.description) }
-        let isPlain = steps.count == 1 && steps[0].predicates.isEmpty && steps[0].name != Step.anyName
+        attribute = if case .attribute(let name) = path.target { ofAttribute(name) } else { nil }
+        entryKey = path.entryKey.map(ofAttribute)
+        let isPlain = steps.count == 1 && steps[0].predicates.isEmpty && steps[0].name != .any
         form =
             switch (steps.count, attribute) {
             case (0, nil): .own
@@ -59,8 +60,8 @@ struct FieldPath {
     /// Creates the path of a key for which its type names none.
     ///
     /// - Parameter isAttribute: true if the key may mean an attribute of its name; false where that is another key's.
-    init(key: String, isAttribute: Bool, names: ElementNames) {
-        let path = FieldPath(.ofKey(key), text: key, names: names)
+    init(key: String, isAttribute: Bool, names: ElementNames, namespaces: [String: String]) {
+        let path = FieldPath(.ofKey(key), text: key, names: names, namespaces: namespaces)
         text = key
         steps = path.steps
         attribute = nil

@@ -31,12 +31,18 @@ final class TypeLayout {
     private let transforms: [String: XMLTransform]
     private let dateFormat: DateFormat?
     private let names: ElementNames
+    /// The namespaces of the prefixes in the type's names.
+    private let namespaces: [String: String]
 
     /// The fields in the order in which they were first asked for. Later requests come in the same order.
     @exclusivity(unchecked) private(set) var fields: [FieldLayout] = []
     private var fieldsByKey: [String: FieldLayout] = [:]
     @exclusivity(unchecked) private(set) var slotCount = 0
+    /// The slots by the numbers of names, both as they are written and by their namespace.
     @exclusivity(unchecked) private var slotOfName = FlatArray<Int32>()
+    private var nameOfSlot: [ElementName] = []
+    /// True where some slot's name is known by its namespace.
+    @exclusivity(unchecked) private(set) var bindsNames = false
 
     /// - Throws: ``XMLRecordError`` where a path or a date format of the type is invalid.
     init(_ type: Any.Type, names: ElementNames) throws {
@@ -48,6 +54,7 @@ final class TypeLayout {
         paths = try record.map { try XMLPath.paths(of: $0) } ?? [:]
         attributes = Set(paths.values.compactMap(\.ownAttribute))
         transforms = record?.xmlTransforms ?? [:]
+        namespaces = record?.xmlNamespaces ?? [:]
         dateFormat = try record.flatMap { try DateFormat.format(of: $0) }
     }
 
@@ -79,8 +86,8 @@ final class TypeLayout {
     func field(_ key: String) -> FieldLayout {
         if let field = fieldsByKey[key] { return field }
         let path =
-            paths[key].map { FieldPath($0, text: record?.xmlPaths[key] ?? key, names: names) }
-            ?? FieldPath(key: key, isAttribute: !attributes.contains(key), names: names)
+            paths[key].map { FieldPath($0, text: record?.xmlPaths[key] ?? key, names: names, namespaces: namespaces) }
+            ?? FieldPath(key: key, isAttribute: !attributes.contains(key), names: names, namespaces: namespaces)
         let field = FieldLayout(
             key: key, path: path, index: fields.count, transform: transforms[key], dateFormat: dateFormat,
             slot: slot(for: path))
@@ -90,21 +97,41 @@ final class TypeLayout {
     }
 
     private func slot(for path: FieldPath) -> Int? {
-        guard let name = path.steps.first?.name, name != FieldPath.Step.anyName else { return nil }
-        if let known = slot(ofName: name) { return known }
-        guard slotCount < Self.slotLimit else { return nil }
-        if Int(name) >= slotOfName.count {
-            slotOfName.append(repeating: -1, count: Int(name) + 1 - slotOfName.count)
+        guard let name = path.steps.first?.name, name != .any else { return nil }
+        let numbers = [name.written, name.expanded].filter { $0 >= 0 }
+        if let known = numbers.lazy.compactMap({ self.slot(ofName: $0) }).first {
+            // Another name that finds some of the same elements has no slot. It looks for them itself.
+            return nameOfSlot[known] == name ? known : nil
         }
-        slotOfName[name] = Int32(slotCount)
+        guard slotCount < Self.slotLimit else { return nil }
+        for number in numbers {
+            if Int(number) >= slotOfName.count {
+                slotOfName.append(repeating: -1, count: Int(number) + 1 - slotOfName.count)
+            }
+            slotOfName[number] = Int32(slotCount)
+        }
+        if name.expanded >= 0 { bindsNames = true }
+        nameOfSlot.append(name)
         slotCount += 1
         return slotCount - 1
     }
 
     /// Returns the slot of the first child of this name; nil where no key's path begins with it.
+    ///
+    /// - Parameter name: the number of a name as it is written, or by its namespace.
     @inline(__always)
     func slot(ofName name: Int32) -> Int? {
-        guard Int(name) < slotOfName.count, slotOfName[name] >= 0 else { return nil }
+        guard name >= 0, Int(name) < slotOfName.count, slotOfName[name] >= 0 else { return nil }
         return Int(slotOfName[name])
+    }
+
+    /// Returns the key under which the type knows a name of the document: with its own prefix for the namespace.
+    func key(of name: ElementName) -> String {
+        let written = names[name.written]
+        guard name.expanded >= 0 else { return written }
+        let local = written.lastIndex(of: ":").map { String(written[$0...].dropFirst()) } ?? written
+        let namespace = names[name.expanded].dropFirst().dropLast(local.count + 1)
+        let prefix = namespaces.filter { $0.value == namespace }.keys.min()
+        return prefix.map { $0.isEmpty ? local : $0 + ":" + local } ?? written
     }
 }

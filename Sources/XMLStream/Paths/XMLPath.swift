@@ -1,13 +1,15 @@
 /// A path as mappings write it: the subset of XPath 1.0 that can be answered from a stream.
 ///
 /// `name`, `a/b`, `@attr`, `a/@attr`, `.`, `text()`, `string(path)`, `../…` any number of times, `*`, `prefix:name`,
-/// and predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
+/// `{}name`, and predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
 package struct XMLPath: Sendable, Hashable {
     /// A test of an element's or attribute's name.
     package enum NameTest: Sendable, Hashable {
         case any
         /// This local name in any namespace, or in none.
         case local(String)
+        /// This local name in no namespace.
+        case unqualified(String)
         case qualified(namespace: String, prefix: String, local: String)
         /// This name across `camelCase`, `snake_case` and `kebab-case`, as ``XMLName/folded(_:)`` makes it.
         case folded(String)
@@ -16,6 +18,7 @@ package struct XMLPath: Sendable, Hashable {
             switch self {
             case .any: true
             case .local(let local): name.local == local
+            case .unqualified(let local): name.local == local && name.namespace == nil
             case .qualified(let namespace, _, let local): name.local == local && name.namespace == namespace
             case .folded(let folded): XMLName.folded(name.local) == folded
             }
@@ -76,10 +79,11 @@ package struct XMLPath: Sendable, Hashable {
 }
 
 extension XMLPath.NameTest: CustomStringConvertible {
+    /// The name as a document would write it.
     package var description: String {
         switch self {
         case .any: "*"
-        case .local(let local): local
+        case .local(let local), .unqualified(let local): local
         case .qualified(_, let prefix, let local): prefix + ":" + local
         case .folded(let folded): folded
         }

@@ -93,6 +93,12 @@ package struct XMLPathParser {
 
     private mutating func nameTest() throws(Problem) -> XMLPath.NameTest {
         if skip("*") { return .any }
+        if skip("{") {
+            guard skip("}") else {
+                throw problem("only '{}' may stand before a name, for no namespace; bind a prefix for any other")
+            }
+            return .unqualified(try name())
+        }
         let first = try name()
         guard peek == ":" else { return .local(first) }
         position += 1

@@ -13,13 +13,13 @@ final class InferenceTarget: FuzzTarget {
     func run(_ input: [UInt8]) throws -> Bool {
         var proposal: MappingProposal?
         _ = try refusal {
-            let profile = DocumentProfile()
             let response = FuzzStore.response()
-            let reader = try BodyReader(
-                response, parser: StreamBodyParser(profile, response), limit: FuzzStore.bodyLimit)
-            try forEachPiece(of: input, size: nil) { try reader.read($0) }
-            try reader.finish()
-            proposal = try MappingProposal(profile: profile, url: "http://feeds.test/feed", takenTables: ["feed"])
+            proposal = try MappingProposal(url: "http://feeds.test/feed", takenTables: ["feed"]) { handler in
+                let reader = try BodyReader(
+                    response, parser: StreamBodyParser(handler, response), limit: FuzzStore.bodyLimit)
+                try forEachPiece(of: input, size: nil) { try reader.read($0) }
+                try reader.finish()
+            }
         }
         guard let proposal else { return false }
         guard proposal.toml.utf8.count <= FuzzStore.budget(input.count) else {

@@ -1,0 +1,41 @@
+/// A set of 64-bit digests of values, which tells whether all of them differ.
+///
+/// Two values that differ have one digest with a probability of one in 10⁶ among four million. They count as equal then,
+/// so that a key is not proposed that could be one, and never the reverse.
+struct DigestSet {
+    /// The digests that all sets of one count may still take.
+    final class Budget {
+        /// The most digests at a time: some 100 MB.
+        static let limit = 4_000_000
+
+        fileprivate var left: Int
+
+        init(limit: Int = Budget.limit) { left = limit }
+    }
+
+    private var digests: Set<UInt64> = []
+    /// False once two digests were equal, or could not be compared.
+    private(set) var allDiffer = true
+    /// True where the budget was used up.
+    private(set) var isOverBudget = false
+
+    mutating func insert(_ digest: UInt64?, _ budget: Budget) {
+        guard allDiffer else { return }
+        guard let digest, budget.left > 0 else {
+            isOverBudget = digest != nil
+            return giveUp(budget)
+        }
+        if digests.insert(digest).inserted { budget.left -= 1 } else { giveUp(budget) }
+    }
+
+    mutating func giveUp(_ budget: Budget) {
+        allDiffer = false
+        forget(budget)
+    }
+
+    /// Gives back what the set has taken.
+    mutating func forget(_ budget: Budget) {
+        budget.left += digests.count
+        digests = []
+    }
+}

@@ -1,0 +1,87 @@
+/// What the second reading of a document found of one proposed table: whether its records can be told apart, and how.
+final class RecordCount {
+    /// The values that may be unique in the document, and those that may be unique within an enclosing record.
+    let inDocument: [KeyChoice.Choice]
+    let amongSiblings: [KeyChoice.Choice]
+    /// True where whole records are compared, because no value may be a key.
+    let comparesRows: Bool
+
+    private(set) var records = 0
+    /// The records outside of any record of the enclosing table.
+    private(set) var orphans = 0
+    /// False where the records in one enclosing record lie in several elements.
+    private(set) var isDirect = true
+    /// True where digests were not compared because they were too many.
+    private(set) var isPartial = false
+    private var documentSets: [DigestSet]
+    private var siblingsDiffer: [Bool]
+    private(set) var rowsDiffer: Bool
+
+    init(inDocument: [KeyChoice.Choice], amongSiblings: [KeyChoice.Choice], comparesRows: Bool) {
+        self.inDocument = inDocument
+        self.amongSiblings = amongSiblings
+        self.comparesRows = comparesRows
+        documentSets = inDocument.map { _ in DigestSet() }
+        siblingsDiffer = amongSiblings.map { _ in true }
+        rowsDiffer = comparesRows
+    }
+
+    /// The best value that is unique in all records; nil where none is, or none was counted.
+    var unique: KeyChoice.Choice? {
+        guard records > 0 else { return nil }
+        return zip(inDocument, documentSets).first { $1.allDiffer }?.0
+    }
+
+    /// The best value that is unique in all records of one enclosing record.
+    var uniqueAmongSiblings: KeyChoice.Choice? {
+        guard records > 0, orphans == 0 else { return nil }
+        return zip(amongSiblings, siblingsDiffer).first { $1 }?.0
+    }
+
+    // MARK: - Counting
+
+    /// The records of the table within one record of the enclosing table.
+    struct Siblings {
+        /// The number of the element around the first of them.
+        fileprivate var container: Int?
+        fileprivate var keys: [DigestSet] = []
+        fileprivate var rows = DigestSet()
+
+        mutating func forget(_ budget: DigestSet.Budget) {
+            for index in keys.indices { keys[index].forget(budget) }
+            rows.forget(budget)
+        }
+    }
+
+    /// Notes the beginning of a record.
+    ///
+    /// - Parameter container: the number of the element around it.
+    func begin(in container: Int, of siblings: inout Siblings, isOrphan: Bool) {
+        records += 1
+        if isOrphan { orphans += 1 }
+        if let first = siblings.container, first != container { isDirect = false }
+        siblings.container = siblings.container ?? container
+    }
+
+    /// Compares a record that has ended.
+    ///
+    /// - Parameters:
+    ///   - keys: the digests of the values in ``inDocument``, then of those in ``amongSiblings``; nil where one is missing.
+    ///   - row: the digest of the whole record.
+    func end(keys: [UInt64?], row: UInt64, among siblings: inout Siblings, _ budget: DigestSet.Budget) {
+        for index in documentSets.indices {
+            documentSets[index].insert(keys[index], budget)
+            isPartial = isPartial || documentSets[index].isOverBudget
+        }
+        while siblings.keys.count < amongSiblings.count { siblings.keys.append(DigestSet()) }
+        for index in amongSiblings.indices where siblingsDiffer[index] {
+            siblings.keys[index].insert(keys[inDocument.count + index], budget)
+            siblingsDiffer[index] = siblings.keys[index].allDiffer
+            isPartial = isPartial || siblings.keys[index].isOverBudget
+        }
+        guard rowsDiffer else { return }
+        siblings.rows.insert(row, budget)
+        rowsDiffer = siblings.rows.allDiffer
+        isPartial = isPartial || siblings.rows.isOverBudget
+    }
+}

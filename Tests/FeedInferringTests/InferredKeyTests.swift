@@ -1,0 +1,55 @@
+import Testing
+
+@testable import FeedInferring
+
+/// Keys are keys of the whole document.
+@Suite struct InferredKeyTests {
+    private func proposal(_ document: String, limit: Int? = nil) throws -> String {
+        try MappingProposal(of: document, url: "file:///d.xml", limit: limit).toml
+    }
+
+    @Test func aValueThatComesAgainAfterManyOthersIsNoKey() throws {
+        let records = (0...DistinctValues.limit).map { "<e id='\($0)' v='x\($0)'/>" }.joined()
+        let unique = try proposal("<l>\(records)<e id='x' v='y'/></l>")
+        #expect(unique.contains("# 100,002 records; id is unique in all 100,002 records.\n"), "\(unique)")
+        let twice = "<e id='100000' v='y'/>"
+        let again = try proposal("<l>\(records)\(twice)</l>")
+        #expect(again.contains("# 100,002 records; v is unique in all 100,002 records.\n"), "\(again)")
+    }
+
+    @Test func moreValuesThanAreComparedAreNoKey() throws {
+        let records = (0..<50).map { "<e id='\($0)'><c>\($0)</c><c>x</c></e>" }.joined()
+        let toml = try proposal("<l>\(records)</l>", limit: 40)
+        #expect(toml.contains("key = [\"position\"]") && toml.contains("because at most 4,000,000 values are compared"))
+        #expect(try proposal("<l>\(records)</l>", limit: 60).contains("key = [\"id\"]"))
+        // The values of one record make room for those of the next.
+        let orders = (0..<50).map { order in
+            "<o id='\(order)'>" + (0..<20).map { "<p sku='\($0)'/>" }.joined() + "</o>"
+        }.joined()
+        #expect(try proposal("<l>\(orders)</l>", limit: 80).contains("key = [\"o_id\", \"sku\"]"))
+    }
+
+    @Test func runningTextIsComparedToo() throws {
+        func records(_ last: String) -> String {
+            "<l><e><p>some <b>bold</b> text that goes on</p><c/></e><e><p>some <b>bold</b> text that goes \(last)</p></e></l>"
+        }
+        #expect(try proposal(records("off")).contains("no value is unique, but no two of the 2 records are equal"))
+        #expect(try proposal(records("on")).contains("key = [\"position\"]"))
+        #expect(try proposal(records(" o<i>n</i>")).contains("key = [\"position\"]"))
+    }
+
+    @Test func digestsOfPartsOfATextAreThoseOfTheParts() {
+        var whole = RollingDigest()
+        whole.append("before".utf8)
+        let start = whole
+        whole.append("a b".utf8)
+        whole.append("c".utf8)
+        var part = RollingDigest()
+        part.append("abc".utf8)
+        #expect(whole.digest(since: start) == part.digest(since: RollingDigest()))
+        #expect(whole.digest(since: start) != start.digest(since: RollingDigest()))
+    }
+
+    @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (7_028, "7,028"), (1_234_567, "1,234,567")])
+    func thousands(number: Int, text: String) { #expect(number.grouped == text) }
+}
