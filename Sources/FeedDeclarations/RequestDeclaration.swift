@@ -155,6 +155,17 @@ public struct RequestDeclaration: Sendable, Equatable {
             allowsEmpty: limits.allowsEmpty)
     }
 
+    /// True where a limit of deletions or updates may be exceeded.
+    package var isLimited: Bool {
+        guard case .mapping(let mapping) = content else {
+            return content != .captures && (limits.changed != nil || limits.deleted != nil && mirrors)
+        }
+        return mapping.tables.contains { table in
+            (table.maxChanged ?? limits.changed) != nil
+                || (table.maxDeleted ?? limits.deleted) != nil && sync(of: table) == .mirror
+        }
+    }
+
     /// Returns the window of a mirrored table: its own, or that of its parents' table.
     package func window(of table: TableMapping) -> MirrorWindow? { window(of: table, below: []) }
 

@@ -18,7 +18,7 @@ public struct RunReport: Sendable, Equatable {
     public var bytes: Int
     /// The reason why the run was discarded, and what to do about it.
     public var error: String?
-    /// Why nothing was sent, where that needs to be told.
+    /// Why nothing was sent, or what the commit has not done, where that needs to be told.
     public var note: String?
     /// The run to which an undo has brought the rows back.
     public var restoredRun: Int64?
@@ -54,7 +54,7 @@ public struct RunReport: Sendable, Equatable {
 
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, requests
+        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, note, requests
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -70,6 +70,7 @@ extension RunReport: Encodable {
         try container.encode(bytes, forKey: .bytes)
         try container.encode(seconds, forKey: .seconds)
         try container.encode(error, forKey: .error)
+        try container.encodeIfPresent(note, forKey: .note)
         try container.encode(requests, forKey: .requests)
     }
 }

@@ -24,6 +24,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     public var code: Code
     /// The problem, and what to do about it.
     public var message: String
+    /// The limits that a commit would exceed, of the code `held`.
+    package var exceeded: [ExceededLimit] = []
 
     public init(_ code: Code, _ message: String) {
         self.code = code

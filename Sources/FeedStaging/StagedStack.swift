@@ -25,6 +25,8 @@ package struct StagedStack: Sendable {
     package var path: String?
     /// The parts in the order in which the stack staged them.
     package var parts: [Part]
+    /// Records that were left out because of an error.
+    package var skipped: [SkippedRecords] = []
 
     package init(path: String?, parts: [Part]) {
         self.path = path

@@ -23,7 +23,7 @@ extension WorkerContext {
     package func forgetRequest(_ index: Int) throws {
         try endBatches()
         let rows = Staging.rows(ofRequest: index)
-        for staging in stagings where staging.request == index {
+        for staging in stagings where staging.isUsed(by: index) {
             staging.forget(request: index)
             let name = staging.table.name
             let counts = staging.counts
@@ -36,6 +36,8 @@ extension WorkerContext {
             }
         }
         insertedRows = 0
+        droppedRecords = 0
+        skippedRecords[index] = nil
         tablesOfRequest[index] = nil
     }
 
@@ -93,10 +95,7 @@ extension WorkerContext {
         if let database {
             try database.writeWithoutTransaction { db in
                 try failure.check()
-                for staging in stagings {
-                    try scratch.checkInterruption()
-                    try db.prepareForMerge(staging.table, counts: staging.counts)
-                }
+                try db.keepLast(of: stagings.map { ($0.table, $0.counts) }) { try scratch.checkInterruption() }
             }
             try scratch.close()
         }
@@ -107,7 +106,9 @@ extension WorkerContext {
             StagedStack.Part(
                 table: staging.table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())
         }
-        return StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
+        var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
+        stack.skipped = skippedRecords.sorted { $0.key < $1.key }.flatMap(\.value)
+        return stack
     }
 
     /// Removes the scratch database. Always called, whatever the outcome of the run.

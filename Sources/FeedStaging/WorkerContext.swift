@@ -43,9 +43,15 @@ public final class WorkerContext {
     @exclusivity(unchecked) public internal(set) var insertedRows = 0
     /// The number of records that the run's declarations said to drop.
     package var skippedRows = 0
+    /// The number of records of the current body that were left out, by the table's `where` or because of an error.
+    package var droppedRecords = 0
+    /// The records that were left out because of an error, by the positions of their requests.
+    var skippedRecords: [Int: [SkippedRecords]] = [:]
     private var recordCount: Int64 = 0
-    /// The number of the last row of a contested staging table.
-    @exclusivity(unchecked) private var contestedRow: Int64 = 0
+    /// The number of the request's last row in contested staging tables.
+    @exclusivity(unchecked) private var contestedRow = Staging.firstContestedRow(ofRequest: 0)
+    /// The same of the requests before this one. A request that is sent again keeps its place before later ones.
+    private var contestedRows: [Int: Int64] = [:]
     /// The most bytes of texts and blobs that the rows of one body may hold together, counting each copy. Set it after
     /// the start of its request.
     @exclusivity(unchecked) package var textLimit = Int.max
@@ -73,10 +79,12 @@ public final class WorkerContext {
 
     /// Starts a request of the stack. The rows that follow belong to it and are merged by this rule.
     package func beginRequest(_ index: Int, rule: MergeRule) {
+        contestedRows[requestIndex] = contestedRow
         requestIndex = index
-        contestedRow = max(contestedRow, Staging.firstContestedRow(ofRequest: index))
+        contestedRow = contestedRows[index] ?? Staging.firstContestedRow(ofRequest: index)
         self.rule = rule
         insertedRows = 0
+        droppedRecords = 0
         textBytes = 0
         textLimit = .max
         // Tables or columns that the request needs may just have been added.
@@ -89,6 +97,38 @@ public final class WorkerContext {
 
     /// Returns the tables for which a request has staged rows.
     package func tables(ofRequest index: Int) -> Set<String> { tablesOfRequest[index] ?? [] }
+
+    /// Notes a record that is left out because of an error.
+    ///
+    /// - Parameters:
+    ///   - writer: stages the other records.
+    ///   - key: returns the record's values for columns of the key, given the columns of the writer's rows; nil where one
+    ///     is not known.
+    package func noteSkipped(_ writer: RowWriter, key: (_ key: [String], _ columns: [String]) -> [StoredValue]?) {
+        let table = writer.staging.table
+        guard table.sync == .mirror else { return }
+        var all = skippedRecords[requestIndex] ?? []
+        let index =
+            all.firstIndex {
+                $0.table == table.table.name && $0.scope == table.scope && $0.key == table.keyColumns
+            } ?? all.count
+        if index == all.count {
+            all.append(SkippedRecords(table: table.table.name, scope: table.scope, key: table.keyColumns))
+        }
+        let constants = table.constants.filter { constant in
+            table.keyColumns.contains { $0.lowercased() == constant.column.name.lowercased() }
+        }
+        let names = constants.map { $0.column.name.lowercased() }
+        let own = table.keyColumns.filter { !names.contains($0.lowercased()) }
+        var values = own.isEmpty ? [] : key(own, table.columns.map(\.name))
+        // Columns of the scope that the feed does not fill come in their places.
+        for (position, name) in table.keyColumns.enumerated() {
+            guard let found = names.firstIndex(of: name.lowercased()) else { continue }
+            values?.insert(.text(constants[found].value), at: position)
+        }
+        all[index].add(values)
+        skippedRecords[requestIndex] = all
+    }
 
     // MARK: - Inserting
 
@@ -164,7 +204,7 @@ public final class WorkerContext {
         // A generated key without a value is left for the store to generate.
         let supplied = values.filter { !($0.value.isNull && $0.column.lowercased() == info.generatedKey?.lowercased()) }
         let shape = RowShape(
-            table: info.name, columns: supplied.map(\.column), insertOnly: rule.insertOnly[info.name] ?? [])
+            table: info.name, columns: supplied.map(\.column), insertOnly: rule.insertOnly(of: info.name))
         let staging = try staging(shape, of: info, rule: rule)
         staging.batch.beginRow()
         if staging.table.columns.elementsEqual(supplied, by: { $0.name.lowercased() == $1.column.lowercased() }) {
@@ -217,7 +257,11 @@ public final class WorkerContext {
         try tableInfo(table).columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) }
     }
 
-    /// Returns a number that no other record of the run has.
+    /// Starts a document: its records have numbers that tell them from those of other documents.
+    package func beginDocument() { recordCount = StagedRecords.first(after: recordCount) }
+
+    /// Returns a number that no other record of the run has. A record's number is higher than those of the records
+    /// around it.
     package func nextRecord() -> Int64 {
         recordCount += 1
         return recordCount
@@ -248,7 +292,11 @@ public final class WorkerContext {
                 name: "stage_\(stagings.count + 1)", table: table, columns: rows.columns, references: references,
                 rule: rule)
             new.insertOnly = Set(rows.insertOnly.map { $0.lowercased() })
-            new.within = rows.within
+            // The store's spelling of the name, by which the parent's rows are staged.
+            new.within = try rows.within.map {
+                RowShape.Within(column: $0.column, parent: try tableInfo($0.parent).name)
+            }
+            new.enclosing = try rows.enclosing.enumerated().map { ("tributary_around_\($0)", try tableInfo($1).name) }
             new.numbersRecords = rows.numbersRecords
             new.isLookUp = rows.isLookUp
             try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
@@ -275,6 +323,6 @@ public final class WorkerContext {
     private func mergeShape(of table: TableInfo, _ rule: MergeRule) -> MergeRule {
         MergeRule(
             sync: rule.sync, scope: rule.scope, window: rule.window, windowMayLack: rule.windowMayLack,
-            keys: rule.keys.filter { $0.key == table.name })
+            keys: rule.key(of: table.name).map { [table.name: $0] } ?? [:])
     }
 }

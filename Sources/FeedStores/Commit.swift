@@ -13,6 +13,10 @@ package struct Commit: Sendable {
     package var mirrors: [MirroredRows]
     /// What the commit may do at most to the rows of each scope; none where it may do anything.
     package var limits: [ScopedRows: ChangeLimits] = [:]
+    /// What the source's blocked run would have done, where its documents are committed now because they were accepted.
+    package var accepted: [ExceededLimit]?
+    /// What becomes of the source's permission to exceed the limits.
+    package var acceptance = Acceptance.Use.none
     /// True if what the commit replaces is kept in the tables' histories.
     package var keepsHistory = false
     /// What becomes of rows that the feed no longer has.

@@ -3,7 +3,7 @@ package import FeedStaging
 
 /// What a commit does to the rows of each scope that it mirrors or updates, as its merge counts them.
 package struct ScopeChanges: Sendable {
-    private struct Counts {
+    fileprivate struct Counts {
         var deleted = 0
         /// Rows that the feed has and the store had, different or not.
         var known = 0
@@ -35,22 +35,25 @@ package struct ScopeChanges: Sendable {
     ///   - limits: of some scopes; the others have none.
     ///   - count: returns the number of a scope's rows after the merge. It is asked where the rows that the merge has
     ///     looked at may not be all.
-    ///   - isAccepted: uses up the permission to do more; false where there is none.
-    /// - Throws: ``StoreError`` of the code `held`, naming the table, the figures and the limit.
+    ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
+    ///   - isAcceptedInAdvance: returns true where the commit may do anything.
+    /// - Throws: ``StoreError`` of the code `held`, naming the tables, the figures and the limits.
     package func check(
-        _ limits: [ScopedRows: ChangeLimits], source: String, count: (ScopedRows) throws -> Int,
-        isAccepted: () throws -> Bool
+        _ limits: [ScopedRows: ChangeLimits], accepted: [ExceededLimit]?, count: (ScopedRows) throws -> Int,
+        isAcceptedInAdvance: () throws -> Bool
     ) throws {
-        do {
-            try check(limits, source, count)
-        } catch let error as StoreError where error.code == .held {
-            guard try isAccepted() else { throw error }
-        }
+        let exceeded = try exceeded(limits, count)
+        let isCovered = exceeded.allSatisfy { limit in accepted?.contains { $0.covers(limit) } ?? false }
+        guard !isCovered, try !isAcceptedInAdvance() else { return }
+        var error = StoreError(.held, "the commit would " + exceeded.map(\.message).joined(separator: ", and "))
+        error.exceeded = exceeded
+        throw error
     }
 
-    private func check(
-        _ limits: [ScopedRows: ChangeLimits], _ source: String, _ count: (ScopedRows) throws -> Int
-    ) throws {
+    private func exceeded(
+        _ limits: [ScopedRows: ChangeLimits], _ count: (ScopedRows) throws -> Int
+    ) throws -> [ExceededLimit] {
+        var exceeded: [ExceededLimit] = []
         let inOrder = counts.sorted { ($0.key.table, $0.key.text) < ($1.key.table, $1.key.text) }
         for (rows, counts) in inOrder {
             guard let limits = limits[rows] else { continue }
@@ -60,33 +63,29 @@ package struct ScopeChanges: Sendable {
             if !isEmptied, let limit = limits.deleted, counts.deleted > 0,
                 limit.isExceeded(by: counts.deleted, of: seen)
             {
-                throw StoreError.held(rows, "delete", counts.deleted, of: seen, "max_deleted", limit, source: source)
+                exceeded.append(rows.exceeded(counts, "delete", counts.deleted, of: seen, "max_deleted", limit))
             }
             // More rows are updated than the limit allows of those in the feed: perhaps not of all.
             if let limit = limits.changed, counts.updated > 0, limit.isExceeded(by: counts.updated, of: seen) {
                 let all = max(seen, try count(rows) - counts.inserted + counts.deleted)
                 guard limit.isExceeded(by: counts.updated, of: all) else { continue }
-                throw StoreError.held(rows, "update", counts.updated, of: all, "max_changed", limit, source: source)
+                exceeded.append(rows.exceeded(counts, "update", counts.updated, of: all, "max_changed", limit))
             }
         }
-    }
-}
-
-extension StoreError {
-    fileprivate static func held(
-        _ rows: ScopedRows, _ verb: String, _ changed: Int, of all: Int, _ key: String, _ limit: ChangeLimit,
-        source: String
-    ) -> StoreError {
-        StoreError(
-            .held,
-            "the commit would \(verb) \(changed) of the \(all) rows of table '\(rows.table)'"
-                + (rows.scope.isEmpty ? "" : " with \(rows.text)")
-                + ", which is more than \(key) = \(limit) allows; if the feed is right, `tributary accept \(source)` "
-                + "lets it through once")
+        return exceeded
     }
 }
 
 extension ScopedRows {
+    fileprivate func exceeded(
+        _ counts: ScopeChanges.Counts, _ verb: String, _ changed: Int, of all: Int, _ key: String, _ limit: ChangeLimit
+    ) -> ExceededLimit {
+        ExceededLimit(
+            self, deleted: counts.deleted, updated: counts.updated,
+            "\(verb) \(changed) of the \(all) rows of table '\(table)'" + (scope.isEmpty ? "" : " with \(text)")
+                + ", which is more than \(key) = \(limit) allows")
+    }
+
     /// The scope for people: `shop = 'a', region = 'north'`.
     fileprivate var text: String {
         scope.sorted { $0.key < $1.key }.map { "\($0.key) = '\($0.value)'" }.joined(separator: ", ")

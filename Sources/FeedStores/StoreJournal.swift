@@ -23,9 +23,6 @@ package protocol StoreJournal: AnyObject, Sendable {
 
     /// Returns the sources whose last run was not good.
     func failingSources() throws -> [FailingSource]
-
-    /// Returns how many runs there are after a place, up to a number.
-    func countRuns(after position: RunPosition, limit: Int) throws -> Int
 }
 
 extension StoreJournal {

@@ -47,13 +47,14 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Returns: the sources that were held.
     func release(_ sources: [String]) throws -> [String]
 
-    /// Lets the next commit of each source that would delete or update more rows than allowed do so.
-    ///
-    /// - Parameter end: the time after which the permission is forgotten.
-    func accept(_ sources: [String], until end: Date) throws
+    /// Returns the run of a source that is blocked and waits to be accepted; nil where none does.
+    func blockedRun(of source: String) throws -> RunReport?
 
-    /// Returns true where the next commit of a source may delete and update any number of rows.
-    func isAccepted(_ source: String, at now: Date) throws -> Bool
+    /// Stores permissions to exceed the limits, one a source. Each replaces the source's former one.
+    func accept(_ acceptances: [Acceptance]) throws
+
+    /// Returns the permission of a source that is valid at a time.
+    func acceptance(of source: String, at now: Date) throws -> Acceptance?
 
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.

@@ -122,6 +122,50 @@ import Testing
         }
     }
 
+    /// A commit that cannot read the claims leaves what other commits know.
+    @Test func whatIsKnownOutlivesAFailure() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            for source in ["b", "c"] { _ = try await store.commit(.of(source, [request(tables: ["item"])])) { 0 } }
+            #expect(try others(store) == ["b", "c"])
+            // It is so far behind that it reads everything.
+            try database.connect().execute("UPDATE tributary_claims SET version = version + 20000")
+            #expect(throws: PostgresError.self) {
+                try store.connections.withConnection { connection in
+                    try connection.inTransaction {
+                        try connection.execute("ALTER TABLE tributary_request RENAME TO hidden")
+                        try store.requestIndex.renew(connection)
+                    }
+                }
+            }
+            let known = store.requestIndex.requests(of: "item", within: [:], comparedBy: TableComparison())
+            #expect(known.map(\.source) == ["b", "c"])
+            #expect(try others(store) == ["b", "c"])
+            try store.close()
+        }
+    }
+
+    /// Whoever has asked for the version before another commit, and looks at the index after it, reads nothing again.
+    @Test func commitsSideBySideReadOnlyWhatHasChanged() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(schema: schema)
+            _ = try await store.commit(.of("b", [request(tables: ["item"])])) { 0 }
+            #expect(try others(store) == ["b"])
+            try await withThrowingTaskGroup { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        let commit = Commit.of("s\(number)", [request(tables: ["item"])])
+                        _ = try await store.commit(commit, merging: .empty, interruption: Interruption()) { 0 }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try others(store).count == 61)
+            #expect(store.requestIndex.loads == 1)
+            try store.close()
+        }
+    }
+
     @Test func scopesAreWidenedAndValidatorsForgotten() async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore(schema: schema)

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
@@ -8,76 +9,259 @@ import TributaryStores
 
 @testable import TributaryEngine
 
-/// Runs that are held back, where their bodies are kept.
+/// Blocked runs, and what becomes of their documents: whether or not bodies are kept besides.
 @Suite(.onEachStore) struct HeldRunTests {
-    @Test func aReplayIsHeldBackLikeASync() async throws {
+    /// `keep_bodies` absent, and given.
+    static let mappings = [KeptBodyTests.mapping(""), KeptBodyTests.mapping()]
+
+    static func accept(
+        _ fixture: EngineFixture, _ mapping: String = mappings[0], inAdvance: Bool = false, at now: Date = Date()
+    ) throws {
+        let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+        defer { try? store.close() }
+        _ = try store.accept(["s"], inAdvance: inAdvance, at: now)
+    }
+
+    private static func serve(_ items: Range<Int>, etag: String, _ fixture: EngineFixture) {
+        fixture.server.document("/a", EngineFixture.items(items.map(String.init)), etag: "\"\(etag)\"")
+    }
+
+    private static func expectNoFiles(_ fixture: EngineFixture, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        #expect(try KeptBodyTests.files(fixture).isEmpty, sourceLocation: sourceLocation)
+        #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"], sourceLocation: sourceLocation)
+        #expect(try fixture.rows("SELECT held FROM tributary_source") == ["0"], sourceLocation: sourceLocation)
+        let work = (try? FileManager.default.contentsOfDirectory(atPath: fixture.store.workFolder)) ?? []
+        #expect(!work.contains { $0.hasSuffix(".body") }, "\(work)", sourceLocation: sourceLocation)
+    }
+
+    @Test func aReplayIsBlockedLikeASync() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)))
             try await fixture.sync(KeptBodyTests.mapping())
             let before = try fixture.dump()
             let narrowed = KeptBodyTests.mapping().replacing("\"item\"", with: "\"item[@id='7']\"")
-            let report = try await KeptBodyTests.replay(fixture, narrowed)
+            var report = try await KeptBodyTests.replay(fixture, narrowed)
             #expect(report.error?.contains("would delete 199 of the 200 rows") == true)
+            #expect(report.error?.contains("`tributary accept --in-advance s`, and replay again") == true)
             #expect(try fixture.dump() == before)
+            // No run of the source itself is blocked by that.
+            #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, narrowed) }
+            try Self.accept(fixture, narrowed, inAdvance: true)
+            report = try await KeptBodyTests.replay(fixture, narrowed)
+            #expect(report.error == nil && report.counts.deleted == 199)
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
         }
     }
 
-    @Test func whatWasHeldBackIsNotFetchedAgain() async throws {
+    @Test(arguments: mappings) func theDocumentsOfTheBlockedRunAreCommitted(_ mapping: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
-            func document(_ items: Range<Int>, etag: String) {
-                fixture.server.document("/a", EngineFixture.items(items.map(String.init)), etag: etag)
-            }
-            func accept() throws {
-                let store = try #require(
-                    try fixture.configuration(KeptBodyTests.mapping()).openExistingStore(isWritten: true))
-                try store.accept(["s"], until: Date() + 60)
-                try store.close()
-            }
-            document(0..<200, etag: "\"1\"")
-            try await fixture.sync(KeptBodyTests.mapping())
-            document(0..<9, etag: "\"2\"")
-            let held = try #require(try await fixture.sync(KeptBodyTests.mapping()).first)
-            #expect(held.outcome == .discarded)
-            #expect(try KeptBodyTests.files(fixture).count == 3)
-            try accept()
+            Self.serve(0..<400, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<40, etag: "2", fixture)
+            let blocked = try #require(try await fixture.sync(mapping).first)
+            #expect(blocked.outcome == .discarded && blocked.error?.contains("delete 360 of the 400 rows") == true)
+            #expect(blocked.error?.contains("`tributary accept s` commits them") == true)
+            // What the server has now is worse.
+            Self.serve(0..<10, etag: "3", fixture)
+            try Self.accept(fixture, mapping)
             // It need not be due, as nothing is sent.
-            let accepted = try #require(try await fixture.sync(KeptBodyTests.mapping(), mode: .whenDue).first)
-            #expect(accepted.error == nil && accepted.counts.deleted == 191 && accepted.kind == nil)
+            let accepted = try #require(try await fixture.sync(mapping, mode: .whenDue).first)
+            #expect(accepted.error == nil && accepted.counts.deleted == 360 && accepted.kind == nil)
             #expect(fixture.server.requests("/a").count == 2)
-            #expect(try KeptBodyTests.files(fixture) == Set(KeptBodyTests.names(fixture)))
-            #expect(try KeptBodyTests.names(fixture).count == 2)
-            #expect(try await fixture.sync(KeptBodyTests.mapping()).first?.outcome == .unchanged)
-            // A run in between has fetched something else.
-            document(0..<200, etag: "\"3\"")
-            try await fixture.sync(KeptBodyTests.mapping())
-            document(0..<8, etag: "\"4\"")
-            try await fixture.sync(KeptBodyTests.mapping())
-            document(0..<7, etag: "\"5\"")
-            try await fixture.sync(KeptBodyTests.mapping())
-            let asked = fixture.server.requests("/a").count
-            try accept()
-            #expect(try await fixture.sync(KeptBodyTests.mapping()).first?.counts.deleted == 193)
-            #expect(fixture.server.requests("/a").count == asked)
+            #expect(try fixture.rows("SELECT etag FROM tributary_request") == ["\"2\""])
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
+            #expect(try KeptBodyTests.files(fixture) == Set(KeptBodyTests.names(fixture)).subtracting(["NULL"]))
+            // It is used up: what comes next is asked for with the accepted validators, and blocked, where it must be.
+            #expect(try await fixture.sync(mapping, mode: .whenDue).first?.outcome == .fresh)
+            #expect(
+                try await fixture.sync(mapping.replacing("sync =", with: "max_deleted = 29\nsync =")).first?.outcome
+                    == .discarded)
+            #expect(fixture.server.requests("/a").last?.headers["if-none-match"] == "\"2\"")
+        }
+    }
+
+    @Test func anAcceptanceThatIsNotNeededDoesNotStay() async throws {
+        let mapping = Self.mappings[0].replacing("sync =", with: "max_deleted = \"10%\"\nsync =")
+        for mended in [0..<199, 0..<200] {
+            try await EngineFixture.with { (fixture) async throws in
+                Self.serve(0..<200, etag: "1", fixture)
+                try await fixture.sync(mapping)
+                Self.serve(0..<50, etag: "2", fixture)
+                #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+                // The publisher mends the feed, and the source is run before anybody accepts.
+                Self.serve(mended, etag: mended.count == 200 ? "1" : "3", fixture)
+                let outcome = try await fixture.sync(mapping).first?.outcome
+                #expect(outcome == (mended.count == 200 ? .unchanged : .committed))
+                try Self.expectNoFiles(fixture)
+                #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, mapping) }
+                Self.serve(0..<5, etag: "4", fixture)
+                #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+            }
+        }
+    }
+
+    /// Documents that are gone, and a declaration that is another: nothing else is committed in their place.
+    @Test func whatCannotBeCommittedAnyMoreIsNotReplaced() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            var mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<9, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            let folder = try fixture.configuration(mapping).bodyFolder + "/s"
+            for file in try FileManager.default.contentsOfDirectory(atPath: folder) where file.hasSuffix(".gz") {
+                try FileManager.default.removeItem(atPath: folder + "/" + file)
+            }
+            try Self.accept(fixture)
+            Self.serve(0..<8, etag: "3", fixture)
+            var error = try await fixture.sync(mapping).first?.error ?? ""
+            #expect(error.contains("delete 192 of the 200 rows"), "\(error)")
+            #expect(error.contains(" was accepted, and its documents are no longer kept in "), "\(error)")
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
+            try Self.accept(fixture)
+            mapping = mapping.replacing("name = \"name\"", with: "name = \"@id\"")
+            error = try await fixture.sync(mapping).first?.error ?? ""
+            #expect(error.contains(" was accepted, and the source has been declared differently since"), "\(error)")
+            #expect(try fixture.rows("SELECT count(*) FROM thing") == ["200"])
+            try Self.accept(fixture, mapping)
+            #expect(try await fixture.sync(mapping).first?.counts.deleted == 192)
+            try Self.expectNoFiles(fixture)
+        }
+    }
+
+    @Test func moreThanWasShownIsBlockedAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<50, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            try fixture.store.execute("INSERT INTO thing (id, name) VALUES ('mine', 'n')")
+            try Self.accept(fixture)
+            let error = try await fixture.sync(mapping).first?.error ?? ""
+            #expect(error.contains("delete 151 of the 201 rows"), "\(error)")
+            #expect(
+                error.contains("more than what was accepted, as the rows in the store have changed since"), "\(error)")
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
+            try Self.accept(fixture)
+            #expect(try await fixture.sync(mapping).first?.counts.deleted == 151)
+            #expect(fixture.server.requests("/a").count == 2)
+            try Self.expectNoFiles(fixture)
+        }
+    }
+
+    @Test func aBlockedRunWaitsWhileLaterOnesFail() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<50, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            fixture.server.document("/a", "<items>")
+            #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+            let note = try fixture.rows("SELECT note FROM tributary_source").first ?? ""
+            #expect(note.contains("an earlier run is blocked, and waits for `tributary accept s`"), "\(note)")
+            try Self.accept(fixture)
+            #expect(try await fixture.sync(mapping).first?.counts.deleted == 150)
+            try Self.expectNoFiles(fixture)
+            // A newer blocked run takes its place.
+            Self.serve(0..<200, etag: "3", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<8, etag: "4", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<7, etag: "5", fixture)
+            try await fixture.sync(mapping)
+            #expect(try KeptBodyTests.files(fixture).count == 2)
+            try Self.accept(fixture)
+            #expect(try await fixture.sync(mapping).first?.counts.deleted == 193)
+        }
+    }
+
+    /// What is accepted while the source is fetched once more counts if that brings the same documents, and only then.
+    @Test(arguments: [true, false]) func anAcceptanceIsForTheSameDocuments(_ areSame: Bool) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<50, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            let items = EngineFixture.items((0..<(areSame ? 50 : 49)).map(String.init))
+            fixture.server.route("/a") { _ in
+                // The run has begun, without the permission.
+                try? Self.accept(fixture)
+                return StubServer.response(200, items, ["ETag": "\"3\""])
+            }
+            #expect(try await fixture.sync(mapping).first?.outcome == .discarded)
+            let last = try fixture.rows("SELECT max(id) FROM tributary_run")
+            #expect(try fixture.rows("SELECT run FROM tributary_acceptance") == (areSame ? last : []))
+            let next = try await fixture.sync(mapping).first
+            #expect(next?.counts.deleted == (areSame ? 150 : 0))
         }
     }
 
     @Test func requestsThatWereUnchangedStaySo() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let two = KeptBodyTests.mapping() + KeptBodyTests.mapping(path: "/b").replacing("thing", with: "other")
+            let two = KeptBodyTests.mapping() + KeptBodyTests.mapping("", path: "/b").replacing("thing", with: "other")
             fixture.server.document("/a", EngineFixture.items((0..<200).map(String.init)), etag: "\"1\"")
             fixture.server.document("/b", EngineFixture.items(["1"]), etag: "\"1\"")
             try await fixture.sync(two)
             fixture.server.document("/a", EngineFixture.items(["1"]), etag: "\"2\"")
             #expect(try await fixture.sync(two).first?.outcome == .discarded)
-            let store = try #require(try fixture.configuration(two).openExistingStore(isWritten: true))
-            try store.accept(["s"], until: Date() + 60)
-            try store.close()
+            try Self.accept(fixture, two)
             let report = try await fixture.sync(two).first
             #expect(report?.requests.map(\.outcome) == [.parsed, .unchanged] && report?.error == nil)
             #expect(fixture.server.requests().count == 4)
             #expect(try KeptBodyTests.names(fixture).count == 3)
             let again = try await fixture.sync(two).first
             #expect(again?.outcome == .unchanged)
+        }
+    }
+
+    @Test func whatIsAcceptedInAdvanceIsForTheNextCommit() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            func sync(_ items: Range<Int>) async throws -> RunOutcome? {
+                Self.serve(items, etag: "\(items)", fixture)
+                return try await fixture.sync(mapping).first?.outcome
+            }
+            #expect(try await sync(0..<400) == .committed)
+            // It is forgotten after a day.
+            try Self.accept(fixture, inAdvance: true, at: Date() - 90_000)
+            #expect(try await sync(0..<150) == .discarded)
+            #expect(throws: AcceptanceRefusal.self) { try Self.accept(fixture, inAdvance: true) }
+            #expect(try await sync(0..<400) == .unchanged)
+            // A run that commits nothing does not use it up.
+            try Self.accept(fixture, inAdvance: true)
+            #expect(try await sync(0..<400) == .unchanged)
+            #expect(try await sync(0..<150) == .committed)
+            #expect(try await sync(0..<10) == .discarded)
+            // One that needs it not does.
+            #expect(try await sync(0..<149) == .committed)
+            try Self.accept(fixture, inAdvance: true)
+            #expect(try await sync(0..<148) == .committed)
+            #expect(try await sync(0..<10) == .discarded)
+            #expect(try fixture.rows("SELECT count(*) FROM thing") == ["148"])
+        }
+    }
+
+    /// Documents of a source that keeps none stay while another process starts, and go when the source is purged.
+    @Test func aStartLeavesTheDocumentsOfBlockedRuns() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<50, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            #expect(try KeptBodyTests.files(fixture).count == 2)
+            let other = mapping.replacing("sources.s.", with: "sources.t.").replacing("thing", with: "other")
+            try await fixture.sync(mapping + other, ["t"])
+            // So it is where another file declares other sources of the store.
+            try await fixture.sync(other)
+            #expect(try KeptBodyTests.files(fixture).count == 2)
+            #expect(try fixture.configuration(other).removeBodies(of: "s") == [])
+            #expect(try KeptBodyTests.files(fixture).isEmpty)
         }
     }
 }

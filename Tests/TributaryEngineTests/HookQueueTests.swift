@@ -48,6 +48,28 @@ import Testing
         try HookQueue(Self.hook, store, state: try #require(try store.hookState("h")))
     }
 
+    /// The status of a hook counts what it has to be told, whoever has passed how many others.
+    @Test func aHookIsBehindByTheRunsOfWhichItIsTold() async throws {
+        try await with { (fixture, store, mapping) async throws in
+            try await waitUntilTold(fixture, store)
+            _ = try store.declareHooks(["h"])
+            func behind() throws -> Int {
+                try HookStatus(Self.hook, store.hookState("h"), in: store).behind
+            }
+            for _ in 0..<3 { try await fixture.sync(mapping) }
+            try await waitUntilTold(fixture, store)
+            #expect(try behind() == 0)
+            fixture.server.document("/a", EngineFixture.items(["1", "2"]))
+            for _ in 0..<3 { try await fixture.sync(mapping) }
+            try await waitUntilTold(fixture, store)
+            #expect(try behind() == 1)
+            fixture.server.document("/a", EngineFixture.items(["1", "2", "3"]))
+            try await fixture.sync(mapping)
+            try await waitUntilTold(fixture, store)
+            #expect(try behind() == 2)
+        }
+    }
+
     /// A failure that the clock tells takes the hook behind all runs that were read.
     @Test func whatTheClockTellsHasAPlace() async throws {
         try await with { (fixture, store, mapping) async throws in

@@ -1,3 +1,7 @@
+import FeedDeclarations
+import FeedFetching
+import FeedDeclarations
+import FeedFetching
 import FeedModel
 import FeedStaging
 import FeedStores
@@ -42,6 +46,27 @@ import Testing
             #expect(try await fixture.sync(source()).first?.counts.inserted == 2)
             #expect(try await fixture.sync(source()).first?.outcome == .unchanged)
             #expect(try fixture.rows("SELECT * FROM r ORDER BY id") == ["1|A", "2|B"])
+        }
+    }
+
+    /// One process: what it knows of the table from its former runs proves nothing.
+    @Test func aTableThatWasEmptiedWhileTheDaemonRunsIsFilledAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/s", document, etag: "\"1\"")
+            let service = try fixture.service(source(), clock: SystemClock())
+            let declaration = try #require(service.configuration[source: "s"])
+            func run() async -> RunReport { await StackRun(declaration, in: service.environment, mode: .force).run() }
+            #expect(await run().counts.inserted == 2)
+            #expect(await run().outcome == .unchanged)
+            #expect(await run().outcome == .unchanged)
+            try fixture.store.execute("DELETE FROM r")
+            #expect(await run().counts.inserted == 2)
+            #expect(await run().outcome == .unchanged)
+            // The row that was seen last is not the only one.
+            try fixture.store.execute("DELETE FROM r WHERE id = '1'")
+            #expect(await run().outcome == .unchanged)
+            try await service.environment.http.shutdown()
+            try service.close()
         }
     }
 

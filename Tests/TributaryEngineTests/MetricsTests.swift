@@ -130,8 +130,7 @@ import Testing
                 measured.hooks.service.refresh(["s"])
                 try await measured.wait(for: "tributary_held{source=\"s\"}", 1)
                 #expect(measured.value("tributary_sources{state=\"held\"}") == 1)
-                try measured.hooks.service.store.accept(["s"], until: Date() + 60)
-                measured.hooks.service.refresh(["s"])
+                try measured.hooks.service.accept(["s"])
                 try await measured.wait(for: "tributary_held{source=\"s\"}", 0)
                 #expect(measured.value("tributary_rows_total{operation=\"delete\",source=\"s\"}") == 199)
             }

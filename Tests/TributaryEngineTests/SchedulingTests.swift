@@ -37,6 +37,15 @@ import Testing
         #expect(queue.isEmpty && queue.nextDue() == nil)
     }
 
+    @Test func requestsToRefreshAreTakenTogether() {
+        let requests = RefreshRequests()
+        #expect(requests.take() == nil)
+        #expect(requests.add(["b"]) && !requests.add(["a", "b"]) && !requests.add(["c"]))
+        #expect(requests.take() == .sources(["a", "b", "c"]) && requests.take() == nil)
+        #expect(requests.add(["a"]) && !requests.add(nil) && !requests.add(["b"]))
+        #expect(requests.take() == .all && requests.add(nil))
+    }
+
     @Test func backOffHasACapAndAnEnd() {
         let delays = (1...50).map { DueTime.backOff(failures: $0, cache: .seconds(900), jitter: 0.5) }
         #expect(delays.prefix(4) == [60, 120, 240, 480])
@@ -67,6 +76,20 @@ import Testing
         plan.finished(running.removeFirst().source.name, nextDue: now + 900, now: now)
         let next = plan.takeStarts(now: now, places)
         #expect(next.map(\.mode) == [.force])
+    }
+
+    /// A replay by a program with another `sources.toml`: this daemon would ask for the documents of its own, old one.
+    @Test func whatAnotherProcessDeclaresMakesNothingDue() async throws {
+        let configuration = try await configuration(["a": ""])
+        var plan = Schedule(configuration, states: [:], now: now)
+        let places = Admissions(concurrency: 2, perHost: 9)
+        #expect(plan.takeStarts(now: now, places).count == 1)
+        plan.finished("a", nextDue: now + 600, now: now, jitter: 0)
+        var state = SourceState(source: "a", outcome: .committed, lastRun: now, nextDue: now + 600)
+        state.declared = "another"
+        plan.take(["a": state], now: now + 1)
+        #expect(plan.takeStarts(now: now + 2, places).isEmpty)
+        #expect(plan.takeStarts(now: now + 601, places).count == 1)
     }
 
     @Test func sourcesOfAFullHostHoldUpNobodyElse() async throws {

@@ -42,9 +42,12 @@ import TributaryStores
     private func undo(
         _ fixture: EngineFixture, _ mapping: String, to target: UndoRun.Target = .lastChange
     ) async throws -> RunReport {
-        let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+        let configuration = try fixture.configuration(mapping)
+        let store = try #require(try configuration.openExistingStore(isWritten: true))
         defer { try? store.close() }
-        return try await UndoRun("s", to: target, in: store).run(history: 86_400)
+        return try await UndoRun(
+            "s", to: target, in: store, declaration: configuration[source: "s"], parsers: EngineFixture.registry
+        ).run(history: 86_400)
     }
 
     private func changes(_ fixture: EngineFixture, _ mapping: String, _ query: ChangeQuery) throws -> [String] {
@@ -178,6 +181,24 @@ import TributaryStores
         }
     }
 
+    /// Runs are numbered across all sources, and another's says nothing of this one's rows.
+    @Test func thePointIsOneOfTheSource() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let other = Self.mapping().replacing("sources.s", with: "sources.t").replacing("thing", with: "other")
+            for number in ["1", "2"] {
+                fixture.server.document("/a", Self.items(["a": number]), etag: "\"\(number)\"")
+                try await fixture.sync(Self.mapping() + other, ["s"])
+                try await fixture.sync(Self.mapping() + other, ["t"])
+            }
+            try await undo(fixture, Self.mapping())
+            let notes = "SELECT note FROM tributary_source WHERE source = 's'"
+            #expect(try fixture.rows(notes).first?.hasPrefix("brought back to run 1:") == true)
+            try await undo(fixture, Self.mapping())
+            #expect(try fixture.rows(notes).first?.hasPrefix("brought back to before run 1:") == true)
+            #expect(try fixture.rows("SELECT count(*) FROM thing") == ["0"])
+        }
+    }
+
     @Test func nothingIsTakenUntilTheFeedDiffers() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mapping()
@@ -269,6 +290,16 @@ import TributaryStores
             #expect(try fixture.rows("SELECT name FROM thing") == ["007"])
             let error = await message { try await undo(fixture, mapping("text"), to: .run(1)) }
             #expect(error.contains("run 2 of source 's' kept no history of all that it replaced"), "\(error)")
+            // What it has kept is told. What the last run before left is not known any more.
+            let one = StoreKind.by(sqlite: "1", postgres: "\"1\"")
+            #expect(
+                try changes(fixture, mapping("text"), ChangeQuery(run: 1)) == [
+                    "1 thing insert \"a\": - → \"a\"|\(one)"
+                ])
+            #expect(
+                try changes(fixture, mapping("text"), ChangeQuery(run: 2)) == [
+                    "2 thing update \"a\": \"a\"|\(one) → - ?"
+                ])
         }
     }
 

@@ -100,7 +100,7 @@ struct Ledger {
                         ELSE clock_timestamp() + interval '\(Leases.seconds) seconds' END
                 WHERE $29::text IS NULL OR s.holder = $29::text AND s.lease = $30::bigint
                 RETURNING s.source
-            )
+            )\(commit.acceptance.sql(of: "$16"))
             SELECT run.id, pg_current_xact_id(), EXISTS (SELECT 1 FROM state) FROM run
             """,
             [

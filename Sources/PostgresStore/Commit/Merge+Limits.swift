@@ -6,17 +6,17 @@ import PostgresClient
 
 /// The limits of what one commit may delete and update.
 extension Merge {
-    /// Checks what the merge has done against what is allowed. A permission to do more is used up.
+    /// Checks what the merge has done against what is allowed.
     ///
+    /// - Parameter accepted: what the blocked run would have done that was accepted; nil where none was.
     /// - Throws: ``StoreError`` of the code `held`.
-    func check(_ limits: [ScopedRows: ChangeLimits], of source: String, on now: Date) throws {
-        try progress.changes.check(limits, source: source) { rows in
+    func check(
+        _ limits: [ScopedRows: ChangeLimits], accepted: [ExceededLimit]? = nil, of source: String, on now: Date
+    ) throws {
+        try progress.changes.check(limits, accepted: accepted) { rows in
             try count(rows)
-        } isAccepted: {
-            let accepted = try connection.execute(
-                "DELETE FROM tributary_acceptance WHERE source = $1 AND until > $2",
-                [.text(source), PostgresDate.value(now)])
-            return accepted.affectedRows > 0
+        } isAcceptedInAdvance: {
+            try connection.acceptance(of: source, at: now).map { $0.run == nil } ?? false
         }
     }
 

@@ -38,7 +38,8 @@ struct StackTransaction {
         let bereft = try claims.bereft(by: merge.stack)
         commit.report.counts = try merge.execute()
         commit.report.skipped += commit.report.counts.skipped
-        try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
+        try merge.check(
+            commit.limits, accepted: commit.accepted, of: commit.report.source, on: commit.report.startedAt)
         let widened = try watch.widen(&commit, strays: merge.strays())
         commit.report.seconds = seconds()
         // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another, send
@@ -49,6 +50,7 @@ struct StackTransaction {
         try requests.forgetValidators(of: taken)
         try mark(&commit, merge)
         try ledger.write(commit, run: run)
+        try store.historyForgetting.forget(commit, connection)
         try requests.widenScopes(of: widened)
         if commit.report.counts.deleted > 0 { try requests.forgetValidators(of: rivals) }
         try ledger.notify(commit.report, run: run)

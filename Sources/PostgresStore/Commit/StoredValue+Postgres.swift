@@ -20,6 +20,17 @@ extension StoredValue {
             }
     }
 
+    /// The value as PostgreSQL reads it; nil for NULL.
+    var postgresText: String? {
+        switch self {
+        case .null: nil
+        case .integer(let number): String(number)
+        case .real(let number): "\(number)"
+        case .text(let text): text
+        case .blob(let data): "\\x" + data.map { String(format: "%02x", $0) }.joined()
+        }
+    }
+
     /// Returns the number that a text stands for; nil where another text would come of it.
     private static func number(_ text: String) -> StoredValue? {
         if let integer = Int64(text) { return .integer(integer) }

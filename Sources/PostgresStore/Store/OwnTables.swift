@@ -164,6 +164,19 @@ enum OwnTables {
             ALTER TABLE tributary_source ADD COLUMN undone text;
             """
         ),
+        (
+            "tributary.accepted-run",
+            """
+            ALTER TABLE tributary_acceptance ADD COLUMN run bigint;
+            COMMENT ON COLUMN tributary_acceptance.run IS 'the blocked run whose documents may be committed; NULL: the next run'
+            """
+        ),
+        (
+            "tributary.schema",
+            """
+            CREATE TABLE tributary_schema (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL)
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

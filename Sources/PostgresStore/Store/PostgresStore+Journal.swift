@@ -95,16 +95,6 @@ extension PostgresStore {
             }
         }
     }
-
-    package func countRuns(after position: RunPosition, limit: Int) throws -> Int {
-        try ask { connection in
-            try connection.execute(
-                """
-                SELECT count(*) FROM (
-                    SELECT 1 FROM tributary_run WHERE (transaction, id) > ($1::xid8, $2::bigint) LIMIT $3) r
-                """, position.postgresValues + [.integer(Int64(limit))])[0].int(0) ?? 0
-        }
-    }
 }
 
 extension RunPosition {

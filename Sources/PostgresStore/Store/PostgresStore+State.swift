@@ -117,29 +117,6 @@ extension PostgresStore {
         return sources.filter(released.contains)
     }
 
-    /// Lets the next commit of each source that would delete or update more rows than allowed do so.
-    ///
-    /// - Parameter end: the time after which the permission is forgotten.
-    package func accept(_ sources: [String], until end: Date) throws {
-        try write { connection in
-            _ = try connection.execute(
-                """
-                INSERT INTO tributary_acceptance SELECT unnest($1::text[]), $2::timestamptz
-                ON CONFLICT (source) DO UPDATE SET until = EXCLUDED.until
-                """, [.textArray(try PostgresTextArray(Array(Set(sources)))), PostgresDate.value(end)])
-        }
-    }
-
-    /// Returns true where the next commit of a source may delete and update any number of rows.
-    package func isAccepted(_ source: String, at now: Date) throws -> Bool {
-        try ask { connection in
-            try !connection.execute(
-                "SELECT 1 FROM tributary_acceptance WHERE source = $1 AND until > $2",
-                [.text(source), PostgresDate.value(now)]
-            ).isEmpty
-        }
-    }
-
     /// Makes sources that are switched off due when they are switched on again, even if they were gone.
     package func forgetGone(_ sources: [String]) throws {
         guard !sources.isEmpty else { return }
@@ -222,19 +199,24 @@ extension PostgresStore {
 
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.
     package func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
-        let info = try tableInfo(table)
+        let stored = try ask { try details(of: table, $0) }
+        let info = stored.info
         let conditions = scope.sorted { $0.key < $1.key }.map { entry in
             "\((info.column(entry.key)?.name ?? entry.key).postgresIdentifier) = \(entry.value.postgresLiteral)"
         }
         let filter = conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         do {
-            return try connections.withConnection(attempts: 2) { connection in
-                try connection.inTransaction(isReadOnly: true) {
-                    let row = try connection.execute(
-                        "SELECT \(expression) FROM \(info.name.postgresIdentifier)\(filter)"
-                    ).first
-                    return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
+            func value(_ connection: PostgresConnection, of details: TableDetails) throws -> String? {
+                let row = try connection.execute("SELECT \(expression) FROM \(details.sql)\(filter)").first
+                return try row?.storedText(0, type: row?.columnTypes[0] ?? 0)
+            }
+            if let planning {
+                return try planning.inTransaction(of: self, fills: true) {
+                    try value($0, of: details(of: table, $0))
                 }
+            }
+            return try connections.withConnection(attempts: 2) { connection in
+                try connection.inTransaction(isReadOnly: true) { try value(connection, of: stored) }
             }
         } catch let error as PostgresError {
             throw StoreError(.schema, "${last:\(expression)} of table '\(table)': \(error.text)")

@@ -19,8 +19,9 @@ final class TableDetailsCache: Sendable {
         var names: [String: UInt32] = [:]
         /// The requirements that the known tables have been found to meet.
         var suitable: Set<Requirement> = []
-        /// Tables that have been seen to have rows.
-        var filled: Set<UInt32> = []
+        /// Where a row of each table was seen last. It is looked for there first, as a table whose first rows were deleted
+        /// takes long to search.
+        var rows: [UInt32: String] = [:]
         /// Empty tables in SQLite, to compile requests with.
         var compiler: DatabaseQueue?
     }
@@ -48,12 +49,13 @@ final class TableDetailsCache: Sendable {
         let marks = try Catalog(connection).marks(of: ids)
         state.withLock { state in
             let changed = ids.filter { state.tables[$0].map { $0.mark != marks[$0.oid]?.mark } ?? false }
-            // Another schema's table may have taken the name.
-            let hidden = Set(ids.filter { marks[$0].map { !$0.isVisible } ?? false })
-            let names = state.names.filter { hidden.contains($0.value) }.map(\.key)
-            guard !changed.isEmpty || !names.isEmpty else { return }
-            for name in names { state.names[name] = nil }
-            for id in changed { state.forget(id) }
+            // Another schema's table may have taken the name, or given it back.
+            let renamed = ids.filter { id in
+                guard let known = state.tables[id], let mark = marks[id] else { return false }
+                return known.isVisible != mark.isVisible
+            }
+            guard !changed.isEmpty || !renamed.isEmpty else { return }
+            for id in changed + renamed { state.forget(id) }
             state.didChange()
         }
     }
@@ -119,6 +121,15 @@ final class TableDetailsCache: Sendable {
         return new
     }
 
+    /// Forgets everything, as after a transaction that is rolled back.
+    func forgetAll() {
+        state.withLock { state in
+            let version = state.version + 1
+            state = State()
+            state.version = version
+        }
+    }
+
     func forgetCompiler() { state.withLock { $0.compiler = nil } }
 
     /// Returns how a table compares the columns of scopes. Columns that do not exist are left out.
@@ -171,10 +182,8 @@ final class TableDetailsCache: Sendable {
             }
             if part[end] == "+" { mustHaveRows.append(table) }
         }
-        // A table that has had rows since it last changed counts as filled, though they may have been deleted.
-        let unknown = state.withLock { state in mustHaveRows.filter { !state.filled.contains($0.oid) } }
-        let filled = try filled(unknown, in: connection)
-        return unknown.allSatisfy { filled.contains($0.oid) }
+        let filled = try filled(mustHaveRows, in: connection)
+        return mustHaveRows.allSatisfy { filled.contains($0.oid) }
     }
 
     private static let missing = "none"
@@ -182,16 +191,23 @@ final class TableDetailsCache: Sendable {
     /// Returns which tables have rows at this moment.
     private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
         guard !tables.isEmpty else { return [] }
-        // An array, as a row has 1,664 columns at most.
-        let questions = tables.map { "EXISTS (SELECT FROM \($0.sql))" }.joined(separator: ", ")
-        let answers = try connection.execute("SELECT ARRAY[\(questions)]::text[]")[0].stringArray(0) ?? []
-        let filled = Set(zip(tables, answers).filter { $1 == "true" }.map { $0.0.oid })
-        state.withLock { state in
-            // In a transaction that may roll back, rows are no proof.
-            guard connection.transactionStatus == .idle else { return }
-            state.filled.formUnion(filled.intersection(state.tables.keys))
+        let rows = state.withLock(\.rows)
+        let questions = tables.map { table in
+            // Where a row is, is known of tables alone (Documentation/ddl-system-columns.html).
+            guard table.kind.isTable else { return "(SELECT '' FROM \(table.sql) LIMIT 1)" }
+            let any = "(SELECT ctid::text FROM \(table.sql) LIMIT 1)"
+            guard let last = rows[table.oid] else { return any }
+            let known = "(SELECT ctid::text FROM \(table.sql) WHERE ctid = \(last.postgresLiteral) LIMIT 1)"
+            return "coalesce(\(known), \(any))"
         }
-        return filled
+        // An array, as a row has 1,664 columns at most.
+        let answers =
+            try connection.execute("SELECT ARRAY[\(questions.joined(separator: ", "))]::text[]")[0].stringArray(0) ?? []
+        let found = zip(tables, answers).filter { $1 != nil }
+        state.withLock { state in
+            for (table, place) in found where state.tables[table.oid] != nil { state.rows[table.oid] = place }
+        }
+        return Set(found.map(\.0.oid))
     }
 }
 
@@ -206,7 +222,7 @@ extension TableDetailsCache.State {
 
     fileprivate mutating func forget(_ id: UInt32) {
         tables[id] = nil
-        filled.remove(id)
+        rows[id] = nil
         names = names.filter { $0.value != id }
     }
 

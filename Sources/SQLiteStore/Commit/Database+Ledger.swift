@@ -12,9 +12,11 @@ extension Database {
     func write(_ commit: Commit, changes: ClosedRange<Int64>? = nil) throws {
         let report = commit.report
         try report.write(self, changes: changes)
+        let run = lastInsertedRowID
         if commit.keepsHistory {
-            try execute(cached: "UPDATE main.tributary_run SET history = 1 WHERE id = ?", [lastInsertedRowID])
+            try execute(cached: "UPDATE main.tributary_run SET history = 1 WHERE id = ?", [run])
         }
+        try use(commit.acceptance, of: report.source, run: run)
         try commit.state.write(self)
         if let host = commit.busyHost {
             // Servers choose the names of origins, so expired entries are deleted.

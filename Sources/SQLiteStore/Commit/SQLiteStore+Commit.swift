@@ -25,6 +25,7 @@ extension SQLiteStore {
             commit.report.seconds = seconds()
             try await writeInGroup(committed: { [commit] in self.requestIndex.note(commit) }) { [commit] db in
                 try db.write(commit)
+                try self.historyForgetting.forget(commit, db)
             }
             return commit.report
         }
@@ -83,7 +84,8 @@ extension SQLiteStore {
             try db.forgetValidators(of: written.bereft(by: stack))
             commit.report.counts = try merge.execute()
             commit.report.skipped += commit.report.counts.skipped
-            try merge.check(commit.limits, of: commit.report.source, on: commit.report.startedAt)
+            try merge.check(
+                commit.limits, accepted: commit.accepted, of: commit.report.source, on: commit.report.startedAt)
             widened = try claims.widen(&commit, strays: merge.strays(claims))
             try stack.removeBatches(db)
             try db.checkForeignKeys()
@@ -98,6 +100,7 @@ extension SQLiteStore {
             }
             let newest = try db.lastChange()
             try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
+            try historyForgetting.forget(commit, db)
             try db.widenScopes(of: widened)
             if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
             try checkFile()

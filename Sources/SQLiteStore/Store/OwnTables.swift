@@ -182,6 +182,16 @@ enum OwnTables {
                     ALTER TABLE tributary_source ADD COLUMN undone TEXT;
                     """)
         }
+        migrator.registerOwn("tributary.accepted-run") { db in
+            try db.execute(sql: "ALTER TABLE tributary_acceptance ADD COLUMN run INTEGER")
+        }
+        migrator.registerOwn("tributary.schema") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE tributary_schema (
+                        name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL, applied_at TEXT NOT NULL) WITHOUT ROWID
+                    """)
+        }
     }
 }
 

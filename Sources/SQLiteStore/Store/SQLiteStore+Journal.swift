@@ -69,14 +69,6 @@ extension SQLiteStore {
             }
         }
     }
-
-    package func countRuns(after position: RunPosition, limit: Int) throws -> Int {
-        try pool.read { db in
-            try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM (SELECT 1 FROM tributary_run WHERE id > ? LIMIT ?)",
-                arguments: [position.run, limit]) ?? 0
-        }
-    }
 }
 
 extension JournalRun {

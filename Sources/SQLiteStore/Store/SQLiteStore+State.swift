@@ -105,28 +105,6 @@ extension SQLiteStore {
         }
     }
 
-    /// Lets the next commit of each source that would delete or update more rows than allowed do so.
-    ///
-    /// - Parameter end: the time after which the permission is forgotten.
-    package func accept(_ sources: [String], until end: Date) throws {
-        try pool.write { db in
-            for source in sources {
-                try db.execute(
-                    sql: "INSERT OR REPLACE INTO tributary_acceptance VALUES (?, ?)",
-                    arguments: [source, StoreDate.text(end)])
-            }
-        }
-    }
-
-    /// Returns true where the next commit of a source may delete and update any number of rows.
-    package func isAccepted(_ source: String, at now: Date) throws -> Bool {
-        try pool.read { db in
-            try Bool.fetchOne(
-                db, sql: "SELECT EXISTS (SELECT 1 FROM tributary_acceptance WHERE source = ? AND until > ?)",
-                arguments: [source, StoreDate.text(now)]) == true
-        }
-    }
-
     /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored. A
     /// clock that was wrong at that moment may have put them years ahead.
     package func cutWaits(to now: Date) throws { try pool.write { try $0.cutWaits(to: now) } }

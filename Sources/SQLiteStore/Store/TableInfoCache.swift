@@ -15,8 +15,6 @@ final class TableInfoCache: Sendable {
         var comparisons: [String: [String: ColumnComparison?]] = [:]
         /// Names for the columns of each table: the name at each position stands for all columns up to there.
         var columnMarks: [String: [String]] = [:]
-        /// Tables that have been seen to have rows.
-        var filled: Set<String> = []
     }
 
     /// A requirement of a mapping or a parser on the schema.
@@ -118,7 +116,7 @@ final class TableInfoCache: Sendable {
             guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
                 return false
             }
-            return try part[end] == "-" || hasHadRows(table, current, db)
+            return try part[end] == "-" || db.hasRows(table)
         }
     }
 
@@ -135,16 +133,6 @@ final class TableInfoCache: Sendable {
         }
         state.withLock { if $0.version == current.version { $0.columnMarks[table] = marks } }
         return marks
-    }
-
-    /// Returns true if a table has a row, or had one since the schema last changed. Dropping a table changes the
-    /// schema.
-    private func hasHadRows(_ table: String, _ current: State, _ db: Database) throws -> Bool {
-        let name = table.lowercased()
-        if current.filled.contains(name) { return true }
-        guard try db.hasRows(table) else { return false }
-        state.withLock { if $0.version == current.version { $0.filled.insert(name) } }
-        return true
     }
 }
 

@@ -42,12 +42,23 @@ struct BodyFolder: Sendable {
         name.prefix { $0 != "-" } == other.prefix { $0 != "-" }
     }
 
+    /// Returns true where anything is kept of a source.
+    func exists(of source: String) -> Bool { access(folder(of: source), F_OK) == 0 }
+
     /// Removes all files of a source but those of these bodies.
     ///
-    /// - Parameter isHeld: true where what is known of a run that was held back stays, too.
+    /// - Parameter isBlocked: true where the documents of the blocked run stay, too.
     /// - Returns: the paths of those that could not be removed.
-    func tidy(_ source: String, keeping names: Set<String>, isHeld: Bool = false) -> [String] {
-        Self.tidy(folder(of: source), keeping: Set(names.map { $0 + ".gz" }).union(isHeld ? [Self.heldName] : []))
+    func tidy(_ source: String, keeping names: Set<String>, isBlocked: Bool = false) -> [String] {
+        let folder = folder(of: source)
+        let held = isBlocked ? Self.heldFiles(in: folder) : []
+        return Self.tidy(folder, keeping: Set(names.map { $0 + ".gz" }).union(held))
+    }
+
+    /// Returns the names of the files in which a blocked run is kept.
+    private static func heldFiles(in folder: String) -> Set<String> {
+        guard let run = heldRun(in: folder) else { return [] }
+        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([heldName])
     }
 
     private static func tidy(_ folder: String, keeping kept: Set<String>) -> [String] {
@@ -61,19 +72,24 @@ struct BodyFolder: Sendable {
         return failed
     }
 
-    /// Removes the bodies of all sources but these.
+    /// Removes the bodies of all sources but these. The documents of blocked runs stay: they may be another program's, that
+    /// declares other sources of the store.
     func removeAll(but sources: Set<String>) {
         guard let folders = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
         let kept = Set(sources.map(SourceFileName.name))
-        for folder in folders where !kept.contains(folder) { _ = Self.tidy(path + "/" + folder, keeping: []) }
+        for name in folders where !kept.contains(name) {
+            let folder = path + "/" + name
+            _ = Self.tidy(folder, keeping: Self.heldFiles(in: folder))
+        }
     }
 
-    // MARK: - A run that was held back
+    // MARK: - A blocked run
 
-    /// Returns what the last run of a source has left that was held back; nil where there was none, or where it cannot be
-    /// read.
-    func heldRun(of source: String) -> HeldRun? {
-        FileManager.default.contents(atPath: folder(of: source) + "/" + Self.heldName).flatMap {
+    /// Returns the blocked run of a source; nil where none is kept, or where it cannot be read.
+    func heldRun(of source: String) -> HeldRun? { Self.heldRun(in: folder(of: source)) }
+
+    private static func heldRun(in folder: String) -> HeldRun? {
+        FileManager.default.contents(atPath: folder + "/" + heldName).flatMap {
             try? JSONDecoder().decode(HeldRun.self, from: $0)
         }
     }

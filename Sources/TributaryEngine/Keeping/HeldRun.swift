@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 
-/// What a run has fetched whose commit was held back. Once it is accepted, the next run commits it, and fetches nothing.
+/// The documents of a blocked run. Once it is accepted, the next run commits them, and fetches nothing.
 struct HeldRun: Codable, Sendable {
     struct Request: Codable, Sendable {
         var key: String
@@ -17,12 +17,26 @@ struct HeldRun: Codable, Sendable {
     /// The identity of the declaration that the run followed.
     var declared: String
     var requests: [Request]
+    /// What its commit would have done, and was not allowed to; nil where an earlier release has written this.
+    var exceeded: [ExceededLimit]?
 
-    /// Returns true where the last run of a source is this one.
-    func isLast(_ state: SourceState) -> Bool {
-        // Stores keep milliseconds. One that was accepted may have been stopped before its commit.
-        (state.outcome == .discarded || state.outcome == .cancelled)
-            && state.lastRun.map { abs($0.timeIntervalSince(startedAt)) < 0.002 } == true
+    /// Returns true where a recorded run is this one.
+    func isRecorded(as run: RunReport) -> Bool {
+        // Stores keep milliseconds.
+        abs(run.startedAt.timeIntervalSince(startedAt)) < 0.002
+    }
+
+    /// Returns true where another run was answered with the same documents, and would have changed as many rows.
+    func isSame(as other: HeldRun) -> Bool {
+        declared == other.declared && requests.count == other.requests.count
+            && ExceededLimit.areEqual(exceeded ?? [], other.exceeded ?? [])
+            && zip(requests, other.requests).allSatisfy { request, other in
+                switch (request.bodies, other.bodies) {
+                case (let bodies?, let others?): request.key == other.key && BodyFolder.holdTheSame(bodies, others)
+                case (nil, nil): request.key == other.key
+                default: false
+                }
+            }
     }
 }
 
@@ -30,7 +44,7 @@ struct HeldRun: Codable, Sendable {
 struct KeptStack: Sendable {
     /// The names of the bodies, by the requests' keys, the oldest first.
     var names: [String: [String]]
-    /// The run that was held back; nil for a replay.
+    /// The blocked run that was accepted; nil for a replay.
     var held: HeldRun?
 
     func request(_ key: String) -> HeldRun.Request? { held?.requests.first { $0.key == key } }

@@ -12,8 +12,8 @@ actor MetricsSampler {
     private static let secondsBetweenLooks = 15.0
     /// All states are read less often, as they may be many.
     private static let secondsBetweenReads = 60.0
-    /// The runs that are counted at most.
-    private static let mostCounted = 10_000
+    /// The runs that are looked at for a hook, at most.
+    private static let mostLooked = 10_000
 
     private let environment: RunEnvironment
     private let hooks: Hooks
@@ -94,16 +94,16 @@ actor MetricsSampler {
     }
 
     private func hookLags(now: Date) throws -> [String: HookLag] {
-        try hooks.places.reduce(into: [:]) { lags, hook in
-            guard let state = try store.hookState(hook.name) else { return }
-            // Runs of which nothing is told are passed without the store being told so each time.
-            let place = max(state.position, hook.passed)
+        try hooks.places.reduce(into: [:]) { lags, place in
+            guard var state = try store.hookState(place.hook.name) else { return }
             var lag = HookLag(failures: state.attempts)
-            lag.runs = try store.countRuns(after: place, limit: Self.mostCounted)
-            if lag.runs > 0, let first = try store.runs(after: place, limit: 1).first {
-                lag.seconds = max(0, now.timeIntervalSince(first.finishedAt))
-            }
-            lags[hook.name] = lag
+            // Runs of which nothing is told are passed without the store being told so each time.
+            if place.passed > state.position { (state.position, state.step) = (place.passed, 0) }
+            var queue = try HookQueue(place.hook, store, state: state)
+            let untold = try queue.countUntold(limit: Self.mostLooked)
+            lag.runs = untold.count
+            lag.seconds = untold.first.map { max(0, now.timeIntervalSince($0.finishedAt)) } ?? 0
+            lags[place.hook.name] = lag
         }
     }
 }

@@ -13,6 +13,8 @@ struct SourceFigures: Sendable, Equatable {
     /// When the first run began of those that have failed one after another.
     var failingSince: Date?
     var isHeld = false
+    /// True where a run is blocked, and waits to be accepted.
+    var isBlocked = false
 
     var state: State {
         if isHeld { return .held }
@@ -25,10 +27,11 @@ struct SourceFigures: Sendable, Equatable {
         nextDue = report.nextDue ?? nextDue
         switch report.outcome {
         case .committed, .unchanged:
-            (hasRun, lastSuccess, failures, isHeld) = (true, report.startedAt, 0, false)
+            (hasRun, lastSuccess, failures, isHeld, isBlocked) = (true, report.startedAt, 0, false, false)
             failingSince = nil
         case .discarded:
-            (hasRun, failures, isHeld) = (true, failures + 1, report.isHeld)
+            isBlocked = isBlocked || report.isHeld
+            (hasRun, failures, isHeld) = (true, failures + 1, isBlocked)
             failingSince = report.failingSince ?? failingSince ?? report.startedAt
         case .fresh, .cancelled:
             break
@@ -47,6 +50,7 @@ struct SourceFigures: Sendable, Equatable {
         nextDue = state.nextDue
         failures = state.failures
         failingSince = state.failingSince
-        isHeld = state.isHeldBack || deaths >= SourceState.deathsUntilHeld
+        isBlocked = state.isHeldBack
+        isHeld = isBlocked || deaths >= SourceState.deathsUntilHeld
     }
 }

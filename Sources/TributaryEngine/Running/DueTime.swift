@@ -32,7 +32,9 @@ enum DueTime {
         state.declared = source.identity
         state.attempts = 0
         state.wait = state.gone == nil ? state.nextDue.map { max(0, $0.timeIntervalSince(now)) } : nil
-        state.askedUntil = advice.retryAt
+        // A server that is busy, and does not say how long, is left alone as after a first failure, however the source is
+        // declared by then.
+        state.askedUntil = advice.retryAt ?? advice.retryStatus.map { _ in now + firstRetry.seconds }
         return state
     }
 
@@ -46,7 +48,11 @@ enum DueTime {
         guard outcome.isGood else { return state }
         state.outcome = outcome
         state.lastRun = startedAt
-        if outcome == .committed { state.lastCommit = now }
+        if outcome == .committed {
+            state.lastCommit = now
+            // The documents that wait to be accepted were compared with other rows.
+            state.isHeldBack = false
+        }
         // A source that was declared differently is due at once, for the sake of its rows. They are as declared now.
         if state.failures == 0, state.declared != nil { state.declared = source.identity }
         return state
@@ -71,7 +77,7 @@ enum DueTime {
             // A schedule says when, whatever a server says of its answer.
             if source.schedule == nil, source.honorsMaxAge, let fresh = advice.freshUntil, fresh > due {
                 state.nextDue = fresh
-                state.note = join(state.note, "the server says its answer is good until \(time(fresh)) (max-age)")
+                state.note = join(state.note, "the server says its answer is good until \(text(fresh)) (max-age)")
             }
             state.failures = 0
             state.error = nil
@@ -83,7 +89,8 @@ enum DueTime {
             state.lastRun = startedAt
             state.failures += 1
             state.failingSince = last.failingSince ?? startedAt
-            state.isHeldBack = isHeld
+            // A blocked run waits for its acceptance while later ones fail.
+            state.isHeldBack = isHeld || last.isHeldBack
             let due = now + backOff(failures: state.failures, cache: source.cache, jitter: jitter)
             state.nextDue = due
             state.error = error
@@ -97,22 +104,26 @@ enum DueTime {
             } else if let status = advice.retryStatus {
                 if let asked = advice.retryAt {
                     state.nextDue = max(due, asked)
-                    state.note = join(state.note, "server asked to wait until \(time(asked)) (\(status))")
+                    state.note = join(state.note, "server asked to wait until \(text(asked)) (\(status))")
                 } else {
                     let due = max(due, now + firstRetry.seconds)
                     state.nextDue = due
                     state.note = join(
-                        state.note, "the server is busy (\(status)) and does not say how long; asked again \(time(due))"
+                        state.note, "the server is busy (\(status)) and does not say how long; asked again \(text(due))"
                     )
                 }
             } else {
-                let verb = isHeld ? "held back" : "failed"
+                let verb = isHeld ? "blocked" : "failed"
                 let times = state.failures == 1 ? verb : "\(verb) \(state.failures) times in a row"
-                state.note = join(state.note, "\(times); asked again \(time(due))")
+                state.note = join(state.note, "\(times); asked again \(text(due))")
+            }
+            if !isHeld, last.isHeldBack {
+                state.note = join(
+                    state.note, "an earlier run is blocked, and waits for `tributary accept \(source.name)`")
             }
         case .cancelled:
             // It was not the source's fault, so it stays due. But it waits up to a minute, in case the process starts
-            // again at once.
+            // again at once. No sooner than now, which tells when the source's hosts were last asked.
             state.outcome = outcome
             let due = last.declared.map { $0 == source.identity } ?? true ? last.nextDue : nil
             state.nextDue = max(due ?? .distantPast, startedAt + firstRetry(of: source), now)
@@ -170,7 +181,7 @@ enum DueTime {
     }
 
     /// Returns a time for people, in UTC, such as `2025-01-31 14:05 UTC`.
-    private static func time(_ date: Date) -> String {
+    static func text(_ date: Date) -> String {
         let text = Lexical.iso8601(Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded()))
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
     }

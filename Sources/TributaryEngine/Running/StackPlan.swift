@@ -11,6 +11,8 @@ package struct StackPlan: Sendable {
     package var requests: [RequestReport] = []
     package var elements: [Unmatched] = []
     package var columns: [Unmatched] = []
+    /// What a commit would not do, and why.
+    package var notes: [String] = []
 
     /// True if a commit would change anything.
     package var differs: Bool { counts.inserted + counts.updated + counts.deleted > 0 }

@@ -17,12 +17,19 @@ extension StackRun {
     // MARK: - Keeping
 
     /// Prepares to keep the bodies of a request that is about to be sent, and drops those of an earlier attempt.
-    func beginKeeping(_ index: Int) throws {
-        guard source.requests[index].keepsBodies, kept == nil, !notesUnused else { return }
+    func beginKeeping(_ index: Int) {
+        let request = source.requests[index]
+        guard kept == nil, !notesUnused, request.keepsBodies || mayBeBlocked && request.content != .captures else {
+            return
+        }
         keepers[index] = nil
-        keepers[index] = try BodyKeeper(
-            bodies, source: source.name, index: index, workFolder: environment.store.workFolder)
+        keepers[index] = BodyKeeper(
+            bodies, source: source.name, index: index, workFolder: environment.store.workFolder,
+            isForBlockedRun: !request.keepsBodies)
     }
+
+    /// True where a limit may block the run.
+    private var mayBeBlocked: Bool { !isReplay && source.requests.contains(where: \.isLimited) }
 
     /// Returns what is known of a body, for those who read it again.
     ///
@@ -46,7 +53,7 @@ extension StackRun {
         for index in source.requests.indices {
             let request = source.requests[index]
             var names = known[request.key]?.bodies ?? []
-            if results[index].report.outcome == .parsed {
+            if results[index].report.outcome == .parsed, request.keepsBodies {
                 let name = try keepers.removeValue(forKey: index)?.finish() ?? kept?.request(request.key)?.bodies
                 if let name {
                     newBodies[index] = name
@@ -66,14 +73,13 @@ extension StackRun {
         keepers = [:]
         let isGood = ending.outcome.isGood
         // A replay that was discarded has changed nothing of what counts.
-        guard hasBodies, !notesUnused, isGood || !isReplay else { return }
-        var names =
+        guard !notesUnused, isGood || !isReplay, hasBodies || bodies.exists(of: source.name) else { return }
+        let names =
             isGood
             ? Set(results.flatMap { $0.state?.bodies ?? known[$0.report.key]?.bodies ?? [] })
             : Set(known.values.flatMap(\.bodies))
-        let held = keepsHeldRun(after: ending)
-        if held { names.formUnion(newBodies.values + (kept?.held?.requests.compactMap(\.bodies) ?? [])) }
-        let failed = bodies.tidy(source.name, keeping: names, isHeld: held)
+        let isBlocked = ending.isHeld || !isGood && state.isHeldBack
+        let failed = bodies.tidy(source.name, keeping: names, isBlocked: isBlocked)
         if !failed.isEmpty {
             environment.logger.warning(
                 "Bodies that are not kept any more cannot be removed",
@@ -81,13 +87,26 @@ extension StackRun {
         }
     }
 
-    /// Keeps what was fetched of a run that is held back, until it is accepted or the next run has fetched anew.
-    private func keepHeldRun() throws {
-        guard source.keepsBodies else { return }
-        let isWhole = source.requests.indices.allSatisfy {
-            results[$0].report.outcome != .parsed || newBodies[$0] != nil
+    /// Keeps the documents of a run that is blocked, whether or not the source keeps its bodies. They stay until they are
+    /// accepted, another run commits, or another one is blocked.
+    ///
+    /// - Parameter exceeded: what the commit would have done, and was not allowed to.
+    /// - Returns: true where the same documents were blocked before, so that an acceptance of those is for these.
+    /// - Throws: ``StoreError`` where they cannot be kept.
+    private func keepBlockedRun(_ exceeded: [ExceededLimit]) throws -> Bool {
+        if var held = kept?.held {
+            held.startedAt = startedAt
+            held.exceeded = exceeded
+            try bodies.keep(held, of: source.name)
+            return false
         }
-        guard isWhole, !isReplay else { return }
+        for (index, keeper) in keepers where results[index].report.outcome == .parsed {
+            newBodies[index] = try keeper.finish()
+        }
+        let parsed = source.requests.indices.filter { results[$0].report.outcome == .parsed }
+        if let lost = parsed.first(where: { newBodies[$0] == nil }) {
+            throw StoreError(.unavailable, "no body of request '\(source.requests[lost].key)' was kept")
+        }
         let requests = source.requests.indices.map { index in
             let state = results[index].state
             return HeldRun.Request(
@@ -95,29 +114,30 @@ extension StackRun {
                 validators: state?.validators ?? Validators(),
                 digest: state?.digest, movedTo: state?.movedTo, movedTimes: state?.movedTimes ?? 0)
         }
-        try bodies.keep(
-            HeldRun(startedAt: startedAt, declared: source.identity, requests: requests), of: source.name)
+        let run = HeldRun(startedAt: startedAt, declared: source.identity, requests: requests, exceeded: exceeded)
+        let isKnown = state.isHeldBack && bodies.heldRun(of: source.name)?.isSame(as: run) == true
+        try bodies.keep(run, of: source.name)
+        return isKnown
     }
 
-    /// Returns true where what was fetched waits for another run: it is held back, or was accepted and then stopped.
-    private func keepsHeldRun(after ending: Ending) -> Bool {
-        ending.isHeld || ending.outcome == .cancelled && kept?.held != nil
-    }
-
-    /// Keeps what was fetched of a run that is held back. Where that fails, it is fetched again.
-    func hold(_ ending: Ending) -> Ending {
-        guard keepsHeldRun(after: ending) else { return ending }
+    /// Keeps the documents of a run where it is blocked, and says what can be done about that.
+    func block(_ ending: Ending) -> Ending {
+        guard ending.isHeld else { return ending }
+        var ending = ending
+        if isReplay {
+            ending.error? +=
+                "; if that is meant, let it through by `tributary accept --in-advance \(source.name)`, and replay again"
+            return ending
+        }
+        if let unusable { ending.error? += "; \(unusable)" }
+        if kept?.held != nil {
+            ending.error? += "; that is more than what was accepted, as the rows in the store have changed since"
+        }
         do {
-            if var held = kept?.held {
-                held.startedAt = startedAt
-                try bodies.keep(held, of: source.name)
-            } else {
-                try keepHeldRun()
-            }
+            ending.isBlockedAgain = try keepBlockedRun(ending.exceeded)
+            ending.error? += "; if the documents are right, `tributary accept \(source.name)` commits them"
         } catch {
-            environment.logger.warning(
-                "What was fetched cannot be kept until it is accepted",
-                metadata: ["source": "\(source.name)", "error": "\(error)"])
+            ending.error? += "; its documents cannot be accepted, as they could not be kept: \(shown(error))"
         }
         return ending
     }
@@ -167,28 +187,44 @@ extension StackRun {
             })
     }
 
-    /// Returns what the source's last run has fetched, where it was held back and has been accepted.
+    /// Returns the documents of the source's blocked run, where that has been accepted.
+    ///
+    /// Where they cannot be committed any more, ``unusable`` says why, and the run goes on without them.
     func acceptedBodies() throws -> KeptStack? {
-        guard source.keepsBodies, !mode.ignoresValidators, state.undone == nil,
-            [.discarded, .cancelled].contains(state.outcome),
-            let held = bodies.heldRun(of: source.name), held.isLast(state), held.declared == source.identity,
-            held.requests.map(\.key) == source.requests.map(\.key)
-        else { return nil }
-        for (request, declared) in zip(held.requests, source.requests) {
-            if let name = request.bodies {
-                guard bodies.has(name, of: source.name) else { return nil }
-            } else if declared.content != .captures {
-                // It was unchanged, and must still be.
-                guard let known = known[request.key], known.fingerprint == (try fingerprint(declared)),
-                    !known.validators.isEmpty || known.digest != nil
-                else { return nil }
-            }
+        guard state.isHeldBack, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
+            return nil
         }
-        guard try environment.store.isAccepted(source.name, at: startedAt) else { return nil }
+        guard try environment.store.blockedRun(of: source.name)?.number == run,
+            let blocked = try environment.store.recordedRun(run),
+            let held = bodies.heldRun(of: source.name), held.isRecorded(as: blocked), try isWhole(held)
+        else {
+            unusable =
+                "run \(run) was accepted, and its documents are no longer kept in \(bodies.folder(of: source.name)), so "
+                + "that others were fetched"
+            return nil
+        }
+        guard held.declared == source.identity else {
+            unusable =
+                "run \(run) was accepted, and the source has been declared differently since, so that other documents "
+                + "were fetched"
+            return nil
+        }
         return KeptStack(
             names: held.requests.reduce(into: [:]) { names, request in names[request.key] = request.bodies.map { [$0] }
             },
             held: held)
+    }
+
+    /// Returns true where the documents of all requests are there: their bodies, or their rows in the store where they
+    /// were unchanged.
+    private func isWhole(_ held: HeldRun) throws -> Bool {
+        guard held.requests.map(\.key) == source.requests.map(\.key) else { return held.declared != source.identity }
+        return try zip(held.requests, source.requests).allSatisfy { request, declared in
+            if let name = request.bodies { return bodies.has(name, of: source.name) }
+            if declared.content == .captures { return true }
+            guard let known = known[request.key] else { return false }
+            return try known.fingerprint == fingerprint(declared) && (!known.validators.isEmpty || known.digest != nil)
+        }
     }
 
     /// Reads the kept bodies of a request, as if a server had sent them.

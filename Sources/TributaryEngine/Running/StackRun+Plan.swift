@@ -21,7 +21,8 @@ extension StackRun {
         notesUnused = true
         do {
             return try await planClaimed(bodies: bodies, known: known, onChange: onChange)
-        } catch let error as StoreError {
+        } catch var error as StoreError {
+            if error.code == .held { error.message += "; a run would be blocked by that" }
             throw error
         } catch {
             throw ShownError(description: shown(error))
@@ -60,6 +61,7 @@ extension StackRun {
         let retention = retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }
         let stack = try context?.finish() ?? StagedStack.empty
+        plan.notes = stack.skipped.compactMap(\.note)
         plan.counts = try environment.store.plan(
             stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, retention: retention,
             source: source.name, onChange: onChange)

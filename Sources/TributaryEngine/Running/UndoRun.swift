@@ -1,4 +1,6 @@
+package import FeedDeclarations
 package import FeedModel
+package import FeedParsing
 package import FeedStores
 package import Foundation
 
@@ -15,11 +17,20 @@ package struct UndoRun: Sendable {
     private let source: String
     private let target: Target
     private let store: any MainStore
+    private let declaration: SourceDeclaration?
+    private let parsers: ParserRegistry
 
-    package init(_ source: String, to target: Target, in store: any MainStore) {
+    /// - Parameter declaration: says how the changelog names the rows, and which columns mark them as deleted; nil for a
+    ///   source that is no longer declared.
+    package init(
+        _ source: String, to target: Target, in store: any MainStore, declaration: SourceDeclaration? = nil,
+        parsers: ParserRegistry = ParserRegistry([])
+    ) {
         self.source = source
         self.target = target
         self.store = store
+        self.declaration = declaration
+        self.parsers = parsers
     }
 
     /// Waits for a run of the source that is under way, and brings the rows back.
@@ -29,48 +40,86 @@ package struct UndoRun: Sendable {
     /// - Throws: ``StoreError`` saying why the rows cannot be brought back; nothing has changed then. `CancellationError`.
     package func run(history: Double) async throws -> RunReport {
         let claim = try await claim()
-        defer { claim.unlock() }
-        return try await store.undo(undo(history: history, began: .now)) { [start = ContinuousClock.now] in
-            (ContinuousClock.now - start).seconds
+        let start = ContinuousClock.now
+        let result: Result<RunReport, any Error>
+        do {
+            let undo = try await onThread { try self.undo(history: history, began: .now) }
+            result = .success(try await store.undo(undo) { (ContinuousClock.now - start).seconds })
+        } catch {
+            result = .failure(error)
         }
+        try await onThread { claim.unlock() }
+        return try result.get()
     }
 
     /// Reports what would change, and changes nothing.
-    package func plan(onChange: @escaping (PlannedChange) throws -> Void) async throws -> MergeCounts {
+    package func plan(onChange: @escaping @Sendable (PlannedChange) throws -> Void) async throws -> MergeCounts {
         let claim = try await claim()
-        defer { claim.unlock() }
-        return try store.planUndo(undo(history: 0, began: .now), onChange: onChange)
+        return try await onThread {
+            defer { claim.unlock() }
+            return try store.planUndo(undo(history: 0, began: .now), onChange: onChange)
+        }
+    }
+
+    /// Runs a body that blocks on a thread of its own.
+    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
     }
 
     private func claim() async throws -> any SourceClaim {
         while true {
-            if let claim = try store.claim(source) { return claim }
+            if let claim = try await onThread({ try store.claim(source) }) { return claim }
             // Nobody tells that a lock or a lease was given up, so it is tried again.
             try await Task.sleep(for: .milliseconds(200))
         }
     }
 
     private func undo(history: Double, began: Date) throws -> Undo {
-        let run = try number()
+        let number = try number()
+        let commits = try store.commits(of: source, after: 0).map(\.number)
+        // Numbers are those of all sources. Where the source has no run before, its rows are those before its first.
+        let own = commits.last { $0 <= number }
+        let run = if case .run = target { number } else { own ?? number }
         let (state, requests) = try store.states(of: source)
         var new = state
-        let feed = UndoneFeed(run: run, state.undone.flatMap(UndoneFeed.init).map { $0.restored(requests) } ?? requests)
+        var feed = UndoneFeed(run: run, state.undone.flatMap(UndoneFeed.init).map { $0.restored(requests) } ?? requests)
+        feed.firstUndone = own == nil ? commits.first : nil
         new.undone = try feed.text
         new.note = feed.note(source)
         new.error = nil
         new.failures = 0
         new.failingSince = nil
+        new.isHeldBack = false
         new.attempts = 0
         new.outcome = .committed
         new.lastCommit = began
         var report = RunReport(source: source, outcome: .committed, startedAt: began, nextDue: state.nextDue)
         report.kind = .undo
         report.restoredRun = run
+        report.note = "back to \(feed.point)"
         var commit = Commit(
             report: report, requests: [], state: new,
             forgetBefore: history > 0 ? began - history : .distantPast)
         commit.keepsHistory = true
-        return Undo(commit, to: run)
+        commit.acceptance = .endsForBlockedRun
+        return Undo(commit, to: run, changelog: changelog(requests))
+    }
+
+    /// - Parameter states: the states of the source's requests, by key.
+    private func changelog(_ states: [String: RequestState]) -> UndoChangelog {
+        guard let declaration else { return UndoChangelog() }
+        let written = { (request: RequestDeclaration) in states[request.key]?.tables ?? [] }
+        var changelog = UndoChangelog(
+            marks: declaration.retention(at: .now) { written($0) }.goneColumns)
+        for request in declaration.requests {
+            for table in parsers.tables(of: request.content) + written(request) {
+                guard changelog.keys[table.lowercased()] == nil else { continue }
+                changelog.keys[table.lowercased()] = request.key(of: table, parsers: parsers)
+            }
+        }
+        return changelog
     }
 
     private func number() throws -> Int64 {

@@ -13,6 +13,8 @@ struct UndoneFeed: Codable, Sendable {
 
     /// The run to which the rows were brought back.
     var run: Int64
+    /// The source's first run, where none of its own is before the point to which the rows were brought back.
+    var firstUndone: Int64?
     /// The requests' versions, by key.
     var versions: [String: Version]
 
@@ -55,14 +57,17 @@ struct UndoneFeed: Codable, Sendable {
         return state
     }
 
+    /// The point to which the rows were brought back, for people.
+    var point: String { firstUndone.map { "before run \($0)" } ?? "run \(run)" }
+
     /// What the source's status says.
     func note(_ source: String) -> String {
-        "brought back to run \(run): the feed is taken again once it differs from the one that was undone, or after "
+        "brought back to \(point): the feed is taken again once it differs from the one that was undone, or after "
             + "`tributary release \(source)`"
     }
 
     /// What the status says of a source whose feed cannot be compared without taking it.
     func strictNote(_ source: String) -> String {
-        "brought back to run \(run): nothing is sent until `tributary release \(source)`"
+        "brought back to \(point): nothing is sent until `tributary release \(source)`"
     }
 }

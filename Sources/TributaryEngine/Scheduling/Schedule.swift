@@ -32,12 +32,15 @@ struct Schedule {
     private var changed: Set<String> = []
     /// Sources during whose last run a process died.
     private var suspects: Set<String>
+    /// How the last runs went.
+    private var lanes: [String: StartQueue.Lane] = [:]
     /// The mode in which each source is run once; nil for a schedule that goes on.
     private var once: RefreshMode?
 
     /// Creates a schedule that runs each enabled source whenever it is due.
     init(_ configuration: TributaryConfiguration, states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
+        noteLanes(states)
         for source in configuration.enabledSources {
             sources[source.name] = source
             let due = DueTime.start(source, state: states[source.name], now: now)
@@ -56,6 +59,7 @@ struct Schedule {
     init(once mode: RefreshMode, _ sources: [SourceDeclaration], states: [String: SourceState], now: Date) {
         suspects = Self.suspects(states)
         once = mode
+        noteLanes(states)
         for source in sources {
             self.sources[source.name] = source
             ready(source)
@@ -64,6 +68,13 @@ struct Schedule {
 
     private static func suspects(_ states: [String: SourceState]) -> Set<String> {
         Set(states.values.filter { $0.attempts > 0 }.map(\.source))
+    }
+
+    /// Takes the sources whose last runs were good for prompt, until they are known.
+    private mutating func noteLanes(_ states: [String: SourceState]) {
+        for state in states.values where lanes[state.source] == nil && state.lastRun != nil && state.failures == 0 {
+            lanes[state.source] = .prompt
+        }
     }
 
     /// The next time to look for due sources; nil while nothing is declared.
@@ -94,6 +105,7 @@ struct Schedule {
     /// Takes sources that another daemon may have run before.
     mutating func own(_ names: Set<String>, _ states: [String: SourceState], now: Date) {
         own?.formUnion(names)
+        noteLanes(states.filter { names.contains($0.key) })
         suspects.formUnion(Self.suspects(states.filter { names.contains($0.key) && !running.contains($0.key) }))
         for name in names {
             wait(for: name, states[name], now: now)
@@ -113,9 +125,13 @@ struct Schedule {
         }
     }
 
-    /// Takes over when sources are due that another process has run.
+    /// Takes over when sources are due that another process has run. One that the other process declares differently is not
+    /// due for that: only a change of this daemon's own declarations is one.
     mutating func take(_ states: [String: SourceState], now: Date) {
-        for (name, state) in states where isOurs(name) && !asked.contains(name) { wait(for: name, state, now: now) }
+        for (name, var state) in states where isOurs(name) && !asked.contains(name) {
+            state.declared = nil
+            wait(for: name, state, now: now)
+        }
     }
 
     private mutating func wait(for name: String, _ state: SourceState?, now: Date) {
@@ -130,7 +146,9 @@ struct Schedule {
     }
 
     private mutating func ready(_ source: SourceDeclaration) {
-        ready.add(source.name, origin: source.firstOrigin, isSuspect: suspects.contains(source.name))
+        ready.add(
+            source.name, origin: source.firstOrigin, lane: lanes[source.name] ?? .new,
+            isSuspect: suspects.contains(source.name))
     }
 
     /// Puts a new configuration in force. Sources declared as before are not disturbed; new and changed ones are due.
@@ -142,6 +160,7 @@ struct Schedule {
             asked.remove(name)
             askedOthers[name] = nil
             changed.remove(name)
+            lanes[name] = nil
         }
         for (name, source) in sources where former[name] != source {
             guard isOurs(name) else { continue }
@@ -164,9 +183,14 @@ struct Schedule {
     /// Notes that this origin has a free place again.
     mutating func free(_ origin: String) { ready.free(origin) }
 
-    /// - Parameter jitter: from 0 to 1; lets sources that were due together drift apart.
-    mutating func finished(_ name: String, nextDue: Date?, now: Date, jitter: Double = .random(in: 0...1)) {
+    /// - Parameters:
+    ///   - wasSlow: true where a server sent next to nothing for seconds.
+    ///   - jitter: from 0 to 1; lets sources that were due together drift apart.
+    mutating func finished(
+        _ name: String, nextDue: Date?, now: Date, wasSlow: Bool = false, jitter: Double = .random(in: 0...1)
+    ) {
         running.remove(name)
+        if sources[name] != nil { lanes[name] = wasSlow ? .slow : .prompt }
         suspects.remove(name)
         ready.finished(name)
         let isChanged = changed.remove(name) != nil
@@ -187,7 +211,9 @@ struct Schedule {
     /// Returns the runs to start now.
     ///
     /// - Parameter admit: returns the permit that a run needs to begin, if it is free.
-    mutating func takeStarts(now: Date, admit: (_ origin: String?) -> RunPermit.Admission) -> [Start] {
+    mutating func takeStarts(
+        now: Date, admit: (_ origin: String?, _ lane: StartQueue.Lane) -> RunPermit.Admission
+    ) -> [Start] {
         while let due = queue.nextDue(), let name = queue.popDue(by: now) {
             // A running source is scheduled again when its run has ended.
             if let source = sources[name], isOurs(name), !running.contains(name) {

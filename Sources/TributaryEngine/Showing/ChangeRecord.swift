@@ -1,3 +1,4 @@
+import FeedModel
 package import FeedStores
 import Foundation
 
@@ -8,9 +9,9 @@ package struct ChangeRecord: Encodable {
     private var started_at: Date
     private var table: String
     private var operation: String
-    private var key: [String: JSONValue]
-    private var old: [String: JSONValue]?
-    private var new: [String: JSONValue]?
+    private var key: [String: StoredValue]
+    private var old: [String: StoredValue]?
+    private var new: [String: StoredValue]?
     /// True where something else has changed the row since, so that what the run made of it is not known.
     private var changed_since: Bool
 
@@ -26,7 +27,7 @@ package struct ChangeRecord: Encodable {
         changed_since = !change.isKnown
     }
 
-    private static func object(_ values: RowChange.Values) -> [String: JSONValue] {
-        Dictionary(values.map { ($0.column, JSONValue($0.value)) }) { first, _ in first }
+    private static func object(_ values: RowChange.Values) -> [String: StoredValue] {
+        Dictionary(values.map { ($0.column, $0.value) }) { first, _ in first }
     }
 }

@@ -5,13 +5,13 @@ import Foundation
 
 /// How a hook stands: how far it has come, and what it waits for.
 package struct HookStatus: Sendable, Encodable {
-    /// The runs that are counted at most.
+    /// The runs that are looked at, at most.
     package static let mostCounted = 10_000
 
     package let hook: HookDeclaration
     /// nil until a daemon has run with the hook.
     package let state: HookState?
-    /// The runs after its place, of which it may have to be told.
+    /// The runs after its place of which it has to be told.
     package let behind: Int
 
     private enum Key: String, CodingKey {
@@ -21,7 +21,12 @@ package struct HookStatus: Sendable, Encodable {
     package init(_ hook: HookDeclaration, _ state: HookState?, in store: (any MainStore)?) throws {
         self.hook = hook
         self.state = state
-        behind = try state.flatMap { try store?.countRuns(after: $0.position, limit: Self.mostCounted) } ?? 0
+        guard let state, let store else {
+            behind = 0
+            return
+        }
+        var queue = try HookQueue(hook, store, state: state)
+        behind = try queue.countUntold(limit: Self.mostCounted).count
     }
 
     package func encode(to encoder: any Encoder) throws {

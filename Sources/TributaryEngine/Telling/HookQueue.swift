@@ -85,6 +85,42 @@ struct HookQueue {
         return try failing(of: sources, now: now)
     }
 
+    /// Returns how many runs the hook still has to be told of, and the first of them. For a queue that is used for nothing
+    /// else.
+    ///
+    /// - Parameter limit: the most runs that are looked at.
+    mutating func countUntold(limit: Int) throws -> (count: Int, first: JournalRun?) {
+        var (count, looked) = (0, 0)
+        var first: JournalRun?
+        while true {
+            for run in runs where isTold(run) {
+                count += 1
+                first = first ?? run
+            }
+            guard looked < limit else { return (count, first) }
+            let page = try store.page(after: readTo, limit: Self.pageSize)
+            guard let last = page.runs.last else { return (count, first) }
+            looked += page.runs.count
+            readTo = last.position
+            runs = page.runs.filter { hook.concerns($0.report.source) }[...]
+        }
+    }
+
+    /// Returns true where the hook has to be told of a run, and goes on to what is known after it.
+    private mutating func isTold(_ run: JournalRun) -> Bool {
+        var step = run.position == state.position ? state.step : 1
+        guard step > 0 else { return false }
+        var memory = memories[run.report.source] ?? HookMemory()
+        var isTold = false
+        while let next = HookDecision.next(of: run, from: step, memory, hook) {
+            isTold = isTold || next.isTold
+            memory = next.memory
+            step = next.step.rawValue + 1
+        }
+        memories[run.report.source] = memory
+        return isTold
+    }
+
     private func item(of run: JournalRun) throws -> Item? {
         let source = run.report.source
         let first = run.position == state.position ? state.step : 1

@@ -43,8 +43,8 @@ actor Hooks {
     nonisolated func reload(_ configuration: TributaryConfiguration) { continuation.yield(configuration) }
 
     /// What is told at this moment, and the place up to which nothing is left to tell.
-    nonisolated var places: [(name: String, passed: RunPosition)] {
-        alarmed.withLock(\.self).map { ($0.name, $0.passed) }
+    nonisolated var places: [(hook: HookDeclaration, passed: RunPosition)] {
+        alarmed.withLock(\.self).map { ($0.hook, $0.passed) }
     }
 
     /// Makes hooks known that are new: they are told of what happens from now on.

@@ -36,6 +36,8 @@ struct API: Sendable {
             return try await body()
         } catch let problem as Query.Problem {
             return .json(try JSONOutput.line(["error": problem.message]), problem.status)
+        } catch let refusal as AcceptanceRefusal {
+            return .json(try JSONOutput.line(["error": refusal.description]), .conflict)
         } catch let error as StoreError {
             let shown = service.configuration.redactor.redact(error.message)
             return .json(try JSONOutput.line(["error": shown]), .serviceUnavailable)
@@ -47,7 +49,7 @@ struct API: Sendable {
         let names = try declared(query)
         let configuration = service.configuration
         return .json(
-            try await store.run { store in
+            try await store.read { store in
                 try JSONOutput.line(StoreStatus(configuration, only: names, in: store).elements)
             })
     }
@@ -57,7 +59,7 @@ struct API: Sendable {
         let (source, failed) = (query["source"], try query.flag("failed"))
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
         return .json(
-            try await store.run { store in
+            try await store.read { store in
                 let runs = try store.runs(of: source, failed: failed, limit: limit)
                 if let source, runs.isEmpty, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
                 return try JSONOutput.line(runs.map(RunRecord.init))
@@ -75,7 +77,7 @@ struct API: Sendable {
             return date
         }
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 1_000
-        asked = try await store.run { [asked] store in
+        asked = try await store.read { [asked] store in
             var asked = asked
             if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
             if asked.run == nil, asked.since == nil { asked.run = try store.lastRunWithHistory(of: asked.source) }
@@ -91,22 +93,30 @@ struct API: Sendable {
 
     private func refresh(_ query: Query) async throws -> Response {
         try query.check("source")
-        let names = try declared(query)
+        let names = try enabled(query)
         let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
-        try await store.write { [service] _ in try service.refreshEverywhere(names) }
+        try await store.read { [service] _ in try service.refreshEverywhere(names) }
         return .json(try JSONOutput.line(["sources": asked]))
     }
 
     private struct Accepted: Encodable {
         var accepted: [String]
+        var runs: [Int64]?
         var until: Date
     }
 
     private func accept(_ query: Query) async throws -> Response {
-        try query.check("source")
+        try query.check("source", "run", "in_advance")
         let names = try named(query)
-        let end = try await store.write { [service] _ in try service.accept(names) }
-        return .json(try JSONOutput.line(Accepted(accepted: names, until: end)))
+        let inAdvance = try query.flag("in_advance")
+        let run = try query.number("run").map(Int64.init)
+        let accepted = try await store.write { [service] _ in try service.accept(names, inAdvance: inAdvance, run: run)
+        }
+        return .json(
+            try JSONOutput.line(
+                Accepted(
+                    accepted: names, runs: inAdvance ? nil : accepted.compactMap(\.run),
+                    until: accepted.map(\.until).min() ?? Date())))
     }
 
     private func release(_ query: Query) async throws -> Response {
@@ -129,8 +139,17 @@ struct API: Sendable {
         return names
     }
 
-    private func named(_ query: Query) throws -> [String] {
+    /// Returns declared sources that are not switched off.
+    private func enabled(_ query: Query) throws -> [String] {
         let names = try declared(query)
+        if let off = names.first(where: { service.configuration[source: $0]?.isEnabled == false }) {
+            throw Query.Problem("source '\(off)' is switched off (enabled = false)", .conflict)
+        }
+        return names
+    }
+
+    private func named(_ query: Query) throws -> [String] {
+        let names = try enabled(query)
         guard !names.isEmpty else { throw Query.Problem("name the source as ?source=NAME") }
         return names
     }

@@ -55,13 +55,13 @@ struct Pages: Sendable {
             ).page()
         case .source(let name, let options):
             let running = service.board[source: name]
-            return try await store.run { [templates] store in
+            return try await store.read { [templates] store in
                 try SourcePage(
                     name, options, in: store, configuration, running: running, templates: templates, now: Date())?
                     .page()
             }
         case .run(let source, let number, let first):
-            return try await store.run { [templates] store in
+            return try await store.read { [templates] store in
                 try RunPage(source, number, from: first, in: store, templates: templates)?.page()
             }
         }
@@ -71,7 +71,7 @@ struct Pages: Sendable {
         _ configuration: TributaryConfiguration, since time: ContinuousClock.Instant?
     ) async throws -> SourceTable {
         try await tables.value(of: "", since: time) { [store] in
-            try await store.run { SourceTable(try StoreStatus(configuration, in: $0)) }
+            try await store.read { SourceTable(try StoreStatus(configuration, in: $0)) }
         }
     }
 
@@ -94,20 +94,26 @@ struct Pages: Sendable {
         guard parts.count == 3, let name = parts.dropFirst().first, service.configuration[source: name] != nil else {
             return missing("There is no such source.")
         }
+        guard service.configuration[source: name]?.isEnabled == true else {
+            return missing("Source '\(name)' is switched off (enabled = false).", .conflict)
+        }
         let told: String
         do {
             switch parts[2] {
             case "refresh":
-                try await store.write { [service] _ in try service.refreshEverywhere([name]) }
+                try await store.read { [service] _ in try service.refreshEverywhere([name]) }
                 told = "refresh"
             case "accept":
-                _ = try await store.write { [service] _ in try service.accept([name]) }
+                let run = Query(request)["run"].flatMap { Int64($0) }
+                _ = try await store.write { [service] _ in try service.accept([name], run: run) }
                 told = "accept"
             case "release":
                 let isReleased = try await store.write { [service] _ in try !service.release([name]).isEmpty }
                 told = isReleased ? "release" : "not-held"
             default: return missing("There is no such page.")
             }
+        } catch let refusal as AcceptanceRefusal {
+            return missing(refusal.description, .conflict)
         } catch let error as StoreError {
             return failed(error)
         }
@@ -118,7 +124,7 @@ struct Pages: Sendable {
     private static func words(_ told: String?) -> String? {
         switch told {
         case "refresh": "It is refreshed as soon as there is a place."
-        case "accept": "Its next commit within a day may delete and change any number of rows. It is refreshed now."
+        case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
         case "release": "It is released, and refreshed now."
         case "not-held": "It is not held."
         default: nil

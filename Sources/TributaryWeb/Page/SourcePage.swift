@@ -29,6 +29,8 @@ struct SourcePage {
     let requests: [String: RequestState]
     let runs: [RunReport]
     let timeline: Timeline
+    /// The run that waits to be accepted.
+    let blockedRun: Int64?
     let running: RunBoard.Entry?
     let redactor: Redactor
     let templates: Templates
@@ -55,6 +57,7 @@ struct SourcePage {
         var timeline = Timeline(from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first)
         timeline.fill(try store.figures(of: name, from: timeline.start, spansOf: timeline.seconds))
         self.timeline = timeline
+        blockedRun = try states.source.isHeldBack ? store.blockedRun(of: name)?.number : nil
         self.running = running
         redactor = configuration.redactor
         self.templates = templates
@@ -130,12 +133,14 @@ extension SourcePage {
         var path: String
         var isDeclared: Bool
         var mayBeAccepted: Bool
+        var blockedRun: Int64?
         var mayBeReleased: Bool
 
         init(_ page: SourcePage) {
             path = PageAddress.path(page.name)
             isDeclared = page.status.declaration?.isEnabled == true
-            mayBeAccepted = isDeclared && page.status.state.isHeldBack
+            blockedRun = page.blockedRun
+            mayBeAccepted = isDeclared && blockedRun != nil
             mayBeReleased = isDeclared && page.status.mayBeReleased
         }
     }

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import TributaryEngine
 
 /// Asks the store on threads of its own: the store's methods block. What reads waits for what reads, what writes for what
 /// writes.
@@ -19,13 +20,13 @@ final class StoreQueue: Sendable {
     /// Reads from the store.
     ///
     /// - Throws: `StoreError`, also where too many wait already; `CancellationError`; the body's own errors.
-    func run<Value: Sendable>(_ body: @escaping @Sendable (any MainStore) throws -> Value) async throws -> Value {
+    func read<Value: Sendable>(_ body: @escaping @Sendable (any MainStore) throws -> Value) async throws -> Value {
         try await run(in: reading, body)
     }
 
-    /// Does what waits for the store's lock. Nobody who reads waits for that.
+    /// Does what may wait for the store's lock. Nobody who reads waits for that.
     ///
-    /// - Throws: as ``run(_:)``.
+    /// - Throws: as ``read(_:)``.
     func write<Value: Sendable>(_ body: @escaping @Sendable (any MainStore) throws -> Value) async throws -> Value {
         try await run(in: writing, body)
     }
@@ -45,12 +46,11 @@ final class StoreQueue: Sendable {
             throw StoreError(.unavailable, "too many ask for the store at the same time")
         } catch is WorkLane.Closed {
             throw StoreError(.unavailable, "the daemon stops")
-        } catch let error as StoreError {
+        } catch let error
+            where error is StoreError || error is Query.Problem || error is AcceptanceRefusal
+            || error is CancellationError
+        {
             throw error
-        } catch let error as Query.Problem {
-            throw error
-        } catch is CancellationError {
-            throw CancellationError()
         } catch {
             throw StoreError(.database, "the store \(store.name) cannot be used: \(error)")
         }

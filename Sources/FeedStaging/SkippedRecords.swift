@@ -1,0 +1,77 @@
+package import FeedModel
+
+/// The records of one table that a run has left out because a value did not convert. They are in the feed, so a mirror
+/// keeps their rows.
+package struct SkippedRecords: Sendable {
+    /// The table, as the store spells it.
+    package let table: String
+    package let scope: [String: String]
+    /// The columns that identify a row.
+    package let key: [String]
+    /// The keys of the records, each with a value for each column.
+    package private(set) var keys: [[StoredValue]] = []
+    /// The number of records whose keys are not known, as they did not convert, or are too many to remember. Where there
+    /// is one, any row may be that record's, and the mirror deletes none.
+    package private(set) var unknown = 0
+
+    /// The most keys that are remembered, and the most bytes of them.
+    private static let (mostKeys, mostBytes) = (10_000, 1 << 20)
+    private var bytes = 0
+
+    package init(table: String, scope: [String: String], key: [String]) {
+        self.table = table
+        self.scope = scope
+        self.key = key
+    }
+
+    /// - Parameter values: the record's key; nil where it is not known.
+    package mutating func add(_ values: [StoredValue]?) {
+        guard let values, !key.isEmpty else {
+            unknown += 1
+            return
+        }
+        // A key with NULL is no row's.
+        guard !values.contains(.null) else { return }
+        bytes += values.reduce(0) { $0 + $1.size }
+        guard keys.count < Self.mostKeys, bytes <= Self.mostBytes else {
+            unknown += 1
+            return
+        }
+        keys.append(values)
+    }
+
+    /// Returns true where the records may be among the rows that a request mirrors.
+    package func concerns(_ rows: MirroredRows) -> Bool {
+        table.lowercased() == rows.table.lowercased() && (scope.isEmpty || rows.scope.isEmpty || scope == rows.scope)
+    }
+
+    /// The reason why rows that the feed no longer has are kept; nil where they are deleted.
+    package var note: String? {
+        guard unknown > 0 else { return nil }
+        let records = unknown == 1 ? "1 record was" : "\(unknown) records were"
+        return "no row of table '\(table)' was deleted, as \(records) left out (on_error = \"skip\") whose keys are not "
+            + "known"
+    }
+}
+
+extension StagedStack {
+    /// Returns true where rows that a request mirrors are kept, although the feed lacks them.
+    package func keepsAll(_ rows: MirroredRows) -> Bool {
+        skipped.contains { $0.unknown > 0 && $0.concerns(rows) }
+    }
+
+    /// Returns the records with known keys that may be among the rows that a request mirrors.
+    package func skipped(among rows: MirroredRows) -> [SkippedRecords] {
+        skipped.filter { !$0.keys.isEmpty && $0.concerns(rows) }
+    }
+}
+
+extension StoredValue {
+    fileprivate var size: Int {
+        switch self {
+        case .null, .integer, .real: 8
+        case .text(let text): text.utf8.count
+        case .blob(let data): data.count
+        }
+    }
+}

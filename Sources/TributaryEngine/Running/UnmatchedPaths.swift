@@ -1,0 +1,48 @@
+import FeedModel
+import FeedParsing
+
+/// The parts of a run's documents that nothing takes: each path once, however many responses a request had.
+struct UnmatchedPaths {
+    private struct Place: Hashable {
+        var request: String
+        var path: String
+    }
+
+    /// The paths of one kind, in the order in which they were found.
+    private struct Paths {
+        var order: [Place] = []
+        var counts: [Place: Int] = [:]
+        /// The paths that another response has used.
+        var used: Set<Place> = []
+
+        mutating func add(_ found: [UnmatchedPath], used names: some Sequence<String>, of request: String) {
+            for path in found {
+                let place = Place(request: request, path: path.path)
+                if counts[place] == nil { order.append(place) }
+                counts[place, default: 0] += path.count
+            }
+            used.formUnion(names.map { Place(request: request, path: $0) })
+        }
+
+        var unmatched: [UnmatchedPath] {
+            order.filter { !used.contains($0) }.map {
+                UnmatchedPath(request: $0.request, path: $0.path, count: counts[$0] ?? 0)
+            }
+        }
+    }
+
+    private var elementPaths = Paths()
+    private var columnPaths = Paths()
+
+    /// The elements and attributes that no record and no column of any response takes.
+    var elements: [UnmatchedPath] { elementPaths.unmatched }
+
+    /// The columns without a value in any record of any response.
+    var columns: [UnmatchedPath] { columnPaths.unmatched }
+
+    /// Takes note of a response that has been parsed.
+    mutating func note(_ handler: MappingHandler, of request: String) {
+        elementPaths.add(handler.unmatchedElements(request: request), used: handler.usedElements, of: request)
+        columnPaths.add(handler.unmatchedColumns(request: request), used: handler.filledColumns, of: request)
+    }
+}
