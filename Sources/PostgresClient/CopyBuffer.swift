@@ -17,14 +17,6 @@ final class CopyBuffer {
 
     func removeAll() { count = 0 }
 
-    /// In the order of the network, as all numbers of COPY's.
-    @inline(__always) func append<Integer: FixedWidthInteger>(_ integer: Integer) {
-        let size = MemoryLayout<Integer>.size
-        reserve(size)
-        bytes.storeBytes(of: integer.bigEndian, toByteOffset: count, as: Integer.self)
-        count += size
-    }
-
     @inline(__always) func append(_ source: UnsafeRawBufferPointer) {
         guard let start = source.baseAddress else { return }
         reserve(source.count)

@@ -1,48 +1,6 @@
 import CLibPQ
 
 extension PostgresConnection {
-    /// Writes rows by COPY, the fastest way in. If the body throws, none is written.
-    ///
-    /// - Parameter table: its name as SQL has it, quoted and with its schema if need be.
-    /// - Parameter columns: names, unquoted, of columns of the types text, varchar, json, bigint, integer, double precision,
-    ///   boolean and bytea; ``copyIn(_:_:)`` takes all types.
-    /// - Returns: the number of rows.
-    /// - Throws: ``PostgresError``, or what the body throws.
-    @discardableResult
-    package func copy(
-        into table: String, columns: [String], _ body: (PostgresCopyWriter) throws -> Void
-    ) throws -> Int {
-        let writer = try startCopy(into: table, columns: columns)
-        do {
-            try body(writer)
-            return try writer.finish()
-        } catch {
-            // The error that came first tells more.
-            try? writer.fail("given up by the client")
-            throw error
-        }
-    }
-
-    /// As ``copy(into:columns:_:)``, for rows that do not come from one call. The connection does nothing else until the writer's
-    /// `finish` or `fail`.
-    package func startCopy(into table: String, columns: [String]) throws -> PostgresCopyWriter {
-        let names = columns.map(\.postgresIdentifier).joined(separator: ", ")
-        // Bytes of one type would often do as bytes of another, so the types are asked for.
-        let types = try execute("SELECT \(names) FROM \(table) LIMIT 0").columnTypes
-        let columns = try zip(columns, types).map { name, oid in
-            guard let type = CopyColumn.ColumnType(oid: oid) else {
-                throw PostgresError(
-                    .misuse,
-                    "column '\(name)' of \(table) has a type that COPY is not written for; use text, and cast it",
-                    server: address)
-            }
-            return CopyColumn(name: name, type: type)
-        }
-        try send("COPY \(table) (\(names)) FROM STDIN (FORMAT binary)", [])
-        try expectCopy(PGRES_COPY_IN)
-        return PostgresCopyWriter(self, columns: columns)
-    }
-
     /// Passes on what COPY … TO STDOUT sends, a row at a time, in constant memory.
     ///
     /// - Parameter sql: the whole statement.

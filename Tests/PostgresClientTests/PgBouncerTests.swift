@@ -14,12 +14,9 @@ import Testing
                 for round in 1...3 {
                     try connection.inTransaction {
                         try connection.execute("CREATE TEMP TABLE staged (id bigint, name text) ON COMMIT DROP")
-                        try connection.copy(into: "staged", columns: ["id", "name"]) { writer in
-                            for number in 0..<10_000 {
-                                try writer.append(Int64(number))
-                                try writer.append("round \(round)")
-                                try writer.endRow()
-                            }
+                        try connection.copyIn("COPY staged (id, name) FROM STDIN") { write in
+                            var lines = (0..<10_000).map { "\($0)\tround \(round)\n" }.joined()
+                            try lines.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
                         }
                         try connection.execute("ANALYZE staged")
                         try connection.execute(
