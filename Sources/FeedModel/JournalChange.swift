@@ -32,13 +32,7 @@ extension JournalChange: Encodable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
         try container.encode(table, forKey: .table)
-        switch key {
-        case .null: try container.encodeNil(forKey: .key)
-        case .integer(let number): try container.encode(number, forKey: .key)
-        case .real(let number): try container.encode(number, forKey: .key)
-        case .text(let text): try container.encode(text, forKey: .key)
-        case .blob(let data): try container.encode(data.base64EncodedString(), forKey: .key)
-        }
+        try container.encode(key, forKey: .key)
         try container.encode(operation, forKey: .operation)
     }
 }

@@ -22,6 +22,27 @@ public struct MergeCounts: Sendable, Equatable, Codable {
         self.replaced = replaced
     }
 
+    /// - Parameter changes: the numbers of changed rows by what the changelog calls the change.
+    package init(changes: [(operation: String, rows: Int)]) {
+        for (operation, rows) in changes {
+            switch operation {
+            case "insert": inserted += rows
+            case "update": updated += rows
+            case "delete": deleted += rows
+            default: break
+            }
+        }
+    }
+
+    package static func -= (left: inout MergeCounts, right: MergeCounts) {
+        left.inserted -= right.inserted
+        left.updated -= right.updated
+        left.deleted -= right.deleted
+        left.unchanged -= right.unchanged
+        left.replaced -= right.replaced
+        left.skipped -= right.skipped
+    }
+
     package static func += (left: inout MergeCounts, right: MergeCounts) {
         left.inserted += right.inserted
         left.updated += right.updated

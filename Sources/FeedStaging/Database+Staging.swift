@@ -37,7 +37,10 @@ extension Database {
             let text = constant.value
             for slot in 0..<many {
                 let parameter = Int32(slot * width + columns + 2 + index)
-                sqlite3_bind_text(statement, parameter, text, Int32(text.utf8.count), transient)
+                try check(
+                    sqlite3_bind_text64(
+                        statement, parameter, text, UInt64(text.utf8.count), transient, UInt8(SQLITE_UTF8)),
+                    constant.column.name, of: table)
             }
         }
         let numbers = batch.rows.numbers
@@ -58,14 +61,17 @@ extension Database {
                     sqlite3_bind_double(statement, parameter, value.loadUnaligned(as: Double.self))
                     value += 8
                 case .text:
-                    let length = Int32(value.loadUnaligned(as: UInt32.self))
+                    let length = value.loadUnaligned(as: UInt32.self)
                     // A nil destructor is SQLITE_STATIC: the batch outlives the statement's step.
-                    sqlite3_bind_text(
-                        statement, parameter, (value + 4).assumingMemoryBound(to: CChar.self), length, nil)
+                    let code = sqlite3_bind_text64(
+                        statement, parameter, (value + 4).assumingMemoryBound(to: CChar.self), UInt64(length), nil,
+                        UInt8(SQLITE_UTF8))
+                    try check(code, table.boundNames[column], of: table)
                     value += 4 + Int(length)
                 case .blob:
-                    let length = Int32(value.loadUnaligned(as: UInt32.self))
-                    sqlite3_bind_blob(statement, parameter, value + 4, length, nil)
+                    let length = value.loadUnaligned(as: UInt32.self)
+                    let code = sqlite3_bind_blob64(statement, parameter, value + 4, UInt64(length), nil)
+                    try check(code, table.boundNames[column], of: table)
                     value += 4 + Int(length)
                 case .null, nil:
                     sqlite3_bind_null(statement, parameter)
@@ -83,16 +89,43 @@ extension Database {
         }
     }
 
-    /// Refuses rows that lack a value the main store requires, keeps only the last of several rows with one key, and
-    /// indexes the key.
-    package func prepareForMerge(_ table: StagingTable, counts: StagedCounts) throws {
-        guard counts.rows > 0, !table.isIdentifiedByReference else { return }
-        try indexKey(of: table, counts: counts)
+    /// A value that cannot be bound would be NULL.
+    @inline(__always)
+    private func check(_ code: Int32, _ column: @autoclosure () -> String, of table: StagingTable) throws {
+        guard code != SQLITE_OK else { return }
+        guard code == SQLITE_TOOBIG else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        let most = sqlite3_limit(sqliteConnection, SQLITE_LIMIT_LENGTH, -1)
+        throw StoreError(
+            .limit,
+            "a value of column '\(column())' of table '\(table.table.name)' has more than \(most) bytes, which is the most "
+                + "that SQLite, in which rows are staged, takes")
     }
 
-    /// Does the work of ``prepareForMerge(_:counts:)``. For a key with references in it, this is done inside the
+    /// Refuses rows that lack a value the main store requires, keeps only the last of several rows with one key, and
+    /// indexes the key.
+    ///
+    /// - Parameter onReplaced: called where several rows have one key, before one of them is removed.
+    package func prepareForMerge(
+        _ table: StagingTable, counts: StagedCounts, onReplaced: () throws -> Void = {}
+    ) throws {
+        guard counts.rows > 0, !table.isIdentifiedByReference else { return }
+        try indexKey(of: table, counts: counts, onReplaced: onReplaced)
+    }
+
+    /// Does the work of ``prepareForMerge(_:counts:onReplaced:)`` for every table of a stack.
+    ///
+    /// - Parameter check: called before each; throws where the work is to end.
+    package func keepLast(
+        of parts: [(table: StagingTable, counts: StagedCounts)], check: () throws -> Void = {}
+    ) throws {
+        try withoutActuallyEscaping(check) { try ScratchRecords(db: self, schema: parts.first?.table.schema ?? "main", check: $0).keepLast(of: parts) }
+    }
+
+    /// Does the work of ``prepareForMerge(_:counts:onReplaced:)``. For a key with references in it, this is done inside the
     /// commit.
-    package func indexKey(of table: StagingTable, counts: StagedCounts) throws {
+    package func indexKey(
+        of table: StagingTable, counts: StagedCounts, onReplaced: () throws -> Void = {}
+    ) throws {
         let identity = table.identityColumns
         for (index, column) in table.columns.enumerated() where counts.nulls[index] > 0 && table.mustHave(column) {
             let isKey = table.isKey(column.name)
@@ -105,7 +138,6 @@ extension Database {
             try checkMissingValue(of: reference.column.name, isKey: true, in: table)
         }
         guard !identity.isEmpty else { return }
-        let total = counts.rows
         if !table.isIndexed {
             if case .key = table.identity {
                 do {
@@ -116,12 +148,12 @@ extension Database {
             try execute(sql: table.indexSQL(isUnique: false))
             if table.numbersRecords { try execute(sql: table.twinsCreationSQL) }
         }
-        guard total > 1 else { return }
+        guard counts.rows > 1 else { return }
         let name = table.qualifiedName
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
         let count = try cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))")
-        let distinct = try Int.fetchOne(count) ?? 0
-        guard distinct < total else { return }
+        guard try Int.fetchOne(count) ?? 0 < counts.rows else { return }
+        try onReplaced()
         if table.numbersRecords {
             // References to a record that was replaced now lead to its replacement.
             try execute(
@@ -135,18 +167,20 @@ extension Database {
                 DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (
                     SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))
                 """)
-        counts.rows = distinct
-        counts.replaced = total - distinct
+        counts.rows -= changesCount
+        counts.replaced += changesCount
         counts.hasTwins = table.numbersRecords
     }
 
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
     private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
+        let columns = table.describedColumns.map { "\($0.column.sqlIdentifier) AS \($0.name.sqlIdentifier)" }
         guard
             let row = try Row.fetchOne(
                 self,
                 sql: """
-                    SELECT \(table.columnList) FROM \(table.qualifiedName) WHERE \(column.sqlIdentifier) IS NULL LIMIT 1
+                    SELECT \(columns.joined(separator: ", ")) FROM \(table.qualifiedName)
+                    WHERE \(column.sqlIdentifier) IS NULL LIMIT 1
                     """)
         else { return }
         let what =
@@ -185,6 +219,38 @@ extension Database {
     }
 }
 
+/// Staged rows in SQLite: in a scratch database, or in memory.
+private struct ScratchRecords: StagedRecordStore {
+    let db: Database
+    /// The schema of the staging tables.
+    let schema: String
+    let check: () throws -> Void
+
+    func rows(of table: StagingTable) -> String { table.qualifiedName }
+
+    func makeTable(_ name: String, columns: [String]) throws -> String {
+        let table = "\(schema).tributary_\(name)"
+        let names = columns.joined(separator: ", ")
+        let definition = columns.map { $0 + " INTEGER NOT NULL" }.joined(separator: ", ")
+        try db.execute(
+            sql: "CREATE TABLE IF NOT EXISTS \(table) (\(definition), PRIMARY KEY (\(names))); DELETE FROM \(table)")
+        return table
+    }
+
+    func run(_ sql: String) throws -> Int {
+        try check()
+        try db.execute(sql: sql)
+        return db.changesCount
+    }
+
+    func isTrue(_ sql: String) throws -> Bool { try Bool.fetchOne(db, sql: sql) == true }
+
+    func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
+        try check()
+        try db.prepareForMerge(table, counts: counts, onReplaced: onReplaced)
+    }
+}
+
 /// Returns a row as errors show it: `id = 7, name = 'Acme'`, cut where it is long.
 package func describe(_ row: some Sequence<(String, DatabaseValue)>) -> String {
     let text = row.map { "\($0.0) = \($0.1.isNull ? "NULL" : "\($0.1)")" }.joined(separator: ", ")
@@ -209,7 +275,18 @@ extension ArraySlice<String> {
 }
 
 extension StagingTable {
-    var columnList: String { columns.map(\.name.sqlIdentifier).joined(separator: ", ") }
+    /// The staged columns that describe a row in an error, with their names there. A column that is looked up is
+    /// described by the values that look it up.
+    package var describedColumns: [(column: String, name: String)] {
+        let lookups = references.flatMap { reference in
+            reference.lookups.map { lookup in
+                lookup.column.map { (lookup.staged, "\(reference.target.name)(\($0))") }
+                    ?? (reference.column.name, reference.column.name)
+            }
+        }
+        let supplied = columns.map { ($0.name, $0.name) }
+        return supplied + lookups.filter { lookup in !supplied.contains { $0.0 == lookup.0 } }
+    }
 
     /// The collations under which the key's columns are unique.
     package var keyCollations: [String] {

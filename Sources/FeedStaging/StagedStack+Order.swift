@@ -47,17 +47,8 @@ extension StagedStack {
     }
 
     private func ordered(by references: (StagingTable) -> [StagedReference]) -> [Part] {
-        var ordered: [Part] = []
-        var visited: Set<String> = []
-        func visit(_ part: Part) {
-            guard visited.insert(part.table.name).inserted else { return }
-            for reference in references(part.table) {
-                for other in parts where other.table.table.name == reference.target.name { visit(other) }
-            }
-            ordered.append(part)
-        }
-        for part in parts { visit(part) }
-        return ordered
+        let places = Dictionary(grouping: parts.indices) { parts[$0].table.table.name }
+        return parts.ordered { part in references(part.table).flatMap { places[$0.target.name] ?? [] } }
     }
 }
 
@@ -72,7 +63,29 @@ extension [StagedStack.Part] {
     }
 }
 
+extension StagedStack {
+    /// The tables whose staged rows can be told to be in the store only once other tables have been merged: they are
+    /// identified by values that are looked up there, or by records of such a table.
+    package var tablesIdentifiedLate: Set<String> {
+        let parts = parts.filter { $0.counts.rows > 0 && $0.table.isIdentifiedByReference }
+        var late: Set<String> = []
+        while true {
+            let more = parts.filter { part in
+                !late.contains(part.table.table.name)
+                    && part.table.identifyingReferences.contains { !$0.isByRecord || late.contains($0.target.name) }
+            }
+            guard !more.isEmpty else { return late }
+            late.formUnion(more.map(\.table.table.name))
+        }
+    }
+}
+
 extension [StagedStack.Part] {
+    /// Returns true if a part has references that are resolved after its rows have been merged.
+    package func hasCycle(_ part: StagedStack.Part) -> Bool {
+        part.table.references.contains { !part.table.isWithinTree($0) && isCyclic($0, of: part) }
+    }
+
     /// Returns true if the rows referred to may be merged only after those that refer to them.
     package func isCyclic(_ reference: StagedReference, of part: StagedStack.Part) -> Bool {
         guard let own = firstIndex(where: { $0.table.name == part.table.name }) else { return false }

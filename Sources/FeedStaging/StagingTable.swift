@@ -31,12 +31,18 @@ package struct StagingTable: Sendable {
     package var references: [StagedReference] = []
     /// Columns that are written only where the row is new, in lower case.
     package var insertOnly: Set<String> = []
+    /// The staged columns with the numbers of records around a row's, and the tables of these, where the row refers to
+    /// them by their keys.
+    package var enclosing: [(column: String, table: String)] = []
     package var numbersRecords = false
     /// True if the rows exist only for others to refer to. Equal ones then do not count as replaced records.
     package var isLookUp = false
     /// For a mirror that deletes only among the rows of the parents that the run has sent: the column that names the
     /// parent, and the parent's table.
     package var within: RowShape.Within?
+    /// Columns of the key that known rows get from the staged ones, too: a key may be equal to another, and be spelt in
+    /// another way.
+    package var respeltColumns: [String] = []
     /// Columns that turned out to be in no record of the feed, in lower case. They are bound, but not merged.
     package var ignored: Set<String> = []
     package var sync: SyncMode
@@ -90,7 +96,8 @@ package struct StagingTable: Sendable {
     /// The names of a row's values in a batch: the supplied columns, the values by which others are looked up, its
     /// number.
     var boundNames: [String] {
-        columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } + (numbersRecords ? [Self.record] : [])
+        columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } + enclosing.map(\.column)
+            + (numbersRecords ? [Self.record] : [])
     }
 
     /// Columns whose values the merge compares and updates.
@@ -100,6 +107,9 @@ package struct StagingTable: Sendable {
             !identity.contains($0.lowercased()) && !insertOnly.contains($0.lowercased())
         }
     }
+
+    /// Columns in which known rows may differ from the staged ones.
+    package var comparedColumns: [String] { respeltColumns + valueColumns }
 
     /// The positions of columns that refer to another table, and whose values come only from the feed.
     var referringColumns: [Int] {
@@ -167,6 +177,7 @@ package struct StagingTable: Sendable {
         for lookup in references.flatMap(\.lookups) {
             definitions.append("\(lookup.staged.sqlIdentifier) \(lookup.type)")
         }
+        for around in enclosing { definitions.append("\(around.column.sqlIdentifier) INTEGER") }
         if numbersRecords { definitions.append("\(Self.record) INTEGER") }
         return "\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", "))"
     }
@@ -227,8 +238,8 @@ extension StagingTable {
                 "no record for table '\(table.name)' supplies the column '\(window.column)', which 'window' names")
         }
         let available = supplied.union(constants.map { $0.column.name.lowercased() })
-        identity = try Self.identity(of: table, among: available, key: rule.keys[table.name])
-        if sync == .append, rule.keys[table.name] == nil, identity == .row { identity = .none }
+        identity = try Self.identity(of: table, among: available, key: rule.key(of: table.name))
+        if sync == .append, rule.key(of: table.name) == nil, identity == .row { identity = .none }
     }
 
     /// - Parameter available: the columns that the rows have, in lower case.

@@ -24,6 +24,6 @@ extension CountedDifference {
 
     /// The columns that known rows get from the staged ones. Of rows that are kept as they are, only marks are cleared.
     package var updatedColumns: [String] {
-        part.table.sync == .upsert || part.table.sync == .mirror ? part.table.valueColumns : []
+        part.table.sync == .upsert || part.table.sync == .mirror ? part.table.comparedColumns : []
     }
 }

@@ -8,6 +8,12 @@ package protocol StoreTables: StagingStore {
     /// - Throws: ``StoreError`` with the database's message.
     func execute(schema: String) throws
 
+    /// Runs idempotent SQL that relies on the tables of mappings, all of it or none. It is not run where the store
+    /// remembers the same text as the last one, and has made no table of a mapping since.
+    ///
+    /// - Throws: ``StoreError`` with the database's message.
+    func apply(schemaAfter: String) throws
+
     /// Creates missing tables, adds new columns, and compares existing ones with the definitions.
     ///
     /// - Throws: ``StoreError`` naming each column whose type, and each table whose key, is not as declared.
@@ -35,6 +41,9 @@ package protocol StoreTables: StagingStore {
 
     /// Returns messages about existing tables that are not as declared.
     func differences(from definitions: [TableSchema]) throws -> [String]
+
+    /// Returns why the store cannot keep the history of a table of this name; nil where it can.
+    func historyProblem(of table: String) -> String?
 
     /// Returns what would make existing tables as declared; none for tables that are so.
     func migrations(to definitions: [TableSchema]) throws -> [TableMigration]

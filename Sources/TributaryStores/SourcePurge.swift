@@ -50,17 +50,3 @@ package struct SourcePurge {
             .mayShareRows(scope, state.scope)
     }
 }
-
-extension RequestDeclaration {
-    /// Returns the columns by which the declaration tells a table's rows apart; nil where it says nothing.
-    fileprivate func key(of table: String, parsers: ParserRegistry) -> [String]? {
-        let key =
-            switch content {
-            case .mapping(let mapping): mapping.tables.first { $0.table.lowercased() == table.lowercased() }?.key
-            case .parser(let name):
-                parsers[name]?.keys.first { $0.key.lowercased() == table.lowercased() }?.value
-            case .captures, .mirrored: [String]?.none
-            }
-        return key?.isEmpty == true ? nil : key
-    }
-}

@@ -48,10 +48,13 @@ extension TributaryConfiguration {
         try target.checkExistingStore(asTargetOf: old)
         let schema = try target.schema()
         let newFile = target.newFile
+        let wasThere = try target.hasStore()
         var madeTables: [String] = []
+        var opened: (any MainStore)?
+        defer { try? opened?.close() }
         do {
             let new = try target.openStore(schema: schema, registerMigrations: registerMigrations)
-            defer { try? new.close() }
+            opened = new
             interruption.onRequest {
                 old.stopWaiting()
                 new.stopWaiting()
@@ -63,14 +66,30 @@ extension TributaryConfiguration {
             madeTables = missing
             return try StoreMove(from: old, to: new, tables: tables, interruption: interruption).run(holding: claims)
         } catch {
+            let leavesTables = newFile == nil && !leaves(no: madeTables, wasThere: wasThere, opened)
+            try? opened?.close()
+            opened = nil
             for name in newFile ?? [] { unlink(name) }
             // Whatever was under way then was ended by it.
             if interruption.isRequested { throw CancellationError() }
-            guard newFile == nil, !madeTables.isEmpty, var problem = error as? StoreError else { throw error }
+            guard leavesTables, !madeTables.isEmpty, var problem = error as? StoreError else { throw error }
             problem.message +=
                 "\nThe tables that were made for it remain, and are empty: "
                 + madeTables.joined(separator: ", ")
             throw problem
+        }
+    }
+
+    /// Drops the tables that were made for a move that has failed.
+    ///
+    /// - Parameter wasThere: true where the store was one of Tributary's before.
+    /// - Returns: false where they remain.
+    private func leaves(no madeTables: [String], wasThere: Bool, _ store: (any MainStore)?) -> Bool {
+        do {
+            try store?.dropEmptyTables(madeTables, andOwn: !wasThere)
+            return true
+        } catch {
+            return false
         }
     }
 

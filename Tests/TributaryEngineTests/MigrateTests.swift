@@ -135,6 +135,96 @@ import TributaryStores
         }
     }
 
+    /// Runs from before the table got another key are undone as long as each row has the same values in it.
+    @Test func undoBeforeAnotherKey() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let things = { (key: String) in
+                """
+                [sources.s]
+                keep_history = true
+                [[sources.s.requests]]
+                url = "URL/a"
+                sync = "mirror"
+                max_deleted = "100%"
+                [[sources.s.requests.tables]]
+                table = "thing"
+                element = "item"
+                key = [\(key)]
+                columns = { id = "@id", shop = "@shop", name = { path = "@name" } }
+
+                """
+            }
+            let (narrow, wide) = (things("\"id\""), things("\"id\", \"shop\""))
+            var states: [[String]] = [[]]
+            for document in [
+                "<item id='1' shop='a' name='n'/><item id='2' shop='a' name='n'/>",
+                "<item id='2' shop='a' name='m'/><item id='3' shop='a' name='n'/>",
+            ] {
+                fixture.server.document("/a", "<all>\(document)</all>")
+                #expect(try await fixture.sync(narrow).first?.error == nil)
+                states.append(try fixture.dump().sorted())
+            }
+            #expect(try Self.migrate(fixture, wide).map(\.key) == [["id", "shop"]])
+            fixture.server.document(
+                "/a", "<all><item id='2' shop='a' name='m'/><item id='2' shop='b' name='n'/></all>")
+            #expect(try await fixture.sync(wide).first?.counts == MergeCounts(inserted: 1, deleted: 1, unchanged: 1))
+            states.append(try fixture.dump().sorted())
+            for run in [2, 1, 3, 0, 3, 1] {
+                let configuration = try fixture.configuration(wide)
+                let store = try #require(try configuration.openExistingStore(isWritten: true))
+                defer { try? store.close() }
+                _ = try await UndoRun(
+                    "s", to: .run(Int64(run)), in: store, declaration: configuration[source: "s"],
+                    parsers: EngineFixture.registry
+                ).run(history: 86_400)
+                #expect(try fixture.dump().sorted() == states[run], "run \(run)")
+            }
+        }
+    }
+
+    /// What uses a column is named before anything is changed.
+    @Test func viewsOverAColumn() async throws {
+        guard StoreKind.current == .postgres else { return }
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.server.document("/a", "<orders><order number='1' price='1'><line sku='a'/></order></orders>")
+            _ = try await fixture.sync(Self.orders())
+            try fixture.store.execute(
+                """
+                CREATE VIEW cheap AS SELECT number, price FROM purchase WHERE price < '5';
+                CREATE MATERIALIZED VIEW kept AS SELECT price FROM purchase;
+                CREATE VIEW lines AS SELECT purchase, sku FROM line;
+                CREATE VIEW others AS SELECT number, day FROM purchase
+                """)
+            for (types, expected) in [
+                (
+                    ["price": "real"],
+                    "the materialized view kept and the view cheap use column 'price' of table 'purchase'"
+                ),
+                (["number": "integer"], "the view cheap, the view lines and the view others use column 'number'"),
+            ] {
+                let configuration = try fixture.configuration(Self.orders(types))
+                let store = try #require(try configuration.openExistingStore(isWritten: true))
+                defer { try? store.close() }
+                let source = try #require(configuration[source: "s"])
+                for change in [
+                    { _ = try store.migrations(to: source.schemas(file: "f")) },
+                    { _ = try source.migrate(store, in: configuration, parsers: EngineFixture.registry) },
+                ] {
+                    #expect {
+                        try change()
+                    } throws: { error in
+                        let message = "\(error)"
+                        return message.contains(expected) && message.contains("nothing was changed")
+                    }
+                }
+            }
+            try fixture.store.execute(
+                "DROP VIEW cheap; DROP MATERIALIZED VIEW kept; DROP VIEW others")
+            #expect(try Self.migrate(fixture, Self.orders(["price": "real"])).count == 1)
+            #expect(try fixture.rows("SELECT price FROM purchase") == ["1.0"])
+        }
+    }
+
     @Test func aRunIsWaitedFor() async throws {
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", "<orders><order number='1'/></orders>")

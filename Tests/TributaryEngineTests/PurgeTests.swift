@@ -64,6 +64,14 @@ import TributaryStores
                 try fixture.rows(journal + " WHERE r.kind = 'purge' AND c.operation = 'delete' ORDER BY c.key") == [
                     "1", "2",
                 ])
+            // Tail, hooks and the page read it so.
+            let store = try #require(try fixture.configuration(others).openExistingStore())
+            let numbers = try fixture.rows("SELECT id FROM tributary_run WHERE kind = 'purge'").compactMap(Int64.init)
+            #expect(numbers.count == 1)
+            let run = try #require(try store.run(numbers.first ?? 0))
+            #expect(run.report.kind == .purge)
+            #expect(try store.changes(of: run, after: 0, limit: 9).map(\.operation) == ["delete", "delete"])
+            try store.close()
             // Whoever writes the table sends everything again, once.
             #expect(try await fixture.sync(others).first?.outcome == .committed)
             #expect(try await fixture.sync(others).first?.outcome == .unchanged)

@@ -50,6 +50,55 @@ import TributaryStores
         }
     }
 
+    /// Infinity is a key like others.
+    @Test(arguments: Direction.all) func infiniteKeys(direction: Direction) async throws {
+        try await StoreMoveFixture.with(direction) { (fixture) async throws in
+            for side in [fixture.old, fixture.new] {
+                try side.folder.write(
+                    side.kind.sql("CREATE TABLE IF NOT EXISTS size (id REAL PRIMARY KEY NOT NULL, name TEXT);"),
+                    to: "schema.sql")
+            }
+            let source = """
+                [[sources.s.requests]]
+                url = "URL/a"
+                [[sources.s.requests.tables]]
+                table = "size"
+                element = "item"
+                key = ["id"]
+                columns = { id = { path = "@id", type = "real" }, name = "@name" }
+                """
+            fixture.server.document(
+                "/a", "<items><item id='INF' name='a'/><item id='-INF' name='b'/><item id='1.5' name='c'/></items>")
+            let first = try await fixture.sync(source, of: fixture.old).first
+            #expect(first?.counts.inserted == 3, "\(first?.error ?? "")")
+            let report = try await fixture.move(source)
+            #expect(report.changes == 3)
+            #expect(try fixture.new.rows("SELECT name FROM size ORDER BY id") == ["b", "c", "a"])
+            let again = try await fixture.sync(source, of: fixture.new, mode: .full).first
+            #expect(again?.counts.unchanged == 3 && again?.error == nil, "\(again?.error ?? "")")
+        }
+    }
+
+    /// A move that fails leaves nothing that it has made.
+    @Test func tablesOfAMoveThatFails() async throws {
+        try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
+            let mapped = """
+                [[sources.t.requests]]
+                url = "URL/items"
+                tables = [{ table = "mapped", element = "item", key = ["id"], columns = { id = "@id", name = "name" } }]
+
+                """
+            try await fixture.sync(Self.source + mapped, of: fixture.old)
+            try fixture.old.store.execute("UPDATE item SET name = 'a' || char(0) WHERE id = '2'")
+            let error = await #expect(throws: StoreError.self) { try await fixture.move(Self.source + mapped) }
+            #expect(error?.message.contains("U+0000") == true && error?.message.contains("remain") == false)
+            let names = try fixture.new.rows(
+                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace")
+            // Those of the schema are the user's.
+            #expect(Set(names) == ["company", "item", "node", "numbered"])
+        }
+    }
+
     @Test func aValueThatIsNoneOfTheColumnsTypeIsNamed() async throws {
         try await withItems(Direction(old: .sqlite, new: .postgres)) { (fixture) async throws in
             // SQLite keeps it as text.
@@ -120,7 +169,7 @@ import TributaryStores
             try fixture.old.store.execute(
                 "DROP TABLE item, tributary_run, tributary_change, tributary_source, tributary_request, tributary_host, "
                     + "tributary_claims, tributary_forgotten, tributary_daemon, tributary_acceptance, "
-                    + "tributary_hook, tributary_hook_source, "
+                    + "tributary_hook, tributary_hook_source, tributary_schema, "
                     + "tributary_migration")
             try await back.move(Self.source)
             #expect(try fixture.old.rows(question) == before)

@@ -20,7 +20,30 @@ package enum HistoryTable {
     package static func name(of table: String) -> String { prefix + table }
 
     /// The name of a history that ended when a column of the table got another type.
-    package static func formerName(of table: String, _ number: Int) -> String { "tributary_former\(number)_\(table)" }
+    package static func formerName(of table: String, _ number: Int) -> String { "\(formerPrefix)\(number)_\(table)" }
+
+    private static let formerPrefix = "tributary_former"
+
+    /// Returns true for the name of a history that has ended.
+    package static func isFormer(_ name: String) -> Bool { table(ofFormer: name) != nil }
+
+    /// Returns the table of a history that has ended; nil for other names.
+    package static func table(ofFormer name: String) -> String? {
+        guard name.hasPrefix(formerPrefix) else { return nil }
+        let rest = name.dropFirst(formerPrefix.count)
+        let table = rest.drop(while: \.isWholeNumber)
+        guard table.startIndex > rest.startIndex, table.first == "_" else { return nil }
+        return String(table.dropFirst())
+    }
+
+    /// A pattern of LIKE for the names of all tables that may be histories, with `\\` as the escape character.
+    package static let patterns = [prefix, formerPrefix].map { $0.replacing("_", with: "\\_") + "%" }
+
+    /// Returns true for the name of a history, of a table that changes or of one that has ended.
+    package static func isHistory(_ name: String) -> Bool { name.hasPrefix(prefix) || isFormer(name) }
+
+    /// The most entries that one commit deletes from a history, if it has changed fewer rows than half of them.
+    package static let forgottenAtOnce = 50_000
 
     /// The columns that are not the table's own.
     package static let ownColumns = [id, run, operation, row, after, width]

@@ -6,10 +6,12 @@ package struct Undo: Sendable {
     package var commit: Commit
     /// The run, of whichever source, after which the rows were as they are wanted.
     package var run: Int64
+    package var changelog: UndoChangelog
 
-    package init(_ commit: Commit, to run: Int64) {
+    package init(_ commit: Commit, to run: Int64, changelog: UndoChangelog = UndoChangelog()) {
         self.commit = commit
         self.run = run
+        self.changelog = changelog
     }
 
     package var source: String { commit.report.source }
@@ -20,7 +22,8 @@ package struct Undo: Sendable {
     ///   - runs: the source's runs after ``run`` that have committed rows.
     ///   - first: the first run, of any source, that is remembered.
     package func check(_ runs: [CommittedRun], first: Int64) throws {
-        guard runs.contains(where: \.changedRows) else {
+        // An undo may have changed rows that the changelog does not tell of: those that are marked as deleted.
+        guard runs.contains(where: { $0.changedRows || $0.restoredRun != nil }) else {
             throw StoreError(
                 .history,
                 "no run of source '\(source)' after run \(run) has changed rows, so there is nothing to undo; `tributary "
@@ -65,6 +68,14 @@ package struct Undo: Sendable {
             .history,
             "the type of \(columns.map { "'\($0)'" }.joined(separator: ", ")) in table '\(table)' has changed since, so its "
                 + "former rows do not fit; nothing is undone")
+    }
+
+    /// The error for a table whose history tells the rows apart by another key than the table.
+    package func otherKey(_ table: String, _ columns: [String]) -> StoreError {
+        StoreError(
+            .history,
+            "the key of table '\(table)' is (\(columns.joined(separator: ", "))), and was another one when the source "
+                + "'\(source)' wrote it, so its rows cannot be told from one another; nothing is undone")
     }
 
     /// The error for a table that is gone.

@@ -36,6 +36,18 @@ package struct UndoQueries: Sendable {
         """
     }
 
+    /// Selects whether the undone runs have changed rows whose entries lack a part of the key, as the table has got another
+    /// key since.
+    ///
+    /// - Parameter key: the columns by which the rows are merged, as SQL names them.
+    package func lacksKey(of table: some UndoneTable, key: [String]) -> String {
+        func isNull(_ columns: [String]) -> String { columns.map { "h.\($0) IS NULL" }.joined(separator: " OR ") }
+        return """
+            SELECT EXISTS (SELECT 1 FROM \(table.sql) h WHERE \(isUndone)
+                AND (\(isNull(table.groupColumns)) OR h.\(HistoryTable.operation) <> 'insert' AND (\(isNull(key)))))
+            """
+    }
+
     /// Selects the first and the last entry of each row that the undone runs have changed.
     package func entries(of table: some UndoneTable) -> String {
         """

@@ -14,6 +14,14 @@ package protocol StoreMoves: AnyObject, Sendable {
     ///
     /// - Throws: ``StoreError``, and the errors of the body; the store is then unchanged.
     func receive(_ body: (any TransferWriter) throws -> Void) throws
+
+    /// Drops tables that were made to receive rows, all of them or none.
+    ///
+    /// - Parameters:
+    ///   - names: the tables. One with rows is refused.
+    ///   - areAll: true where Tributary's own tables are dropped, too.
+    /// - Throws: ``StoreError``
+    func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws
 }
 
 /// A store that is read as it is at one moment.

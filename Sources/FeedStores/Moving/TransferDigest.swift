@@ -112,7 +112,8 @@ extension TransferRow {
         switch value {
         case .null: ""
         case .integer(let integer): String(integer)
-        case .real(let real): "\(real)"
+        // As servers write it.
+        case .real(let real): real.isInfinite ? (real < 0 ? "-Infinity" : "Infinity") : "\(real)"
         case .text(let range): text(range)
         case .blob(let range): withBytes(range) { $0.map { CanonicalText.hexadecimal($0) }.joined() }
         }

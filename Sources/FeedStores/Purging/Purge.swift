@@ -1,4 +1,5 @@
 package import FeedModel
+import FeedStaging
 
 /// What a store is to forget of a source, and what is known of its rows besides the journal.
 package struct Purge: Sendable {
@@ -96,15 +97,9 @@ package struct PurgeObstacle {
 extension Purge {
     /// Returns tables with children before their parents, as far as they do not refer to one another in a circle.
     package static func inOrder(_ names: [String], parents: [String: Set<String>]) -> [String] {
-        var ordered: [String] = []
-        var seen: Set<String> = []
-        func visit(_ name: String) {
-            guard seen.insert(name).inserted else { return }
-            for parent in (parents[name] ?? []).sorted() where names.contains(parent) { visit(parent) }
-            ordered.append(name)
-        }
-        for name in names.sorted() { visit(name) }
-        return ordered.reversed()
+        let names = names.sorted()
+        let places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
+        return names.ordered { name in (parents[name] ?? []).sorted().compactMap { places[$0] } }.reversed()
     }
 }
 

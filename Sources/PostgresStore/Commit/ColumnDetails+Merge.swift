@@ -36,6 +36,13 @@ extension ColumnDetails {
     /// Returns a condition that the values of two rows differ. NULL differs from every value.
     func differs(_ left: String, from right: String) -> String { "\(exact(left)) IS DISTINCT FROM \(exact(right))" }
 
+    /// Returns a condition that the texts of two values differ, as those of `1.0` and `1.00` do.
+    func isSpelt(_ left: String, otherThan right: String) -> String {
+        bytesDecide
+            ? "\(left) IS DISTINCT FROM \(right)"
+            : "\(left)::text COLLATE \"C\" IS DISTINCT FROM \(right)::text COLLATE \"C\""
+    }
+
     /// Returns an expression for the value in the journal's text.
     func journalText(_ alias: String) -> String {
         let value = "\(alias).\(sql)"

@@ -32,6 +32,7 @@ extension Merge {
             counts.inserted += difference.takenBack
             counts.unchanged += difference.unchanged
             progress.changes.add(difference.counts, of: difference.part)
+            try noteWritten(difference.table, isNew: "d.is_new", from: difference.rows)
         }
         // A known row may come to refer to a new one of its own table, which then has to be there.
         if let table = parts.first?.table.table.name, try details(of: table).refersToItself {
@@ -71,6 +72,7 @@ extension Merge {
         if stack.path != nil, case .key = table.identity,
             try connection.execute("SELECT EXISTS (SELECT 1 FROM \(try stored(table)))")[0].bool(0) == false
         {
+            try noteWritten(table, isNew: "true", from: "\(table.staged) s")
             let order = part.isSorted ? "" : " ORDER BY s.\(StagingTable.row)"
             return try insert(part, part.counts.rows, from: "\(table.staged) s\(order)")
         }
@@ -112,7 +114,11 @@ extension Merge {
         var differs = [isNew]
         if table.sync == .upsert || table.sync == .mirror {
             let details = try details(of: table.table.name)
-            differs += try table.valueColumns.map { try details.needed($0).differs("s", from: "m") }
+            differs += try table.comparedColumns.map { name in
+                let column = try details.needed(name)
+                return restoresSpelling
+                    ? column.isSpelt("s.\(column.sql)", otherThan: "m.\(column.sql)") : column.differs("s", from: "m")
+            }
         }
         let isBack = try goneColumn(of: table).map { "m.\($0) IS NOT NULL" }
         differs += isBack.map { [$0] } ?? []

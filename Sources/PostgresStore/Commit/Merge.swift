@@ -24,6 +24,8 @@ struct Merge {
     let onChange: ((PlannedChange) throws -> Void)?
     /// True if what is replaced is kept in the tables' histories.
     var keepsHistory = false
+    /// True if known rows are to become what they were, in their spelling as well: `1.0` and `1.00` are equal numbers.
+    var restoresSpelling = false
     /// Rows that are to be deleted, whatever is staged.
     var removals: [Removal] = []
     /// What becomes of rows that the feed no longer has.
@@ -58,9 +60,8 @@ struct Merge {
         try tables.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))
         for part in stack.parts where part.counts.rows > 0 || !part.batches.isEmpty {
             try copy(part)
-            if part.table.isIdentifiedByReference { continue }
-            try indexKey(of: part)
         }
+        try keepLast(of: stack.parts.map { ($0.table, $0.counts) })
     }
 
     /// Locks every table that the merge may write against other writers, in the order of their names, and checks that
@@ -106,20 +107,26 @@ struct Merge {
         let parts = try orderedParts()
         try checkCircles(parts)
         counts += try skipExpiredRows()
+        try prepareCycles(parts)
+        let late = stack.tablesIdentifiedLate
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
-            try prepareReferences(part)
+            try prepareReferences(part, late: late)
         }
-        counts += try deleteMissingRows()
+        counts += try deleteMissingRows(late: late)
         let groups = parts.filter { $0.counts.rows > 0 }.groupedByKeys
-        for group in groups {
-            try refusing(in: group[0].table.table.name) {
-                for part in group { try resolveReferences(part, among: parts) }
+        for (index, group) in groups.enumerated() {
+            let table = group[0].table.table.name
+            try refusing(in: table) {
+                for part in group { try resolveReferences(part, among: parts, late: late) }
+                if late.contains(table), !groups[(index + 1)...].contains(where: { $0[0].table.table.name == table }) {
+                    counts += try deleteMissingRows(ofLate: table)
+                }
                 counts += try group.count == 1 && group[0].table.isTree ? mergeTree(group[0]) : merge(group)
             }
             counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
         }
         for part in parts where part.counts.rows > 0 {
-            try refusing(in: part.table.table.name) { try resolveCycles(part, among: parts) }
+            counts += try refusing(in: part.table.table.name) { try resolveCycles(part, among: parts) }
         }
         try deletePostponedRows()
         counts += progress.counts
@@ -150,16 +157,11 @@ struct Merge {
         let parts = stack.partsByReference
         let places = Dictionary(grouping: parts.indices) { parts[$0].table.table.name }
         let names = try places.keys.reduce(into: [UInt32: String]()) { $0[try details(of: $1).oid] = $1 }
-        var ordered: [StagedStack.Part] = []
-        var visited: Set<String> = []
-        func visit(_ part: StagedStack.Part) throws {
-            guard visited.insert(part.table.name).inserted else { return }
+        let ordered = try parts.ordered { part in
             let parents = try details(of: part.table.table.name).parents.compactMap { names[$0] }
             let referred = Set(parents + part.table.references.map(\.target.name))
-            for place in referred.flatMap({ places[$0] ?? [] }).sorted() { try visit(parts[place]) }
-            ordered.append(part)
+            return referred.flatMap { places[$0] ?? [] }.sorted()
         }
-        for part in parts { try visit(part) }
         // Rows that need others for their identity come after these, whatever the foreign keys say.
         let isInOrder = ordered.indices.allSatisfy { index in
             ordered[index].table.identifyingReferences.allSatisfy { reference in

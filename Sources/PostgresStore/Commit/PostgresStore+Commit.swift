@@ -20,8 +20,10 @@ extension PostgresStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await writeInGroup { [commit, leases] connection in
-                try Ledger(connection: connection, leases: leases).write(commit)
+            try await writeInGroup { [commit, leases, historyForgetting] connection in
+                let run = try Ledger(connection: connection, leases: leases).write(commit)
+                try historyForgetting.forget(commit, connection)
+                return run
             }
             return commit.report
         }

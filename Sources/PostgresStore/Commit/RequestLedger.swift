@@ -110,9 +110,15 @@ struct RequestLedger {
         let sorted = requests.sorted()
         try connection.execute(
             """
-            UPDATE tributary_request r SET \(assignments)
-            FROM unnest($1::text[], $2::text[]) AS named (source, key)
-            WHERE r.source = named.source AND r.key = named.key AND \(condition)
+            UPDATE tributary_request u SET \(assignments)
+            FROM (
+                -- In their order: two that lock the same rows in two orders wait for each other.
+                SELECT r.source, r.key FROM tributary_request r
+                JOIN unnest($1::text[], $2::text[]) AS named (source, key)
+                ON r.source = named.source AND r.key = named.key WHERE \(condition)
+                ORDER BY r.source, r.key FOR UPDATE OF r
+            ) named
+            WHERE u.source = named.source AND u.key = named.key
             """,
             [
                 .textArray(try PostgresTextArray(sorted.map(\.source))),

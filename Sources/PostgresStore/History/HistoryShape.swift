@@ -14,12 +14,17 @@ struct HistoryShape {
     /// The columns that tell a row from all others at any time.
     var identity: [String] { table.locator.map(\.sql) }
 
-    /// As SQL names it. It is in the table's schema.
-    var sql: String { Self.sql(of: table) }
+    /// False where the table has got a key since, of which the history has no column yet, or has none any more.
+    var hasIdentity: Bool { !table.isLocatedByPlace && keyColumns.allSatisfy(columns.contains) }
 
-    private static func sql(of table: TableDetails) -> String {
-        "\(table.schema.postgresIdentifier).\(HistoryTable.name(of: table.name).postgresIdentifier)"
-    }
+    /// The history's schema: that of Tributary's own tables. Earlier versions made it beside the table.
+    var schema: String
+
+    /// The name of a history that has ended, as a column of the table got another type; nil for the one that goes on.
+    var former: String?
+
+    /// As SQL names it.
+    var sql: String { HistoryName(schema: schema, name: former ?? HistoryTable.name(of: table.name)).sql }
 
     /// Returns a condition that two rows, of the table or of its history, are versions of one.
     func isRow(_ row: String, _ entry: String) -> String {
@@ -61,38 +66,62 @@ struct HistoryShape {
 
 extension HistoryShape {
     /// Reads the shape of an existing history; nil where the table has none.
-    init?(_ connection: PostgresConnection, of table: TableDetails) throws {
+    ///
+    /// - Parameter former: the name of one that has ended.
+    init?(_ connection: PostgresConnection, of table: TableDetails, former: String? = nil) throws {
         let rows = try connection.execute(
             """
-            SELECT attname, format_type(atttypid, atttypmod) FROM pg_catalog.pg_attribute
-            WHERE attrelid = to_regclass($1) AND attnum > $2::integer AND NOT attisdropped ORDER BY attnum
-            """, [.text(Self.sql(of: table)), .integer(Int64(HistoryTable.ownColumns.count))])
-        guard !rows.isEmpty else { return nil }
+            SELECT n.nspname, a.attname, format_type(a.atttypid, a.atttypmod)
+            FROM \(HistoryName.all) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+            WHERE c.relname = $1 AND a.attnum > $2::integer AND NOT a.attisdropped ORDER BY a.attnum
+            """, [.text(former ?? HistoryTable.name(of: table.name)), .integer(Int64(HistoryTable.ownColumns.count))])
+        guard let schema = rows.first?.string(0) else { return nil }
         self.table = table
-        columns = rows.compactMap { $0.string(0) }
+        self.schema = schema
+        self.former = former
+        columns = rows.compactMap { $0.string(1) }
         retyped = rows.compactMap { row in
-            let column = row.string(0).flatMap(table.column)
-            return column.map { !$0.isComputed && $0.baseType != row.string(1) } == true ? column?.name : nil
+            let column = row.string(1).flatMap(table.column)
+            return column.map { !$0.isComputed && $0.baseType != row.string(2) } == true ? column?.name : nil
         }
     }
 
     /// Returns the histories of all tables that are still there, by name.
     static func all(_ connection: PostgresConnection, _ tables: MergeTables) throws -> [HistoryShape] {
-        let names = try self.tables(connection)
+        let names = try HistoryName.all(connection).compactMap(\.table)
         try tables.load(names)
         return try names.compactMap { name in
             try tables.table(name).flatMap { try HistoryShape(connection, of: $0) }
         }
     }
 
-    /// Returns the names of all tables that have a history, even if they are gone.
-    static func tables(_ connection: PostgresConnection) throws -> [String] {
+    /// Returns the histories that have ended, of all tables that are still there.
+    static func former(_ connection: PostgresConnection, _ tables: MergeTables) throws -> [HistoryShape] {
+        let names = try HistoryName.all(connection).map(\.name)
+        try tables.load(names.compactMap(HistoryTable.table))
+        return try names.compactMap { name in
+            guard let table = try HistoryTable.table(ofFormer: name).flatMap(tables.table) else { return nil }
+            return try HistoryShape(connection, of: table, former: name)
+        }
+    }
+
+    /// Gives entries of new rows, which have the key alone, the values of another key. So rows are still found that were
+    /// written before the table got that key, unless these values have changed since.
+    func complete(_ key: [String], _ connection: PostgresConnection) throws {
+        let new = key.filter { columns.contains($0) && !keyColumns.contains($0) }.map(\.postgresIdentifier)
+        guard !new.isEmpty, hasIdentity else { return }
+        let list = new.joined(separator: ", ")
         try connection.execute(
             """
-            SELECT substr(relname, $1::integer + 1) FROM pg_catalog.pg_class
-            WHERE relkind = 'r' AND starts_with(relname, $2) AND pg_table_is_visible(oid) ORDER BY relname
-            """, [.integer(Int64(HistoryTable.prefix.count)), .text(HistoryTable.prefix)]
-        ).compactMap { $0.string(0) }
+            UPDATE \(sql) h SET (\(list)) = (
+                SELECT \(list) FROM (
+                    (SELECT 1 AS n, \(list) FROM \(sql) x WHERE \(isRow("x", "h")) AND x.\(HistoryTable.id) > h.\(HistoryTable.id)
+                    ORDER BY x.\(HistoryTable.id) LIMIT 1)
+                    UNION ALL SELECT 2, \(list) FROM \(table.sql) m WHERE \(isRow("m", "h"))) v ORDER BY n LIMIT 1)
+            WHERE h.\(HistoryTable.operation) = 'insert'
+            """)
+        let identity = key.map(\.postgresIdentifier).joined(separator: ", ")
+        try connection.execute("CREATE INDEX ON \(sql) (\(identity), \(HistoryTable.id))")
     }
 
     /// Puts a history away whose values would not fit into the table any more. Nobody goes back over it.
@@ -100,14 +129,9 @@ extension HistoryShape {
         try connection.execute(
             "UPDATE tributary_run SET history = false WHERE id IN (SELECT \(HistoryTable.run) FROM \(sql))")
         var number = 1
-        func name() -> String { HistoryTable.formerName(of: table.name, number).postgresIdentifier }
-        while try !connection.execute(
-            "SELECT to_regclass($1)", [.text("\(table.schema.postgresIdentifier).\(name())")])[0]
-            .isNull(0)
-        {
-            number += 1
-        }
-        try connection.execute("ALTER TABLE \(sql) RENAME TO \(name())")
+        func name() -> HistoryName { .init(schema: schema, name: HistoryTable.formerName(of: table.name, number)) }
+        while try !connection.execute("SELECT to_regclass($1)", [.text(name().sql)])[0].isNull(0) { number += 1 }
+        try connection.execute("ALTER TABLE \(sql) RENAME TO \(name().name.postgresIdentifier)")
     }
 
     /// Creates the history of a table, or adds the columns that the table has gained.
@@ -129,16 +153,12 @@ extension HistoryShape {
                 try connection.execute(
                     "ALTER TABLE \(shape.sql) ADD COLUMN \(column.sql) \(column.definition)\(constant)")
             }
-            return HistoryShape(table: table, columns: shape.columns + new.map(\.name))
+            return HistoryShape(table: table, columns: shape.columns + new.map(\.name), schema: shape.schema)
         }
-        guard HistoryTable.name(of: table.name).utf8.count <= 63 else {
-            throw StoreError(
-                .history,
-                "the history of table '\(table.name)' would need a name of more than 63 bytes, which is PostgreSQL's limit; "
-                    + "shorten the table's name to \(63 - HistoryTable.prefix.utf8.count) bytes")
-        }
+        if let problem = HistoryName.problem(of: table.name) { throw StoreError(.history, problem) }
         let definitions = columns.map { "\($0.sql) \($0.definition)" }
-        let shape = HistoryShape(table: table, columns: columns.map(\.name))
+        let shape = HistoryShape(
+            table: table, columns: columns.map(\.name), schema: try HistoryName.ownSchema(connection))
         try connection.executeScript(
             """
             CREATE TABLE \(shape.sql) (

@@ -110,20 +110,6 @@ extension Merge {
         }
     }
 
-    /// Deletes entries of runs that are forgotten, a bounded number each time.
-    private func forgetHistory(_ shape: HistoryShape, entered: Int) throws {
-        try connection.execute(
-            """
-            WITH oldest AS (
-                SELECT h.\(HistoryTable.id) AS id, r.first FROM (
-                    SELECT \(HistoryTable.id), \(HistoryTable.run) FROM \(shape.sql) ORDER BY \(HistoryTable.id) LIMIT 1) h,
-                    (SELECT min(id) AS first FROM tributary_run) r
-                WHERE h.\(HistoryTable.run) < r.first)
-            DELETE FROM \(shape.sql) h USING oldest
-            WHERE h.\(HistoryTable.id) < oldest.id + \(max(50_000, 2 * entered)) AND h.\(HistoryTable.run) < oldest.first
-            """)
-    }
-
     private func writeHistory(_ kept: KeptRows) throws {
         let table = kept.table
         let shape = try HistoryShape.prepare(connection, for: table)
@@ -141,10 +127,12 @@ extension Merge {
             return "CASE WHEN b.is_new THEN m.\(column.postgresIdentifier) ELSE b.\(place) END"
         }
         let differs = zip(kept.values, kept.columns).map { place, column in
-            "\(column.exact(of: "b.\(place)")) IS DISTINCT FROM \(column.exact("m"))"
+            restoresSpelling
+                ? column.isSpelt("b.\(place)", otherThan: "m.\(column.sql)")
+                : "\(column.exact(of: "b.\(place)")) IS DISTINCT FROM \(column.exact("m"))"
         }
         let isSame = zip(kept.located, table.locator).map { "m.\($1.sql) = b.\($0)" }.joined(separator: " AND ")
-        let entered = try connection.execute(
+        try connection.execute(
             """
             INSERT INTO \(shape.sql) (
                 \(HistoryTable.run), \(HistoryTable.operation), \(HistoryTable.after), \(HistoryTable.width),
@@ -155,8 +143,6 @@ extension Merge {
             FROM \(rows) b LEFT JOIN \(table.sql) m ON \(isSame)
             WHERE CASE WHEN b.is_new THEN m.tableoid IS NOT NULL
                 ELSE m.tableoid IS NULL OR \(differs.joined(separator: " OR ")) END
-            """
-        ).affectedRows
-        try forgetHistory(shape, entered: entered)
+            """)
     }
 }

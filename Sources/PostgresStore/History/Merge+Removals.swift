@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStaging
 import FeedStores
 import PostgresClient
 
@@ -33,15 +34,9 @@ extension Merge {
     }
 
     private func childrenFirst(_ removals: [Removal]) -> [Removal] {
-        var ordered: [Removal] = []
-        var visited: Set<UInt32> = []
-        func visit(_ removal: Removal) {
-            guard visited.insert(removal.table.oid).inserted else { return }
+        removals.ordered { removal in
             let children = Set(removal.table.referringKeys.map(\.child))
-            for child in removals where children.contains(child.table.oid) { visit(child) }
-            ordered.append(removal)
+            return removals.indices.filter { children.contains(removals[$0].table.oid) }
         }
-        for removal in removals { visit(removal) }
-        return ordered
     }
 }

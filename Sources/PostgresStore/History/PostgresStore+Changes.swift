@@ -13,13 +13,16 @@ extension PostgresStore {
                     try connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                     try connection.fixTexts()
                     let tables = MergeTables(connection, tableDetails)
-                    let shapes = try HistoryShape.all(connection, tables).filter { shape in
+                    let former = try HistoryShape.former(connection, tables)
+                    // Runs of a history that has ended cannot be undone, and are still told.
+                    let formerRuns = former.map { " OR id IN (SELECT \(HistoryTable.run) FROM \($0.sql))" }.joined()
+                    let shapes = try (HistoryShape.all(connection, tables) + former).filter { shape in
                         query.table.map { $0.lowercased() == shape.table.name.lowercased() } ?? true
                     }
                     let runs = try connection.execute(
                         """
-                        SELECT id, source, \(PostgresDate.sql("started_at")) FROM tributary_run WHERE history
-                        AND ($1::text IS NULL OR source = $1) AND ($2::bigint IS NULL OR id = $2)
+                        SELECT id, source, \(PostgresDate.sql("started_at")) FROM tributary_run
+                        WHERE (history\(formerRuns)) AND ($1::text IS NULL OR source = $1) AND ($2::bigint IS NULL OR id = $2)
                         AND ($3::timestamptz IS NULL OR started_at >= $3) ORDER BY id
                         """,
                         [
@@ -51,6 +54,9 @@ extension HistoryShape {
         _ change: RowChange, passing passed: inout Int, _ connection: PostgresConnection,
         _ body: (RowChange) throws -> Void
     ) throws {
+        // Of rows that were told apart by another key, only what the history itself keeps is known.
+        func isSame(_ row: String) -> String { hasIdentity ? isRow(row, "h") : "false" }
+        let isStored = former == nil ? isSame("m") : "false"
         let widths = try connection.execute(
             """
             SELECT \(HistoryTable.width), count(*) FROM \(sql) WHERE \(HistoryTable.run) = \(change.run)
@@ -72,9 +78,9 @@ extension HistoryShape {
                     \(values { "n.\($0.postgresIdentifier)" }),
                     \(digest(ofStored: "m", width: width)), \(values { stored($0, in: "m") })
                 FROM \(sql) h LEFT JOIN LATERAL (
-                    SELECT * FROM \(sql) x WHERE \(isRow("x", "h")) AND x.\(HistoryTable.id) > h.\(HistoryTable.id)
+                    SELECT * FROM \(sql) x WHERE \(isSame("x")) AND x.\(HistoryTable.id) > h.\(HistoryTable.id)
                     ORDER BY x.\(HistoryTable.id) LIMIT 1) n ON true
-                LEFT JOIN \(table.sql) m ON \(isRow("m", "h"))
+                LEFT JOIN \(table.sql) m ON \(isStored)
                 WHERE h.\(HistoryTable.run) = \(change.run) AND h.\(HistoryTable.width) = \(width)
                 ORDER BY h.\(HistoryTable.id) OFFSET \(offset)
                 """

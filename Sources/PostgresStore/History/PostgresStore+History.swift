@@ -60,7 +60,7 @@ extension StackTransaction {
         try ledger.checkLease(of: undo.source)
         let run = try ledger.drawRun(of: commit.report)
         let undone = try UndoTransaction(store: store, connection: connection, undo: undo)
-            .execute(run: run.id, lock: lock)
+            .execute(run: run, lock: lock)
         commit.report.counts = undone.counts
         commit.report.seconds = seconds()
         // The rows are no longer those of the feed's versions, nor those that others have sent.
@@ -75,7 +75,7 @@ extension StackTransaction {
         try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         let run = try ledger.drawRun(of: undo.commit.report)
         return try UndoTransaction(store: store, connection: connection, undo: undo)
-            .execute(run: run.id, onChange: onChange, lock: lock).counts
+            .execute(run: run, onChange: onChange, lock: lock).counts
     }
 }
 

@@ -31,11 +31,12 @@ struct UndoTransaction {
     /// Merges the rows.
     ///
     /// - Parameters:
-    ///   - run: the number of the run that undoes.
+    ///   - run: the run that undoes.
     ///   - lock: locks the tables of a merge.
     func execute(
-        run: Int64, onChange: ((PlannedChange) throws -> Void)? = nil, lock: (Merge) throws -> Void
+        run recorded: RecordedRun, onChange: ((PlannedChange) throws -> Void)? = nil, lock: (Merge) throws -> Void
     ) throws -> Outcome {
+        let run = recorded.id
         try connection.fixTexts()
         let first = try connection.execute("SELECT min(id) FROM tributary_run")[0].int64(0) ?? 0
         try undo.check(try connection.commits(of: undo.source, after: undo.run), first: first)
@@ -52,11 +53,16 @@ struct UndoTransaction {
                 mirrors: shapes.map { MirroredRows(table: $0.table.name, scope: [:], window: nil) }))
         let tables = try shapes.enumerated().map { index, shape in try table(shape, index) }
         for table in tables { try check(table) }
-        var merge = try merge(tables, run: run, onChange: onChange)
+        let changelog = undo.changelog
+        var merge = try merge(
+            tables, run: run,
+            onChange: onChange.map { report in { change in if let told = changelog.told(change) { try report(told) } } }
+        )
         merge.removals = try tables.compactMap(removal)
-        let counts = try merge.execute()
+        var counts = try merge.execute()
         for table in tables { try checkRestored(table) }
         try checkOthers(tables, run: run, merge.tables)
+        for table in tables { try correctChangelog(of: table.shape, recorded, &counts) }
         return Outcome(counts: counts, tables: Set(tables.map(\.shape.table.name)))
     }
 
@@ -65,13 +71,19 @@ struct UndoTransaction {
         if let retyped = shapes.first(where: { !$0.retyped.isEmpty }) {
             throw undo.retyped(retyped.table.name, retyped.retyped)
         }
+        for shape in shapes {
+            guard !shape.table.isLocatedByPlace else { throw Undo.noKey(shape.table.name) }
+            guard shape.hasIdentity,
+                try connection.execute(queries.lacksKey(of: shape, key: shape.identity))[0].bool(0) == false
+            else { throw undo.otherKey(shape.table.name, shape.keyColumns) }
+        }
         let known = Set(shapes.map(\.table.name))
-        for name in try HistoryShape.tables(connection) where !known.contains(name) {
-            let entries = HistoryTable.name(of: name).postgresIdentifier
+        for history in try HistoryName.all(connection) {
+            guard let name = history.table, !known.contains(name), try Catalog(connection).table(name) == nil else {
+                continue
+            }
             let row = try connection.execute(
-                """
-                SELECT to_regclass($1) IS NULL AND EXISTS (SELECT 1 FROM \(entries) h WHERE \(queries.isUndone))
-                """, [.text(name.postgresIdentifier)])[0]
+                "SELECT EXISTS (SELECT 1 FROM \(history.sql) h WHERE \(queries.isUndone))")[0]
             if try row.bool(0) == true { throw undo.missing(name) }
         }
     }
@@ -152,9 +164,12 @@ struct UndoTransaction {
                 counts.rows = 1
                 // Unknown, so that each column is looked at.
                 counts.nulls = columns.map { _ in 1 }
-                let staging = try StagingTable(
+                var staging = try StagingTable(
                     name: "restored_\(origins.count)", table: info, columns: Array(columns),
                     rule: MergeRule(keys: [shape.table.name: shape.keyColumns]))
+                staging.respeltColumns = shape.keyColumns.filter {
+                    shape.table.column($0)?.bytesDecide == false
+                }
                 stack.parts.append(StagedStack.Part(table: staging, counts: counts, isSorted: false, batches: []))
                 origins.append((table, width))
             }
@@ -162,6 +177,7 @@ struct UndoTransaction {
         var merge = Merge(
             connection: connection, run: run, stack: stack, store: store, mirrors: [], onChange: onChange)
         merge.keepsHistory = true
+        merge.restoresSpelling = true
         try merge.tables.load(tables.map(\.shape.table.name))
         for (part, origin) in zip(merge.stack.parts, origins) {
             try merge.create(part)

@@ -33,6 +33,8 @@ struct TableAlteration {
         let key = isOtherKey ? definition.key.compactMap { table.column($0)?.name } : []
         let changed = conversions.map(\.column)
         let references = try Self.references(to: table, changed, connection)
+        try ColumnDependents(connection: connection).check(
+            changed.map { (table.oid, $0.name) } + references.flatMap(\.columns))
         detaching = references.map { "ALTER TABLE \($0.child) DROP CONSTRAINT \($0.name.postgresIdentifier)" }
         attaching =
             references.flatMap(\.conversions)
@@ -58,7 +60,11 @@ struct TableAlteration {
                 throw error
             }
         }
-        if !migration.key.isEmpty { try checkKey(connection) }
+        if !migration.key.isEmpty {
+            try checkKey(connection)
+            // A history of other types ends with the next commit.
+            if conversions.isEmpty { try HistoryShape(connection, of: table)?.complete(migration.key, connection) }
+        }
         for statement in keys + attaching { try connection.execute(statement) }
         guard try count(connection) == before else {
             throw StoreError(.database, "table '\(table.name)': rows were lost; nothing was changed")
@@ -127,6 +133,8 @@ struct TableAlteration {
         var child: String
         var name: String
         var definition: String
+        /// The child's columns that get new types, with its id.
+        var columns: [(table: UInt32, name: String)]
         /// The statements that give the child's columns the new types.
         var conversions: [String]
     }
@@ -145,7 +153,7 @@ struct TableAlteration {
         return try connection.execute(
             """
             SELECT k.conrelid::regclass::text, k.conname, pg_get_constraintdef(k.oid),
-                \(names("k.conrelid", "k.conkey")), \(names("k.confrelid", "k.confkey"))
+                \(names("k.conrelid", "k.conkey")), \(names("k.confrelid", "k.confkey")), k.conrelid
             FROM pg_catalog.pg_constraint k WHERE k.contype = 'f' AND k.confrelid = \(table.oid) AND k.conparentid = 0
             ORDER BY k.oid
             """
@@ -153,15 +161,18 @@ struct TableAlteration {
             let child = row.string(0) ?? ""
             let columns = (try row.stringArray(3) ?? []).compactMap(\.self)
             let targets = (try row.stringArray(4) ?? []).compactMap(\.self)
-            let conversions = zip(columns, targets).compactMap { column, target in
-                changed.first { $0.name == target }.map { change in
-                    let name = column.postgresIdentifier
-                    return conversion(of: name, of: child, to: change.to, "\(name)::text")
-                }
+            let referring = zip(columns, targets).compactMap { column, target in
+                changed.first { $0.name == target }.map { (column: column, type: $0.to) }
             }
-            guard !conversions.isEmpty else { return nil }
+            guard !referring.isEmpty else { return nil }
+            let id = UInt32(try row.int64(5) ?? 0)
             return Reference(
-                child: child, name: row.string(1) ?? "", definition: row.string(2) ?? "", conversions: conversions)
+                child: child, name: row.string(1) ?? "", definition: row.string(2) ?? "",
+                columns: referring.map { (id, $0.column) },
+                conversions: referring.map { column, type in
+                    let name = column.postgresIdentifier
+                    return conversion(of: name, of: child, to: type, "\(name)::text")
+                })
         }
     }
 

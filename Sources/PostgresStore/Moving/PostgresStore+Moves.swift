@@ -37,6 +37,32 @@ extension PostgresStore {
         try renewTableInfos()
     }
 
+    package func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
+        try write { connection in
+            let tables = try Catalog(connection).tables(named: names).values.map(\.sql).sorted()
+            for table in tables {
+                try connection.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
+                guard try connection.execute("SELECT EXISTS (SELECT FROM \(table))")[0].bool(0) == false else {
+                    throw StoreError(.conflict, "there are rows in \(table)")
+                }
+            }
+            let own = try areAll ? Self.ownTables(connection) : []
+            guard !(tables + own).isEmpty else { return }
+            try connection.execute("DROP TABLE \((tables + own).joined(separator: ", "))")
+        }
+    }
+
+    /// Returns all tables beside `tributary_run` whose names are Tributary's, as SQL names them.
+    private static func ownTables(_ connection: PostgresConnection) throws -> [String] {
+        try connection.execute(
+            """
+            SELECT c.oid::regclass::text FROM pg_catalog.pg_class c
+            JOIN pg_catalog.pg_class r ON r.oid = to_regclass('tributary_run') AND r.relnamespace = c.relnamespace
+            WHERE c.relkind = 'r' AND c.relname LIKE 'tributary\\_%' ORDER BY 1
+            """
+        ).compactMap { $0.string(0) }
+    }
+
     /// Each store waits for the other, and a table may be large.
     private static let patience =
         "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0; "

@@ -25,7 +25,7 @@ struct PostgresPurge {
         }
     }
 
-    func run() throws -> PurgeReport {
+    func run() throws -> (RecordedRun, PurgeReport) {
         var report = PurgeReport(run: purge.commit.report)
         let ledger = Ledger(connection: connection, leases: store.leases)
         try ledger.checkLease(of: purge.source)
@@ -60,7 +60,7 @@ struct PostgresPurge {
             try connection.execute("DELETE FROM \(table) WHERE source = $1", [.text(purge.source)])
         }
         try ledger.notify(report.run, run: run)
-        return report
+        return (run, report)
     }
 
     /// Returns the names of the tables that the source has written.

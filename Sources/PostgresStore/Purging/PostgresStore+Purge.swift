@@ -5,17 +5,16 @@ import PostgresClient
 extension PostgresStore {
     package func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport {
         /// Takes the transaction back.
-        struct Trial: Error {
-            var report: PurgeReport
+        struct Trial: Error {}
+        var done = PurgeReport(run: purge.commit.report)
+        let commit = StackCommit(store: self, interruption: CommitInterruption()) { transaction in
+            try self.lockWaits.limit(transaction.connection)
+            let run: RecordedRun
+            (run, done) = try PostgresPurge(purge: purge, store: self, connection: transaction.connection).run()
+            if isTrial { throw Trial() }
+            return (run, done.run)
         }
-        do {
-            return try write { connection in
-                let report = try PostgresPurge(purge: purge, store: self, connection: connection).run()
-                if isTrial { throw Trial(report: report) }
-                return report
-            }
-        } catch let trial as Trial {
-            return trial.report
-        }
+        do { _ = try commit.run() } catch is Trial {}
+        return done
     }
 }

@@ -2,9 +2,8 @@ import PostgresClient
 import Synchronization
 
 /// The connections of one store. Each is used by one thread at a time, and is opened when none is idle.
-///
-/// `@unchecked Sendable`: a connection is handed from thread to thread under the mutex.
-final class ConnectionPool: @unchecked Sendable {
+final class ConnectionPool: Sendable {
+    /// `@unchecked Sendable`: a connection is handed from thread to thread under the mutex.
     private struct Box: @unchecked Sendable { let connection: PostgresConnection }
 
     private struct State {

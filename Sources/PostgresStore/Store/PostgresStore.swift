@@ -22,10 +22,13 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
     let tableTurns = TableTurns()
+    let historyForgetting = HistoryForgetting()
     let groupCommit = GroupCommit()
     let commitThreads = CommitThreads()
     /// The time in which a server that went away during a COMMIT is expected back.
     let settlingTime: Duration
+    /// The place of all that a plan does whose tables are yet to be made or changed; nil where the store is one to keep.
+    let planning: PlanSpace?
 
     /// Connects to the database, and brings Tributary's own tables up to date.
     ///
@@ -40,6 +43,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ) throws {
         connectionString = url
         self.settlingTime = settlingTime
+        planning = nil
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in
@@ -47,9 +51,9 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
             try Self.checkWriting(connection)
             try OwnTables.checkAge(connection)
             if try schema != nil || !OwnTables.areComplete(connection) {
-                try OwnTables.whileLocked(connection) {
-                    try OwnTables.migrate(connection)
-                    if let schema { try connection.executeScript(schema) }
+                try Self.run(schema: schema ?? "", connection) {
+                    try OwnTables.migrate($0)
+                    return schema != nil
                 }
             }
         }
@@ -73,6 +77,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     package init(readingAt url: String, workFolder: String) throws {
         connectionString = url
         settlingTime = .zero
+        planning = nil
         scratch = WorkFolder(leases.holder, in: workFolder)
         connections = ConnectionPool(url)
         description = try Self.opening(url) { connection in
@@ -90,17 +95,26 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs idempotent SQL, all of it or none.
+    /// Opens a store in which nothing stays: each question finds the tables as a run would make them, in a transaction that
+    /// is rolled back.
     ///
-    /// - Throws: ``StoreError`` with the line of the statement that failed.
-    package func execute(schema: String) throws {
-        do {
-            // A connection of its own, as the script may leave settings behind.
-            let connection = try PostgresConnection(connectionString)
-            defer { connection.close() }
-            try OwnTables.whileLocked(connection) { _ = try connection.executeScript(schema) }
-        } catch let error as PostgresError {
-            throw StoreError(error.kind == .statement ? .schema : .unavailable, error.text)
+    /// - Throws: ``StoreError``, also where Tributary's tables are those of another version.
+    package init(planningAt url: String, workFolder: String, in space: PlanSpace) throws {
+        connectionString = url
+        settlingTime = .zero
+        planning = space
+        scratch = WorkFolder(leases.holder, in: workFolder)
+        connections = ConnectionPool(url)
+        description = try Self.opening(url) { connection in
+            try Self.check(connection)
+            try Self.checkWriting(connection)
+            try OwnTables.checkAge(connection)
+            if try OwnTables.exist(connection), try !OwnTables.areComplete(connection) {
+                throw StoreError.cannotOpen(
+                    connection.address.url,
+                    "its tables are those of an earlier Tributary; run 'tributary sync' or the daemon once, which brings "
+                        + "them up to date")
+            }
         }
     }
 
@@ -116,9 +130,11 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// Asks the database, and once more on a new connection if the first one is lost. ``stopWaiting()`` ends the wait for
     /// a server that does not answer.
     ///
+    /// - Parameter readsRows: false where only definitions and Tributary's own tables are asked for.
     /// - Throws: ``StoreError``
-    func ask<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func ask<Value>(readsRows: Bool = false, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
+            if let planning { return try planning.inTransaction(of: self, fills: readsRows, body) }
             return try connections.withConnection(attempts: lockWaits.areEnding ? 1 : 2) { connection in
                 try lockWaits.whileWaiting(connection) { try body(connection) }
             }

@@ -18,7 +18,7 @@ extension PostgresStore {
         try tableDetails.ensure(.tables(definitions)) {
             if try !isPrepared(for: definitions) {
                 try changeSchema("the tables that mappings declare cannot be created") { connection in
-                    try TableCreation(connection: connection, definitions: definitions).run()
+                    try TableCreation(connection: connection, definitions: definitions, space: planning).run()
                 }
             }
             let problems = try differences(from: definitions)
@@ -41,7 +41,7 @@ extension PostgresStore {
     func changeSchema(_ problem: String, _ body: (PostgresConnection) throws -> Void) throws {
         do {
             try transaction { connection in
-                try SchemaLock.take(connection)
+                if planning == nil { try SchemaLock.take(connection) }
                 try body(connection)
             }
         } catch let error as PostgresError {
@@ -97,11 +97,15 @@ extension PostgresStore {
         Set(try reread(table)?.columns.map { $0.name.lowercased() } ?? [])
     }
 
-    /// Returns messages about existing tables that are not as declared.
+    /// Returns messages about existing tables that are not as declared, and about names that no table can have.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
         let tables = try ask { try tableDetails.reread(Set(definitions.map(\.name)), in: $0) }
-        return definitions.flatMap { tables[$0.name]?.differences(from: $0) ?? [] }
+        return definitions.flatMap {
+            TableCreation.nameProblems(of: $0) + (tables[$0.name]?.differences(from: $0) ?? [])
+        }
     }
+
+    package func historyProblem(of table: String) -> String? { HistoryName.problem(of: table) }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     package func checkReferences(_ references: [ReferenceDefinition]) throws {

@@ -47,9 +47,7 @@ extension Merge {
         let isNew = "m.\(key[0].sqlIdentifier) IS NULL"
         var differs = [isNew]
         if table.sync == .upsert || table.sync == .mirror {
-            differs += table.valueColumns.map(\.sqlIdentifier).map {
-                "s.\($0) IS NOT m.\($0) COLLATE BINARY"
-            }
+            differs += table.comparedColumns.map(\.sqlIdentifier).map { self.differs("s.\($0)", from: "m.\($0)") }
         }
         let isBack = goneColumn(of: table.table.name).map { "m.\($0) IS NOT NULL" }
         differs += isBack.map { [$0] } ?? []
@@ -58,6 +56,12 @@ extension Merge {
             LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
             WHERE \(differs.joinedConditions("OR")) ORDER BY \(order(of: part))
             """
+    }
+
+    /// Returns a condition that two values differ.
+    func differs(_ left: String, from right: String) -> String {
+        let differs = "\(left) IS NOT \(right) COLLATE BINARY"
+        return restoresTypes ? "(\(differs) OR typeof(\(left)) <> typeof(\(right)))" : differs
     }
 
     /// Returns the sort order of a part: a small feed's own order, or the order of the key for a large feed.

@@ -25,6 +25,8 @@ struct Merge {
     var claims: ClaimWatch?
     /// True if what is replaced is kept in the tables' histories.
     var keepsHistory = false
+    /// True if known rows are to become what they were, in their types as well: 1 and 1.0 are equal numbers.
+    var restoresTypes = false
     /// Rows that are to be deleted, whatever is staged.
     var removals: [Removal] = []
     /// The staging tables that say which row ids new rows are to have.
@@ -40,24 +42,31 @@ struct Merge {
         var counts = MergeCounts()
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         try retention.check(stack)
+        try noteLastRowIDs()
         let parts = stack.partsByReference
         try checkCircles(parts)
         counts += try skipExpiredRows()
+        try prepareCycles(parts)
+        let late = stack.tablesIdentifiedLate
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
-            try prepareReferences(part)
+            try prepareReferences(part, late: late)
         }
-        counts += try deleteMissingRows()
+        counts += try deleteMissingRows(late: late)
         let groups = parts.filter { $0.counts.rows > 0 }.groupedByKeys
-        for group in groups {
+        for (index, group) in groups.enumerated() {
             do {
-                for part in group { try resolveReferences(part, among: parts) }
+                for part in group { try resolveReferences(part, among: parts, late: late) }
+                let table = group[0].table.table.name
+                if late.contains(table), !groups[(index + 1)...].contains(where: { $0[0].table.table.name == table }) {
+                    counts += try deleteMissingRows(ofLate: table)
+                }
                 counts += try group.count == 1 && group[0].table.isTree ? mergeTree(group[0]) : merge(group)
             } catch let error as DatabaseError where defersForeignKeys || !error.breaksForeignKey {
                 throw StoreError(error, in: group[0].table.table.name)
             }
             counts.replaced += group.reduce(0) { $0 + ($1.table.isLookUp ? 0 : $1.counts.replaced) }
         }
-        for part in parts where part.counts.rows > 0 { try resolveCycles(part, among: parts) }
+        for part in parts where part.counts.rows > 0 { counts += try resolveCycles(part, among: parts) }
         try deletePostponedRows()
         counts += progress.counts
         let changes = progress.changes
@@ -111,11 +120,12 @@ struct Merge {
         for difference in differences {
             if difference.new > 0 {
                 counts.inserted += try insert(
-                    difference.part, difference.new, from: difference.rows + " WHERE d.is_new ORDER BY d.id")
+                    difference.part, difference.new, from: difference.rows + " WHERE d.is_new", order: "d.id")
             }
             counts.inserted += difference.takenBack
             counts.unchanged += difference.unchanged
             progress.changes.add(difference.counts, of: difference.part)
+            try noteWritten(difference.table, isNew: "d.is_new", from: difference.rows)
         }
         return counts
     }
@@ -124,49 +134,17 @@ struct Merge {
     private func insertAll(_ part: StagedStack.Part) throws -> Int? {
         let table = part.table
         if case .none = table.identity {
-            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY s.\(StagingTable.row)")
+            return try insert(
+                part, part.counts.rows, from: "\(table.qualifiedName) s", order: "s.\(StagingTable.row)")
         }
         // For an empty table, a large stack is not compared.
         if stack.path != nil, case .key = table.identity,
             try !Bool.fetchOne(db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM \(table.qualifiedTable))"))!
         {
-            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s ORDER BY \(order(of: part))")
+            try noteWritten(table, isNew: "1", from: "\(table.qualifiedName) s")
+            return try insert(part, part.counts.rows, from: "\(table.qualifiedName) s", order: order(of: part))
         }
         return nil
-    }
-
-    func insert(_ part: StagedStack.Part, _ count: Int, from rows: String) throws -> Int {
-        let table = part.table
-        var names = table.allColumns.map(\.name.sqlIdentifier)
-        var values = names.map { "s." + $0 }
-        try tell(table, .insert, sql: "SELECT \(values.joined(separator: ", ")) FROM \(rows)")
-        if partsWithPlaces.contains(table.name), let rowID = table.table.rowID {
-            names.append(rowID)
-            values.append("s." + StagingTable.place)
-        }
-        let insertion = """
-            INSERT INTO \(table.qualifiedTable) (\(names.joined(separator: ", ")))
-            SELECT \(values.joined(separator: ", ")) FROM \(rows)
-            """
-        if case .key = table.identity {
-            let inserted = try makingRoom(in: table) {
-                try noting(table, from: rows) { try execute(insertion, of: count, into: part) }
-            }
-            try writeJournal(table.table.name, key: table.journalKey("s"), operation: "insert", from: rows)
-            return inserted
-        }
-        // Rows with keys that the store generates are those behind the last row id.
-        let rowID = table.table.rowID ?? "rowid"
-        let (last, inserted) = try makingRoom(in: table) {
-            let last =
-                try Int64.fetchOne(
-                    db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")) ?? 0
-            return (last, try noting(table, from: rows) { try execute(insertion, of: count, into: part) })
-        }
-        try writeJournal(
-            table.table.name, key: "m.\(rowID)", operation: "insert",
-            from: "\(table.qualifiedTable) m WHERE m.\(rowID) > ? ORDER BY m.\(rowID)", [last])
-        return inserted
     }
 
     /// Updates the rows that differ.
@@ -190,38 +168,36 @@ struct Merge {
         // If the key column's collation equates different texts, the journal gets the key as the store has it. It is
         // read before a row id may change.
         let isExact = table.keyCollations.allSatisfy { $0.uppercased() == "BINARY" }
+        let lastChange = try db.lastChange()
         for (operation, condition) in difference.operations {
             try writeJournal(
                 table.table.name, key: table.journalKey(isExact ? "s" : "m"), operation: operation,
                 from: (isExact ? difference.rows : difference.storedRows) + " WHERE \(condition) ORDER BY d.id")
         }
-        let updated: Int
+        let statement: String
         if let rowID = table.table.rowID {
             // By row id, and from a table that is keyed by it. Whatever statistics the planner has on the store's
             // table, it need not scan it.
             let changed = try changedRows(difference)
-            updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
-                try db.execute(
-                    cached: """
-                        UPDATE \(table.qualifiedTable) AS m \(assignment)
-                            FROM \(changed) c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
-                            WHERE c.target = m.\(rowID))
-                        WHERE m.\(rowID) IN (SELECT target FROM \(changed))
-                        """)
-                return db.changesCount
-            }
+            statement = """
+                UPDATE \(table.qualifiedTable) AS m \(assignment)
+                    FROM \(changed) c CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = c.row
+                    WHERE c.target = m.\(rowID))
+                WHERE m.\(rowID) IN (SELECT target FROM \(changed))
+                """
         } else {
             // Without row ids, and under the key's own collations, SQLite scans the table.
-            updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
-                try db.execute(
-                    cached: """
-                        UPDATE \(table.qualifiedTable) AS m \(assignment)
-                            FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
-                        WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
-                            SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
-                        """)
-                return db.changesCount
-            }
+            statement = """
+                UPDATE \(table.qualifiedTable) AS m \(assignment)
+                    FROM \(table.qualifiedName) s WHERE \(table.matches("s", "m")))
+                WHERE (\(zip(key, table.keyCollations).map { "m.\($0) COLLATE \($1)" }.joined(separator: ", "))) IN (
+                    SELECT \(key.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows))
+                """
+        }
+        let updated = try makingRoom(in: table, for: remaining, parksFirst: parksFirst) {
+            try deleteReplaced(by: difference.part, from: rows) { try db.execute(cached: statement) }
+            try db.execute(cached: statement)
+            return db.changesCount
         }
         guard !parksFirst || updated == difference.updated else {
             throw StoreError(
@@ -229,6 +205,7 @@ struct Merge {
                 "table '\(table.table.name)': a row cannot have its new value in a UNIQUE column, because a row that the "
                     + "feed does not have holds it")
         }
+        if updated < difference.updated { try forgetUnwritten(difference, after: lastChange) }
         try noteNewKeys(difference)
         try tellTaken()
         var counts = try note(taken)

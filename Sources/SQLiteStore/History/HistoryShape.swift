@@ -14,13 +14,22 @@ struct HistoryShape {
     /// The columns that tell a row from all others at any time; none where only its row id does.
     var identity: [String] { table.lastingKey }
 
-    var name: String { HistoryTable.name(of: table.name) }
+    /// The name of a history that has ended, as a column of the table got another type; nil for the one that goes on.
+    var former: String?
+
+    var name: String { former ?? HistoryTable.name(of: table.name) }
     var sql: String { "main.\(name.sqlIdentifier)" }
 
     /// Returns a condition that a row of the table is the one of an entry.
     func isRow(_ row: String, _ entry: String) -> String {
         guard !identity.isEmpty else { return "\(row).\(table.rowID ?? "rowid") = \(entry).\(HistoryTable.row)" }
         return identity.map(\.sqlIdentifier).map { "\(row).\($0) = \(entry).\($0)" }.joinedConditions("AND")
+    }
+
+    /// Returns true where the history has columns, which the table may have got since.
+    func has(_ names: [String]) -> Bool {
+        let known = Set(columns.map { $0.lowercased() })
+        return names.allSatisfy { known.contains($0.lowercased()) }
     }
 
     /// The columns by which entries of one row belong together.
@@ -53,11 +62,14 @@ struct HistoryShape {
 
 extension HistoryShape {
     /// Reads the shape of an existing history; nil where the table has none.
-    init?(_ db: Database, of table: TableInfo) throws {
-        let rows = try Row.fetchAll(
-            db, sql: "PRAGMA main.table_xinfo(\(HistoryTable.name(of: table.name).sqlIdentifier))")
+    ///
+    /// - Parameter former: the name of one that has ended.
+    init?(_ db: Database, of table: TableInfo, former: String? = nil) throws {
+        let name = former ?? HistoryTable.name(of: table.name)
+        let rows = try Row.fetchAll(db, sql: "PRAGMA main.table_xinfo(\(name.sqlIdentifier))")
         guard !rows.isEmpty else { return nil }
         self.table = table
+        self.former = former
         let own = rows.dropFirst(HistoryTable.ownColumns.count)
         columns = own.map { $0["name"] }
         retyped = own.compactMap { row in
@@ -134,10 +146,12 @@ extension HistoryShape {
             sql: "UPDATE main.tributary_run SET history = 0 WHERE id IN (SELECT \(HistoryTable.run) FROM \(sql))")
         var number = 1
         while try db.tableExists(HistoryTable.formerName(of: table.name, number), in: "main") { number += 1 }
+        let former = HistoryTable.formerName(of: table.name, number)
         try db.execute(
             sql: """
                 DROP INDEX main.\(Self.runIndex(of: table)); DROP INDEX main.\(Self.keyIndex(of: table));
-                ALTER TABLE \(sql) RENAME TO \(HistoryTable.formerName(of: table.name, number).sqlIdentifier)
+                ALTER TABLE \(sql) RENAME TO \(former.sqlIdentifier);
+                CREATE INDEX main.\("tributary_run_of_\(former)".sqlIdentifier) ON \(former.sqlIdentifier) (\(HistoryTable.run))
                 """)
     }
 }

@@ -59,12 +59,11 @@ extension Merge {
             try noteNew(info, "SELECT \(key.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")), 1 FROM \(rows)")
             return value
         }
-        // Row ids that SQLite gives are above all others.
-        let last = try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)"))
+        let new = try newRows(of: table, rowID: rowID, number: 1)
         let value = try insertion()
         try noteNew(
-            info, "SELECT m.\(rowID), 1 FROM \(table.qualifiedTable) m WHERE m.\(rowID) > ? ORDER BY m.\(rowID)",
-            [last ?? 0])
+            info, "SELECT m.\(rowID), 1 FROM \(table.qualifiedTable) m WHERE \(new.condition) ORDER BY m.\(rowID)",
+            new.arguments)
         return value
     }
 
@@ -110,20 +109,6 @@ extension Merge {
         for (_, kept) in progress.kept.sorted(by: { $0.key < $1.key }) { try writeHistory(kept) }
     }
 
-    /// Deletes entries of runs that are forgotten, a bounded number each time.
-    private func forgetHistory(_ shape: HistoryShape, entered: Int) throws {
-        let oldest = try db.cachedStatement(
-            sql: """
-                SELECT h.\(HistoryTable.id), (SELECT min(id) FROM main.tributary_run) AS first FROM (
-                    SELECT \(HistoryTable.id), \(HistoryTable.run) FROM \(shape.sql) ORDER BY \(HistoryTable.id) LIMIT 1) h
-                WHERE h.\(HistoryTable.run) < first
-                """)
-        guard let row = try Row.fetchOne(oldest) else { return }
-        try db.execute(
-            cached: "DELETE FROM \(shape.sql) WHERE \(HistoryTable.id) < ? AND \(HistoryTable.run) < ?",
-            [(row[0] as Int64) + Int64(max(50_000, 2 * entered)), row[1] as Int64])
-    }
-
     private func writeHistory(_ kept: KeptRows) throws {
         let isEmpty = try Bool.fetchOne(db.cachedStatement(sql: "SELECT NOT EXISTS (SELECT 1 FROM \(kept.name))"))
         guard isEmpty == false else { return }
@@ -138,7 +123,7 @@ extension Merge {
         }
         let hasNewKey =
             isRenamed.isEmpty ? "0" : "NOT b.is_new AND \(isThere) AND (\(isRenamed.joinedConditions("OR")))"
-        let differs = zip(kept.values, kept.columns).map { "b.\($0) IS NOT m.\($1.sqlIdentifier) COLLATE BINARY" }
+        let differs = zip(kept.values, kept.columns).map { self.differs("b.\($0)", from: "m.\($1.sqlIdentifier)") }
         let rows = """
             \(kept.name) b LEFT JOIN main.\(table.name.sqlIdentifier) m
             ON \(zip(kept.located, table.locator).map { "m.\($1) = b.\($0)" }.joinedConditions("AND"))
@@ -165,7 +150,6 @@ extension Merge {
                 WHERE iif(b.is_new, \(isThere), NOT (\(isThere)) OR \(differs.joinedConditions("OR")))
                 ORDER BY \(kept.located.map { "b." + $0 }.joined(separator: ", "))
                 """, [run])
-        try forgetHistory(shape, entered: db.changesCount)
         guard !isRenamed.isEmpty else { return }
         let new = values { identity.contains($0.lowercased()) ? "m." + $0.sqlIdentifier : "NULL" }
         try db.execute(

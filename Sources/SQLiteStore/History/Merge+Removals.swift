@@ -29,15 +29,9 @@ extension Merge {
 
     private func childrenFirst(_ removals: [Removal]) throws -> [Removal] {
         let graph = try memory.foreignKeys(db)
-        var ordered: [Removal] = []
-        var visited: Set<String> = []
-        func visit(_ removal: Removal) {
-            guard visited.insert(removal.table.name).inserted else { return }
+        return removals.ordered { removal in
             let children = Set(graph.references(to: removal.table.name).map(\.child.name))
-            for child in removals where children.contains(child.table.name) { visit(child) }
-            ordered.append(removal)
+            return removals.indices.filter { children.contains(removals[$0].table.name) }
         }
-        for removal in removals { visit(removal) }
-        return ordered
     }
 }

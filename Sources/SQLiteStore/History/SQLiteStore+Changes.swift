@@ -8,9 +8,12 @@ extension SQLiteStore {
     package func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
         do {
             try pool.read { db in
-                let tables = try HistoryShape.all(db).filter { shape in
+                let former = try HistoryShape.former(db)
+                let tables = try (HistoryShape.all(db) + former).filter { shape in
                     query.table.map { $0.lowercased() == shape.table.name.lowercased() } ?? true
                 }
+                // Runs of a history that has ended cannot be undone, and are still told.
+                let formerRuns = former.map { " OR id IN (SELECT \(HistoryTable.run) FROM \($0.sql))" }.joined()
                 // Only what is asked for: a condition that may be none takes no index.
                 let conditions = [
                     query.source.map { _ in "AND source = :source" }, query.run.map { _ in "AND id = :run" },
@@ -23,7 +26,7 @@ extension SQLiteStore {
                     db,
                     sql: """
                         SELECT id, source, started_at FROM main.tributary_run
-                        WHERE history \(conditions.compactMap(\.self).joined(separator: " ")) ORDER BY id
+                        WHERE (history\(formerRuns)) \(conditions.compactMap(\.self).joined(separator: " ")) ORDER BY id
                         """, arguments: StatementArguments(values.compactMapValues(\.self)))
                 var passed = query.passedOver
                 while let run = try runs.next() {
@@ -41,6 +44,16 @@ extension HistoryShape {
     static func all(_ db: Database) throws -> [HistoryShape] {
         try tables(db).compactMap { name in
             try TableInfo(db, table: name, schema: "main").flatMap { try HistoryShape(db, of: $0) }
+        }
+    }
+
+    /// Returns the histories that have ended, of all tables that are still there.
+    static func former(_ db: Database) throws -> [HistoryShape] {
+        try HistoryTable.all(db).compactMap { name in
+            guard let table = HistoryTable.table(ofFormer: name) else { return nil }
+            return try TableInfo(db, table: table, schema: "main").flatMap {
+                try HistoryShape(db, of: $0, former: name)
+            }
         }
     }
 
@@ -77,8 +90,10 @@ extension HistoryShape {
                     SELECT \(HistoryTable.ownColumns.joined(separator: ", ")), \(values.joined(separator: ", "))
                     FROM \(sql) WHERE \(HistoryTable.run) = ? ORDER BY \(HistoryTable.id) LIMIT -1 OFFSET ?
                     """), arguments: [run["id"] as Int64, offset])
-        let group = groupColumns
-        let isSame = group.map { "n.\($0) = h.\($0)" }.joinedConditions("AND")
+        // Of rows that were told apart by another key, only what the history itself keeps is known.
+        let hasKey = has(identity)
+        let isSame = hasKey ? groupColumns.map { "n.\($0) = h.\($0)" }.joinedConditions("AND") : "0"
+        let isStored = hasKey && former == nil ? isRow("m", "h") : "0"
         while let entry = try entries.next() {
             let id: Int64 = entry[HistoryTable.id]
             let width: Int = entry[HistoryTable.width]
@@ -95,7 +110,7 @@ extension HistoryShape {
                     db.cachedStatement(
                         sql: """
                             SELECT NULL, \(digest(ofStored: "m", width: width)), \(columns.map { stored($0, in: "m") }.joined(separator: ", "))
-                            FROM \(sql) h JOIN \(storedSQL) m ON \(isRow("m", "h")) WHERE h.\(HistoryTable.id) = ?
+                            FROM \(sql) h JOIN \(storedSQL) m ON \(isStored) WHERE h.\(HistoryTable.id) = ?
                             """), arguments: [id])
             try body(change(entry, found, width, run))
         }

@@ -43,7 +43,7 @@ extension SQLiteStore {
         var commit = undo.commit
         try whileUndoing(undo, db) { transaction in
             let lastChange = try db.lastChange()
-            let merged = try transaction.execute(run: try db.nextRun())
+            let merged = try transaction.execute(run: try db.nextRun(), after: lastChange)
             commit.report.counts = merged.counts
             commit.report.seconds = seconds()
             let newest = try db.lastChange()
@@ -63,7 +63,9 @@ extension SQLiteStore {
         try pool.writeWithoutTransaction { db in
             var counts = MergeCounts()
             try whileUndoing(undo, db) { transaction in
-                counts = try transaction.execute(run: try db.nextRun(), onChange: onChange).counts
+                counts = try transaction.execute(
+                    run: try db.nextRun(), after: try db.lastChange(), onChange: onChange
+                ).counts
                 return .rollback
             }
             return counts
@@ -76,8 +78,9 @@ extension SQLiteStore {
     ) throws {
         let path = ScratchDatabase.path(of: undo.source, in: workFolder)
         do {
-            try FileManager.default.createDirectory(atPath: workFolder, withIntermediateDirectories: true)
+            try ScratchDatabase.makeFolder(at: workFolder)
             ScratchDatabase.removeFile(at: path)
+            try ScratchDatabase.makeFile(at: path)
             defer { ScratchDatabase.removeFile(at: path) }
             let stack = try attach(StagedStack(path: path, parts: []), mirrors: [], to: db)
             defer { db.detachWorker() }

@@ -34,8 +34,13 @@ struct UndoTransaction {
 
     /// Merges the rows.
     ///
-    /// - Parameter run: the number of the run that undoes.
-    func execute(run: Int64, onChange: ((PlannedChange) throws -> Void)? = nil) throws -> Outcome {
+    /// - Parameters:
+    ///   - run: the number of the run that undoes.
+    ///   - lastChange: the last id of the changelog before it.
+    func execute(run: Int64, after lastChange: Int64, onChange: ((PlannedChange) throws -> Void)? = nil) throws
+        -> Outcome
+    {
+        let changelog = undo.changelog
         let tables = try findTables()
         for table in tables { try check(table) }
         var stack = StagedStack(path: schema, parts: [])
@@ -50,14 +55,19 @@ struct UndoTransaction {
                 }
             }
         }
-        var merge = Merge(db: db, run: run, stack: stack, memory: memory, mirrors: [], onChange: onChange)
+        var merge = Merge(
+            db: db, run: run, stack: stack, memory: memory, mirrors: [],
+            onChange: onChange.map { report in { change in if let told = changelog.told(change) { try report(told) } } }
+        )
         merge.keepsHistory = true
+        merge.restoresTypes = true
         merge.removals = removals
         merge.partsWithPlaces = restored
-        let counts = try merge.execute()
+        var counts = try merge.execute()
         for table in tables { try checkRestored(table) }
         try checkOthers(tables, run: run)
         try db.checkForeignKeys()
+        for table in tables { try correctChangelog(of: table.shape, run: run, after: lastChange, &counts) }
         return Outcome(counts: counts, tables: Set(tables.map(\.shape.table.name)))
     }
 
@@ -65,11 +75,16 @@ struct UndoTransaction {
     private func findTables() throws -> [Table] {
         try checkMissing()
         return try HistoryShape.all(db).enumerated().compactMap { index, shape -> Table? in
+            let isConcerned = "SELECT EXISTS (SELECT 1 FROM \(shape.sql) h WHERE \(queries.isUndone))"
+            guard try Bool.fetchOne(db, sql: isConcerned) == true else { return nil }
+            guard shape.retyped.isEmpty else { throw undo.retyped(shape.table.name, shape.retyped) }
+            let key = try shape.mergeKey()
+            guard shape.has(shape.identity + key),
+                try Bool.fetchOne(db, sql: queries.lacksKey(of: shape, key: key.map(\.sqlIdentifier))) == false
+            else { throw undo.otherKey(shape.table.name, key) }
             let entries = "\(schema).undo_\(index)"
             try db.execute(sql: "CREATE TABLE \(entries) (first INTEGER PRIMARY KEY, last INTEGER NOT NULL)")
             try db.execute(sql: "INSERT INTO \(entries) \(queries.entries(of: shape))")
-            guard db.changesCount > 0 else { return nil }
-            guard shape.retyped.isEmpty else { throw undo.retyped(shape.table.name, shape.retyped) }
             return Table(shape: shape, entries: entries)
         }
     }
@@ -152,10 +167,14 @@ struct UndoTransaction {
                 name: "restored_\(number)_\(width)", table: shape.table, columns: columns,
                 rule: MergeRule(keys: [shape.table.name: key]))
             staging.schema = schema
+            // A row id has one spelling.
+            staging.respeltColumns = staging.keyColumns.filter { $0 != shape.table.generatedKey }
             try db.execute(sql: staging.creationSQL)
             let place = StagingTable.place
             try db.execute(sql: "ALTER TABLE \(staging.qualifiedName) ADD COLUMN \(place) INTEGER")
             let names = columns.map(\.sqlIdentifier)
+            // SQLite calls no column of a query TRUE or FALSE.
+            let values = columns.indices.map { "v\($0)" }
             // A place that another row has taken is left to it.
             let isFree = shape.table.rowID.map {
                 """
@@ -168,10 +187,10 @@ struct UndoTransaction {
                 sql: """
                     INSERT INTO \(staging.qualifiedName) (\(StagingTable.row), \(place), \(names.joined(separator: ", ")))
                     SELECT row_number() OVER (ORDER BY \(place) IS NULL, \(HistoryTable.id)), \(place),
-                        \(names.joined(separator: ", "))
+                        \(values.joined(separator: ", "))
                     FROM (
                         SELECT h.\(HistoryTable.id), \(isFree ?? "NULL") AS \(place),
-                            \(names.map { "h." + $0 }.joined(separator: ", "))
+                            \(zip(names, values).map { "h.\($0) AS \($1)" }.joined(separator: ", "))
                         FROM \(table.entries) u CROSS JOIN \(shape.sql) h ON h.\(HistoryTable.id) = u.first
                         WHERE h.\(HistoryTable.operation) <> 'insert' AND h.\(HistoryTable.width) = \(width))
                     """)

@@ -2,6 +2,7 @@ import CSQLite
 import FeedModel
 package import FeedStores
 import Foundation
+import FeedStaging
 import GRDB
 
 /// The way of another store's content into this one, and of this one's into another.
@@ -28,6 +29,28 @@ extension SQLiteStore {
             }
         } catch let error as DatabaseError {
             throw StoreError(.database, "the store \(path) cannot be read: \(error.message ?? error.description)")
+        }
+    }
+
+    /// Tributary's own tables stay: a new file is removed as a whole.
+    package func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
+        do {
+            try pool.writeWithoutTransaction { db in
+                try db.withoutForeignKeyChecks {
+                    try db.inTransaction(.immediate) {
+                        for name in try names.filter({ try db.tableExists($0) }) {
+                            let table = "main.\(name.sqlIdentifier)"
+                            guard try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(table))") == false else {
+                                throw StoreError(.conflict, "there are rows in \(name)")
+                            }
+                            try db.execute(sql: "DROP TABLE \(table)")
+                        }
+                        return .commit
+                    }
+                }
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: path)
         }
     }
 

@@ -31,6 +31,7 @@ struct SQLitePurge {
 
     func run() throws -> PurgeReport {
         var report = PurgeReport(run: purge.commit.report)
+        let lastChange = try db.lastChange()
         try readJournal()
         let infos = try tables().compactMap { try TableInfo(db, table: $0, schema: "main") }
             .filter { $0.kind == "table" && !$0.locator.isEmpty }
@@ -53,7 +54,8 @@ struct SQLitePurge {
         try db.execute(sql: "DROP TABLE \(Self.written)")
         var commit = purge.commit
         commit.report = report.run
-        try db.write(commit)
+        let newest = try db.lastChange()
+        try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
         for table in ["tributary_source", "tributary_acceptance"] {
             try db.execute(sql: "DELETE FROM main.\(table) WHERE source = ?", arguments: [purge.source])
         }

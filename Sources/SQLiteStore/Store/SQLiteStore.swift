@@ -22,6 +22,7 @@ package final class SQLiteStore: MainStore {
     let requestIndex: RequestIndex
     private let files: StoreFiles
     private let groupCommit = GroupCommit()
+    let historyForgetting = HistoryForgetting()
     private let patience = LockPatience()
     /// The rights to deliver what hooks are told that this process has, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
@@ -35,12 +36,15 @@ package final class SQLiteStore: MainStore {
     ///
     /// - Parameters:
     ///   - schema: idempotent SQL, run each time the store is opened.
+    ///   - workFolder: the folder of scratch files; nil for that beside the store.
     ///   - registerMigrations: adds the program's own migrations after Tributary's.
     /// - Throws: ``StoreError``.
     package init(
-        path: String, schema: String? = nil, registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
+        path: String, schema: String? = nil, workFolder: String? = nil,
+        registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
     ) throws {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        self.workFolder = workFolder ?? self.path + "-work"
         requestIndex = RequestIndex(tableInfos)
         probing = StoreProbe(self.path)
         var configuration = Configuration()
@@ -87,11 +91,17 @@ package final class SQLiteStore: MainStore {
     /// Runs idempotent SQL, all of it or none.
     ///
     /// - Throws: ``StoreError`` with SQLite's message.
-    package func execute(schema: String) throws {
+    package func execute(schema: String) throws { try run(schema: schema) { _ in } }
+
+    /// - Parameter note: called before, in the same transaction.
+    private func run(schema: String, _ note: (Database) throws -> Void) throws {
         do {
             let lock = try RunLock(schemaOf: path)
             defer { lock?.unlock() }
-            try pool.write { try $0.execute(sql: schema) }
+            try pool.write { db in
+                try note(db)
+                try db.execute(sql: schema)
+            }
         } catch let error as DatabaseError {
             throw StoreError(
                 .schema,
@@ -99,9 +109,26 @@ package final class SQLiteStore: MainStore {
         }
     }
 
+    package func apply(schemaAfter sql: String) throws {
+        let digest = Fingerprint.hexadecimal(sql)
+        let known = try pool.read { db in
+            try String.fetchOne(db, sql: "SELECT digest FROM main.tributary_schema WHERE name = 'schema_after'")
+        }
+        guard known != digest else { return }
+        try run(schema: sql) { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO main.tributary_schema (name, digest, applied_at)
+                    VALUES ('schema_after', ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+                    ON CONFLICT (name) DO UPDATE SET digest = excluded.digest, applied_at = excluded.applied_at
+                    """, arguments: [digest])
+        }
+    }
+
     /// Opens an existing store as it is, for reading.
     package init(readingAt path: String) throws {
         self.path = path
+        workFolder = path + "-work"
         requestIndex = RequestIndex(tableInfos)
         probing = StoreProbe(path)
         var configuration = Configuration()
@@ -164,10 +191,20 @@ package final class SQLiteStore: MainStore {
     /// Makes waits for another process's lock end within three seconds, because the program is to stop.
     package func stopWaiting() { patience.end() }
 
-    /// Closes every connection. The store must not be used afterwards.
+    /// Closes every connection. The store must not be used afterwards. The last who writes and closes it brings the log into
+    /// the store's file; until others close it, that has all that was committed as far as no reader needs the log.
     package func close() throws {
+        // SQLite would remove the log that lies beside the file that is there now.
+        let isInPlace = (try? files.check()) != nil
+        if !pool.configuration.readonly {
+            try? pool.writeWithoutTransaction { db in
+                if isInPlace { _ = try db.checkpoint(.passive) } else { db.leaveLog() }
+            }
+        }
         let closing = Result { try states.close() }
-        let probeClosing = Result { try probing.close() }
+        let probeClosing = Result { try probing.close(leavingLog: !isInPlace) }
+        // A connection that only reads cannot bring anything into the file, so the one that writes comes last.
+        pool.invalidateReadOnlyConnections()
         try pool.close()
         try closing.get()
         try probeClosing.get()
@@ -192,6 +229,8 @@ package final class SQLiteStore: MainStore {
         return info
     }
 
+    package func historyProblem(of table: String) -> String? { nil }
+
     /// Returns the names of tables that the store does not have.
     package func missingTables(among names: Set<String>) throws -> [String] {
         try pool.read { db in try names.sorted().filter { try !db.tableExists($0) } }
@@ -200,7 +239,7 @@ package final class SQLiteStore: MainStore {
     // MARK: - Worker contexts
 
     /// The folder of scratch databases and hand-over files: beside the store, on the same file system.
-    package var workFolder: String { path + "-work" }
+    package let workFolder: String
 
     package func claim(_ source: String) throws -> (any SourceClaim)? { try RunLock(store: self, source: source) }
 
@@ -242,6 +281,11 @@ extension Database {
                 resultCode: .SQLITE_ERROR, message: "the schema leaves a transaction open; end it with COMMIT")
         }
     }
+}
+
+extension Database {
+    /// Makes the closing of the connection leave the log as it is.
+    func leaveLog() { _ = tributary_leave_log(sqliteConnection) }
 }
 
 extension DatabaseQueue {

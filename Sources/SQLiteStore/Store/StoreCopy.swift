@@ -67,17 +67,25 @@ package struct StoreCopy: Sendable {
         } catch {
             throw failure(error.localizedDescription)
         }
-        // A log that is left beside it would be taken for the copy's. An empty one is.
+        // A log that is left beside it would be taken for the copy's. An empty one is. Without its log, the store would lack
+        // its last commits.
+        var logs: [String] = []
+        func giveUp() -> StoreError {
+            let reason = String(cString: strerror(errno))
+            for log in logs { rename(aside + log, store + log) }
+            return failure(reason)
+        }
         for suffix in ["-wal", "-journal"] where FileManager.default.fileExists(atPath: store + suffix) {
-            guard rename(store + suffix, aside + suffix) == 0 else { throw failure(String(cString: strerror(errno))) }
+            guard rename(store + suffix, aside + suffix) == 0 else { throw giveUp() }
+            logs.append(suffix)
         }
         unlink(store + "-shm")
         // Until the copy has the store's name, the store has both.
-        if link(store, aside) != 0, errno != ENOENT { throw failure(String(cString: strerror(errno))) }
+        if link(store, aside) != 0, errno != ENOENT { throw giveUp() }
         guard rename(new, store) == 0 else {
-            let reason = String(cString: strerror(errno))
+            let error = giveUp()
             unlink(aside)
-            throw failure(reason)
+            throw error
         }
         let folder = open(URL(fileURLWithPath: store).deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
         guard folder >= 0 else { return }

@@ -1,5 +1,5 @@
 import FeedDeclarations
-import FeedModel
+package import FeedModel
 package import FeedParsing
 import FeedStaging
 package import FeedStores
@@ -85,6 +85,18 @@ extension RequestDeclaration {
         }
     }
 
+    /// Returns the columns by which the declaration tells a table's rows apart; nil where it says nothing.
+    package func key(of table: String, parsers: ParserRegistry) -> [String]? {
+        let key =
+            switch content {
+            case .mapping(let mapping): mapping.tables.first { $0.table.lowercased() == table.lowercased() }?.key
+            case .parser(let name):
+                parsers[name]?.keys.first { $0.key.lowercased() == table.lowercased() }?.value
+            case .captures, .mirrored: [String]?.none
+            }
+        return key?.isEmpty == true ? nil : key
+    }
+
     /// Returns true if a store has every table and column that the request writes, as far as it declares them.
     package func isPrepared(in store: any MainStore, parsers: ParserRegistry) throws -> Bool {
         if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
@@ -99,7 +111,7 @@ extension RequestDeclaration {
     }
 
     /// Returns the schemas that the request's mapping gives its tables.
-    func schemas(file: String) -> [TableSchema] {
+    package func schemas(file: String) -> [TableSchema] {
         guard case .mapping(let mapping) = content else { return [] }
         return definitions(mapping, file: file)
     }

@@ -31,9 +31,13 @@ struct ChangeView {
         let old = Dictionary(change.old ?? []) { first, _ in first }
         let new = Dictionary(change.new ?? []) { first, _ in first }
         columns = names.map { name in
-            Column(
-                name: name, old: old[name].map(Self.text), new: new[name].map(Self.text),
-                isChanged: old[name] != new[name])
+            let isChanged = old[name] != new[name]
+            func text(_ value: StoredValue?, beside other: StoredValue?) -> String? {
+                value.map { Self.text(isChanged ? $0.spelt(beside: other ?? .null) : $0) }
+            }
+            return Column(
+                name: name, old: text(old[name], beside: new[name]), new: text(new[name], beside: old[name]),
+                isChanged: isChanged)
         }
         // What differs comes first.
         columns = columns.filter(\.isChanged) + columns.filter { !$0.isChanged }

@@ -1,0 +1,89 @@
+package import FeedModel
+
+/// What the changelog, the counts and a plan say of an undo: what they would say of a commit of the source that changes the
+/// same rows.
+///
+/// Rows are named by the key that the source declares. A row that gets a mark of soft deletion is deleted, one whose mark is
+/// cleared is inserted, and one that is marked before and after is not there at all.
+package struct UndoChangelog: Sendable {
+    /// The columns that mark rows as deleted, by their tables' names in lower case.
+    package var marks: [String: String]
+    /// The declared keys, by their tables' names in lower case.
+    package var keys: [String: [String]]
+
+    package init(marks: [String: String] = [:], keys: [String: [String]] = [:]) {
+        self.marks = marks
+        self.keys = keys
+    }
+
+    /// Returns the column that marks a table's rows as deleted; nil where the source deletes them.
+    package func mark(of table: String) -> String? { marks.isEmpty ? nil : marks[table.lowercased()] }
+
+    /// Returns the columns by which the changelog names a table's rows.
+    ///
+    /// - Parameters:
+    ///   - known: the columns that the history of the table keeps.
+    ///   - merged: the columns by which the merge tells the rows apart.
+    package func key(of table: String, among known: [String], merged: [String]) -> [String] {
+        guard let declared = keys[table.lowercased()] else { return merged }
+        let key = declared.compactMap { name in
+            known.first { $0 == name } ?? known.first { $0.lowercased() == name.lowercased() }
+        }
+        return key.count == declared.count && !key.isEmpty ? key : merged
+    }
+
+    /// Returns a planned change as the changelog would tell it; nil where it would not.
+    package func told(_ change: PlannedChange) -> PlannedChange? {
+        guard let mark = mark(of: change.table)?.lowercased() else { return change }
+        func isMarked(_ row: PlannedChange.Values) -> Bool {
+            row.contains { name, value in
+                guard name.lowercased() == mark else { return false }
+                if case .null = value { return false }
+                return true
+            }
+        }
+        var told = change
+        guard case .update(let old) = change.operation else { return isMarked(change.row) ? nil : change }
+        switch (isMarked(old), isMarked(change.row)) {
+        case (false, false): break
+        case (true, true): return nil
+        case (true, false): told.operation = .insert
+        case (false, true):
+            told.operation = .delete
+            told.row = old
+        }
+        return told
+    }
+
+    /// Selects what a run has changed of a table from the table's history, as `key` and `operation`.
+    ///
+    /// - Parameters:
+    ///   - mark: the column that marks the table's rows, as SQL names it.
+    ///   - isFound: a condition that an outer join has found a row of the table, `m`.
+    ///   - isDistinct: the operator that tells values apart, NULL among them.
+    ///   - key: returns an expression for the key of a row in the form of the changelog.
+    package static func changes(
+        of table: some UndoneTable, run: Int64, mark: String?, isFound: String, isDistinct: String,
+        key: (String) -> String
+    ) -> String {
+        func isUnmarked(_ row: String) -> String { mark.map { " AND \(row).\($0) IS NULL" } ?? "" }
+        let was = "(h.\(HistoryTable.operation) <> 'insert'\(isUnmarked("h")))"
+        let isThere = "(\(isFound)\(isUnmarked("m")))"
+        // The place of a row may be another row's by now.
+        let isOther = "\(key("h")) \(isDistinct) \(key("m"))"
+        let rows = """
+            FROM \(table.sql) h LEFT JOIN \(table.storedSQL) m
+                ON h.\(HistoryTable.operation) <> 'delete' AND \(table.isRow("m", "h"))
+            WHERE h.\(HistoryTable.run) = \(run)
+            """
+        return """
+            SELECT key, operation FROM (
+                SELECT h.\(HistoryTable.id) AS id, \(key("h")) AS key, 'delete' AS operation
+                \(rows) AND \(was) AND (NOT \(isThere) OR \(isOther))
+                UNION ALL
+                SELECT h.\(HistoryTable.id), \(key("m")), CASE WHEN NOT \(was) OR \(isOther) THEN 'insert' ELSE 'update' END
+                \(rows) AND \(isThere)
+            ) changes ORDER BY operation <> 'delete', id
+            """
+    }
+}

@@ -1,0 +1,100 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+import TributaryStores
+
+@testable import TributaryEngine
+
+/// History is forgotten with its run, whether its table changes again or not.
+@Suite(.onEachStore) struct HistoryForgettingTests {
+    private static func source(_ name: String, keepsHistory: Bool = false, type: String = "text") -> String {
+        """
+        [sources.\(name)]
+        keep_history = \(keepsHistory)
+        [[sources.\(name).requests]]
+        url = "URL/\(name)"
+        tables = [{ table = "thing_\(name)", element = "item", key = ["id"], columns = { id = "@id", \
+        name = { path = "@name", type = "\(type)" } } }]
+
+        """
+    }
+
+    private func sync(
+        _ fixture: EngineFixture, _ sources: String, _ name: String, value: String, wait: Double = 7200
+    ) async throws {
+        fixture.server.document("/\(name)", "<items><item id='1' name='\(value)'/></items>")
+        let report = try await fixture.sync("history = \"1h\"\n" + sources, [name], clock: fixture.clock).first
+        #expect(report?.error == nil)
+        fixture.clock.advance(by: wait)
+    }
+
+    /// The names of all histories with their numbers of rows.
+    private func histories(_ fixture: EngineFixture) throws -> [String] {
+        let names = try fixture.rows(
+            StoreKind.by(
+                sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1",
+                postgres: """
+                    SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+                    ORDER BY 1
+                    """))
+        return try names.filter(HistoryTable.isHistory).map { name in
+            try "\(name): \(fixture.rows("SELECT count(*) FROM \(name)").joined())"
+        }
+    }
+
+    /// The source ends, and another one runs on.
+    @Test func tablesThatNeverChangeAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let both = Self.source("s", keepsHistory: true) + Self.source("t")
+            for name in ["1", "2", "3"] {
+                try await sync(fixture, both, "s", value: name, wait: name == "3" ? 7200 : 1)
+            }
+            #expect(try histories(fixture) == ["tributary_history_thing_s: 3"])
+            // Of the runs that are old enough, the last is remembered.
+            try await sync(fixture, Self.source("t"), "t", value: "1")
+            #expect(try histories(fixture) == ["tributary_history_thing_s: 1"])
+            // It changes nothing.
+            try await sync(fixture, Self.source("t"), "t", value: "1")
+            #expect(try histories(fixture) == ["tributary_history_thing_s: 0"])
+        }
+    }
+
+    /// A history that has ended goes as a whole.
+    @Test func historiesThatHaveEnded() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.source("s", keepsHistory: true, type: "integer")
+            for name in ["1", "2"] {
+                try await sync(fixture, sources, "s", value: name, wait: 1)
+            }
+            try fixture.store.execute("DROP TABLE thing_s")
+            try await sync(fixture, Self.source("s", keepsHistory: true), "s", value: "a")
+            #expect(try histories(fixture) == ["tributary_former1_thing_s: 2", "tributary_history_thing_s: 1"])
+            for _ in 0..<2 { try await sync(fixture, Self.source("t"), "t", value: "1") }
+            #expect(
+                try histories(fixture).allSatisfy { $0.hasSuffix(": 0") } && histories(fixture).count <= 2)
+            try await sync(fixture, Self.source("t"), "t", value: "1")
+            #expect(try histories(fixture) == ["tributary_history_thing_s: 0"])
+        }
+    }
+
+    /// However many histories there are, a commit looks at a few, and all have their turn.
+    @Test func aFewAtATime() {
+        let forgetting = HistoryForgetting()
+        let all = (0..<40).map { "h\($0)" }
+        let now = Date(timeIntervalSince1970: 1_000_000)
+        var seen: [[String]] = []
+        for _ in 0..<4 { seen.append(forgetting.next(before: now) { all }) }
+        #expect(seen.map(\.count) == [16, 16, 8, 0])
+        #expect(seen.joined().elementsEqual(all))
+        forgetting.isUnfinished("h7")
+        forgetting.isUnfinished("h7")
+        #expect(forgetting.next(before: now) { all } == ["h7"])
+        #expect(forgetting.next(before: now + 599) { all }.isEmpty)
+        #expect(forgetting.next(before: now + 600) { all }.count == 16)
+        #expect(HistoryForgetting().next(before: .distantPast) { all }.isEmpty)
+    }
+}
