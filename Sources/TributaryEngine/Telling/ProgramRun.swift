@@ -7,7 +7,23 @@ import Synchronization
     import Musl
 #endif
 
-/// One run of a program in a process group of its own: it gets an input, what it prints is read and all but the end of it
+#if canImport(Glibc)
+    /// Closes all files of a program that is started, from a number on: `posix_spawn_file_actions_addclosefrom_np`, an
+    /// extension of GNU's, which the module Glibc leaves out. Its arguments are passed alike in C and in Swift.
+    @_silgen_name("posix_spawn_file_actions_addclosefrom_np")
+    @discardableResult
+    private func closeFiles(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, from first: Int32) -> Int32
+#else
+    /// Closes the files of a program that is started that are open at this moment, from a number on.
+    private func closeFiles(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, from first: Int32) {
+        let open = (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []
+        for file in open.compactMap({ Int32($0) }) where file >= first {
+            posix_spawn_file_actions_addclose(actions, file)
+        }
+    }
+#endif
+
+/// One run of a program with no other open files than its input and output, in a process group of its own: it gets an input, what it prints is read and all but the end of it
 /// dropped, and when its time is up the whole group is killed. It is run once, on a thread of its own.
 final class ProgramRun: Sendable {
     enum Ending: Sendable, Equatable {
@@ -137,6 +153,7 @@ final class ProgramRun: Sendable {
         posix_spawn_file_actions_adddup2(&actions, standardInput.readEnd, 0)
         posix_spawn_file_actions_adddup2(&actions, output.writeEnd, 1)
         posix_spawn_file_actions_adddup2(&actions, output.writeEnd, 2)
+        closeFiles(&actions, from: 3)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
