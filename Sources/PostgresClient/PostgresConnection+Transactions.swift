@@ -9,7 +9,7 @@ extension PostgresConnection {
     /// transaction, or lost.
     ///
     /// - Throws: what the body throws, or ``PostgresError``. ``PostgresError/isCommitUnknown`` tells that the server was asked
-    ///   to commit and did not answer.
+    ///   to commit and did not answer, within ``commitLimit`` or ever.
     package func inTransaction<Value>(
         _ isolation: Isolation = .readCommitted, isReadOnly: Bool = false, _ body: () throws -> Value
     ) throws -> Value {
@@ -34,6 +34,8 @@ extension PostgresConnection {
 
     private func commit() throws {
         let result: PostgresResult
+        answerDeadline = .now + commitLimit
+        defer { answerDeadline = nil }
         do { result = try execute("COMMIT") } catch var error as PostgresError {
             error.isCommitUnknown = error.isConnectionLost
             rollBack()

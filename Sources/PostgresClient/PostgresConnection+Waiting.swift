@@ -42,6 +42,15 @@ extension PostgresConnection {
         return Int32(min(milliseconds.rounded(.up), 1_000_000_000))
     }
 
+    /// Waits for the answer to the command under way.
+    ///
+    /// - Throws: ``PostgresError`` where it did not come by ``answerDeadline``: the connection is given up then.
+    private func waitForAnswer(forWriting: Bool = false) throws {
+        guard try wait(forWriting: forWriting, until: answerDeadline) == .timeout else { return }
+        cancellation.abandon()
+        throw PostgresError(.connectionLost, "the server did not answer in time, and was given up", server: address)
+    }
+
     /// Sends all that libpq holds, and takes in what the server says meanwhile: neither waits for the other.
     func flush() throws {
         let connection = try open()
@@ -49,7 +58,7 @@ extension PostgresConnection {
             switch PQflush(connection) {
             case 0: return
             case 1:
-                _ = try wait(forWriting: true)
+                try waitForAnswer(forWriting: true)
                 guard PQconsumeInput(connection) == 1 else { return }
             default: return  // The next result says why.
             }
@@ -61,7 +70,7 @@ extension PostgresConnection {
         let connection = try open()
         try flush()
         while PQisBusy(connection) == 1 {
-            _ = try wait()
+            try waitForAnswer()
             // The last words of a server that hangs up may be there all the same.
             guard PQconsumeInput(connection) == 1 else { break }
         }

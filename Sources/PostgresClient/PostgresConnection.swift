@@ -14,6 +14,11 @@ package final class PostgresConnection {
     /// A ``PostgresCancellation/wake()`` that came while a statement ran, kept for the next wait for notifications.
     var isWoken = false
     package private(set) var address: ServerAddress
+    /// The time by which the command under way must be answered; nil for any.
+    var answerDeadline: ContinuousClock.Instant?
+    /// The longest wait for the answer to COMMIT: that of a large transaction with deferred constraints, or of one whose
+    /// standby is slow. Then its outcome counts as unknown.
+    package var commitLimit = Duration.seconds(120)
 
     /// Connects, however long libpq's `connect_timeout` lets it; 10 s for each host where nothing sets it.
     ///

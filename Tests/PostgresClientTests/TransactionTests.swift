@@ -177,6 +177,29 @@ import Testing
         }
     }
 
+    /// The session is busy with the COMMIT for ever.
+    @Test func aCommitIsNotWaitedForWithoutEnd() async throws {
+        try await withPostgresDatabase { database in
+            let connection = try database.connect()
+            try connection.executeScript(
+                """
+                CREATE TABLE t (id int);
+                CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+                    $$ BEGIN PERFORM pg_sleep(3600); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION wait();
+                """)
+            connection.commitLimit = .milliseconds(50)
+            let session = connection.backendPID
+            let error = postgresError {
+                try connection.inTransaction { _ = try connection.execute("INSERT INTO t VALUES (1)") }
+            }
+            #expect(error?.isCommitUnknown == true && error?.isConnectionLost == true, "\(error.debugDescription)")
+            #expect(!connection.isOpen)
+            try database.terminate(session)
+        }
+    }
+
     /// The session ends itself while it commits.
     @Test func connectionLostInCommit() async throws {
         try await withPostgresDatabase { database in

@@ -56,6 +56,44 @@ import Testing
         }
     }
 
+    /// The server's process waits for a standby that does not exist, or does nothing at all: it takes no signal.
+    @Test(arguments: [false, true]) func aCommitThatWaitsEndsWithTheProgram(isStopped: Bool) async throws {
+        var options = PostgresServer.Options()
+        options.settings = ["synchronous_standby_names = 'nobody'", "synchronous_commit = local"]
+        try await withPostgresServer(options) { (server) async throws in
+            let store = try PostgresStore(url: server.connectionString(), workFolder: "/tmp")
+            let observer = try server.connect()
+            try observer.executeScript(
+                """
+                CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    PERFORM set_config('synchronous_commit', 'on', true);
+                    RETURN NULL;
+                END $$;
+                CREATE TRIGGER wait AFTER INSERT ON tributary_run FOR EACH STATEMENT EXECUTE FUNCTION wait();
+                """)
+            async let commit = message {
+                _ = try await store.commit(.of("s"), merging: .empty, interruption: Interruption()) { 0 }
+            }
+            let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            var process: Int64?
+            while process == nil {
+                process = try observer.execute(waiting).first?.int64(0)
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            if isStopped { kill(Int32(try #require(process)), SIGSTOP) }
+            store.stopWaiting()
+            let error = await commit
+            if isStopped {
+                #expect(error?.contains("cannot be found out: its transaction has not ended") == true, "\(error ?? "")")
+                kill(Int32(try #require(process)), SIGCONT)
+            } else {
+                #expect(error == nil)
+                #expect(try server.connect().execute("SELECT source FROM tributary_run").count == 1)
+            }
+            try store.close()
+        }
+    }
+
     @Test func aServerThatStaysAwayLeavesItOpen() async throws {
         try await withPostgresServer { (server) async throws in
             let store = try PostgresStore(

@@ -43,12 +43,15 @@ struct StackCommit {
             return try store.connections.withConnection { connection in
                 // A cancellation may still be on its way to the server.
                 defer { if interruption.isRequested { connection.close() } }
-                return try connection.inTransaction {
-                    let written = try interruption.whileInterruptible(connection) {
-                        try write(StackTransaction(store: store, connection: connection, turn: turn))
+                // COMMIT, too, may wait: for a standby, or for a server that has been stopped.
+                return try store.lockWaits.whileWaiting(connection) {
+                    try connection.inTransaction {
+                        let written = try interruption.whileInterruptible(connection) {
+                            try write(StackTransaction(store: store, connection: connection, turn: turn))
+                        }
+                        recorded = written
+                        return written.report
                     }
-                    recorded = written
-                    return written.report
                 }
             }
         } catch var error as PostgresError where error.isCommitUnknown {

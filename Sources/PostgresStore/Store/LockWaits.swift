@@ -24,12 +24,15 @@ final class LockWaits: Sendable {
     static let silenceBeforeLocks = Duration.seconds(300)
 
     /// True once the program has been told to stop.
-    var areEnding: Bool { state.withLock { $0.deadline != nil } }
+    var areEnding: Bool { deadline != nil }
+
+    /// The time by which all waits are to end; nil as long as the program has not been told to stop.
+    var deadline: ContinuousClock.Instant? { state.withLock(\.deadline) }
 
     /// Limits the waits of the connection's transaction, and the waits that it may cause. A server gives a client up that
     /// has vanished without a word after twenty seconds, as long as a lease lasts.
     func limit(_ connection: PostgresConnection, silence: Duration = silence) throws {
-        let rest = state.withLock(\.deadline).map { max(.milliseconds(1), ContinuousClock.now.duration(to: $0)) }
+        let rest = deadline.map { max(.milliseconds(1), ContinuousClock.now.duration(to: $0)) }
         let milliseconds = Int((rest ?? Self.limit) / .milliseconds(1))
         try connection.executeScript(
             """
@@ -46,11 +49,17 @@ final class LockWaits: Sendable {
         "SET LOCAL idle_in_transaction_session_timeout = \(Int(silence / .milliseconds(1)))"
     }
 
-    /// Runs a body that may wait, and that ``end()`` ends.
+    /// Runs a body that may wait, and that ``end()`` ends. Of several within each other, the outermost counts.
     func whileWaiting<Value>(_ connection: PostgresConnection, _ body: () throws -> Value) rethrows -> Value {
         let id = ObjectIdentifier(connection)
-        state.withLock { $0.waiting[id] = connection.cancellation }
-        defer { state.withLock { $0.waiting[id] = nil } }
+        let (isOutermost, isOver) = state.withLock { state in
+            defer { state.waiting[id] = connection.cancellation }
+            let isOver = state.deadline.map { $0 + Self.timeToCancel <= .now } ?? false
+            return (state.waiting[id] == nil, isOver)
+        }
+        defer { if isOutermost { state.withLock { $0.waiting[id] = nil } } }
+        // Nobody would end a wait that begins after all others have ended.
+        if isOver { connection.cancellation.abandon() }
         return try body()
     }
 

@@ -6,7 +6,7 @@ import PostgresClient
 extension PostgresStore {
     /// Returns whether a run is in the store, once its transaction has ended.
     ///
-    /// - Throws: ``StoreError`` where nobody can tell within ``settlingTime``.
+    /// - Throws: ``StoreError`` where nobody can tell within ``settlingTime``, or before the program ends.
     func isRecorded(_ run: RecordedRun) throws -> Bool {
         connections.forgetIdle()
         let deadline = ContinuousClock.now + settlingTime
@@ -14,34 +14,43 @@ extension PostgresStore {
         while true {
             var reason = "its transaction has not ended"
             do {
-                let isRecorded = try connections.withConnection { connection -> Bool? in
-                    // A standby may be behind the server that has committed, which may come back.
-                    guard try !Self.isStandby(connection) else {
-                        reason = "the server that answers is a standby"
-                        // The next connection may be to another of several hosts.
-                        connection.close()
-                        return nil
-                    }
-                    // The server may not have noticed yet that its client is gone, and still be about to commit. Looking
-                    // for the run comes second, so that it cannot be recorded between the two looks.
-                    guard try Self.hasEnded(run.transaction, connection) else { return nil }
-                    return try connection.execute(
-                        "SELECT EXISTS (SELECT 1 FROM tributary_run WHERE id = $1 AND source = $2 AND started_at = $3)",
-                        [.integer(run.id), .text(run.source), PostgresDate.value(run.startedAt)])[0].bool(0)
+                let isRecorded = try connections.withConnection { connection in
+                    try lockWaits.whileWaiting(connection) { try Self.isRecorded(run, &reason, connection) }
                 }
                 if let isRecorded { return isRecorded }
             } catch let error as PostgresError where error.isTransient {
-                reason = error.text
+                // A program that is to stop gives its connections up itself.
+                if !lockWaits.areEnding { reason = error.text }
             }
-            guard ContinuousClock.now < deadline else {
+            let end = min(deadline, lockWaits.deadline ?? deadline)
+            guard ContinuousClock.now < end else {
                 throw StoreError(
                     .database,
                     "the store \(description) was lost while it committed run \(run.id) of '\(run.source)', and whether "
                         + "that run was recorded cannot be found out: \(reason)")
             }
-            Thread.sleep(forTimeInterval: pause)
+            Thread.sleep(forTimeInterval: min(pause, ContinuousClock.now.duration(to: end) / .seconds(1)))
             pause = min(1, pause * 2)
         }
+    }
+
+    /// - Returns: nil where this server cannot tell yet, for the reason.
+    private static func isRecorded(
+        _ run: RecordedRun, _ reason: inout String, _ connection: PostgresConnection
+    ) throws -> Bool? {
+        // A standby may be behind the server that has committed, which may come back.
+        guard try !isStandby(connection) else {
+            reason = "the server that answers is a standby"
+            // The next connection may be to another of several hosts.
+            connection.close()
+            return nil
+        }
+        // The server may not have noticed yet that its client is gone, and still be about to commit. Looking for the run
+        // comes second, so that it cannot be recorded between the two looks.
+        guard try hasEnded(run.transaction, connection) else { return nil }
+        return try connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM tributary_run WHERE id = $1 AND source = $2 AND started_at = $3)",
+            [.integer(run.id), .text(run.source), PostgresDate.value(run.startedAt)])[0].bool(0)
     }
 
     private static func isStandby(_ connection: PostgresConnection) throws -> Bool {

@@ -37,10 +37,13 @@ extension PostgresStore {
     ///
     /// - Throws: `PostgresError`, and the errors of the body.
     func transaction<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
-        try connections.withConnection { connection in
-            try connection.inTransaction {
-                try lockWaits.limit(connection)
-                return try lockWaits.whileWaiting(connection) { try body(connection) }
+        if let planning { return try planning.inTransaction(of: self, fills: false, body) }
+        return try connections.withConnection { connection in
+            try lockWaits.whileWaiting(connection) {
+                try connection.inTransaction {
+                    try lockWaits.limit(connection)
+                    return try body(connection)
+                }
             }
         }
     }
