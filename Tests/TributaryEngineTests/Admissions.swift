@@ -6,11 +6,13 @@ import Synchronization
 /// Slots and hosts' places as a scheduler hands them out, without one.
 final class Admissions: Sendable {
     private let slots: HostLimiter
+    private let slowRuns: HostLimiter
     private let hosts: HostLimiter
     private let free = Mutex<[String]>([])
 
-    init(concurrency: Int, perHost: Int) {
+    init(concurrency: Int, perHost: Int, slow: Int = 64) {
         slots = HostLimiter(limit: concurrency)
+        slowRuns = HostLimiter(limit: slow)
         hosts = HostLimiter(limit: perHost)
         hosts.onFree { [weak self] key in self?.free.withLock { $0.append(key) } }
     }
@@ -18,10 +20,19 @@ final class Admissions: Sendable {
     /// The origins at which a place has become free for those who were refused one.
     var freed: [String] { free.withLock(\.self) }
 
-    func admit(_ origin: String?) -> RunPermit.Admission {
+    /// The same, which are then forgotten.
+    func takeFreed() -> [String] {
+        free.withLock { free in
+            defer { free = [] }
+            return free
+        }
+    }
+
+    func admit(_ origin: String?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
         guard let place = hosts.placeIfFree(at: origin ?? "") else { return .hostIsFull }
-        guard let slot = slots.placeIfFree(at: RunPermit.slotKey) else { return .noSlot }
-        return .admitted(RunPermit(slot: slot, place: place))
+        guard let slot = (lane == .slow ? slowRuns : slots).placeIfFree(at: RunPermit.slotKey) else { return .noSlot }
+        return .admitted(
+            lane == .slow ? RunPermit(slowPlace: slot, place: place) : RunPermit(slot: slot, place: place))
     }
 }
 
@@ -31,5 +42,5 @@ extension Schedule {
     }
 
     /// Where everything is let in.
-    mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _ in .admitted(RunPermit()) } }
+    mutating func takeStarts(now: Date) -> [Start] { takeStarts(now: now) { _, _ in .admitted(RunPermit()) } }
 }

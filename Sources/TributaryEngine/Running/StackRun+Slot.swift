@@ -4,14 +4,13 @@ import FeedStores
 
 /// The resources that a run shares with others: its slot, which it lends while it waits, and the places at hosts.
 extension StackRun {
-    /// The interval at which a run's work is measured. A run that worked for less than a quarter of it waits for the
-    /// network.
-    private static let patience = Duration.seconds(1)
+    /// A run that has received no more than this holds little memory.
+    private static let fewBytes = 64 << 10
 
     /// Runs an exchange with a server, and lends the slot to another run while it stalls. Otherwise servers that hang,
     /// or send a byte now and then, would soon hold every slot.
     func lendingSlot<Value>(_ exchange: () async throws -> Value) async throws -> Value {
-        guard permit.slot != nil else { return try await exchange() }
+        guard permit.slot != nil || permit.slowPlace != nil else { return try await exchange() }
         defer {
             absence = nil
             // With its data received, the run does not wait for a slot: others may wait for its place at the host.
@@ -22,14 +21,18 @@ extension StackRun {
     }
 
     private func lendSlotWhileIdle() async {
-        var worked = executor.timeWorked
-        while (try? await Task.sleep(for: Self.patience)) != nil {
-            defer { worked = executor.timeWorked }
-            guard executor.timeWorked - worked < Self.patience / 4, permit.slot != nil, absence == nil,
-                let free = environment.absences.placeIfFree(at: RunPermit.slotKey)
-            else { continue }
+        var watch = StallWatch(worked: executor.timeWorked, bytes: received)
+        var interval = StallWatch.firstInterval
+        while (try? await Task.sleep(for: interval)) != nil {
+            let isIdle = watch.isIdle(after: interval, worked: executor.timeWorked, bytes: received)
+            interval = permit.slot == nil ? StallWatch.laterInterval : StallWatch.firstInterval
+            if watch.isSlow { wasSlow = true }
+            guard isIdle, permit.slot != nil, absence == nil else { continue }
+            let limiter = received <= Self.fewBytes ? environment.lightAbsences : environment.absences
+            guard let free = limiter.placeIfFree(at: RunPermit.slotKey) else { continue }
             absence = free
             permit.slot = nil
+            interval = StallWatch.laterInterval
         }
     }
 

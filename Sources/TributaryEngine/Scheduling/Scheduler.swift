@@ -16,6 +16,7 @@ final class Scheduler: Sendable {
     private let requests: AsyncStream<SchedulerEvent>
     private let continuation: AsyncStream<SchedulerEvent>.Continuation
     private let heartbeat = Heartbeat()
+    private let refreshes = RefreshRequests()
     private let environment: RunEnvironment
     private let onReport: @Sendable (RunReport) -> Void
 
@@ -28,7 +29,7 @@ final class Scheduler: Sendable {
 
     /// Refreshes sources now, all of them for nil, whatever their cache intervals. One that is running is refreshed
     /// once more when it has ended.
-    func refresh(_ sources: [String]?) { continuation.yield(.refresh(sources)) }
+    func refresh(_ sources: [String]?) { if refreshes.add(sources) { continuation.yield(.refresh) } }
 
     /// Puts a new configuration in force. Sources that are declared as before are not disturbed.
     func reload(_ configuration: TributaryConfiguration) { continuation.yield(.reload(configuration)) }
@@ -92,6 +93,7 @@ final class Scheduler: Sendable {
         var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.slots.onFree { [continuation] in continuation.yield(.free($0)) }
+        environment.slowRuns.onFree { [continuation] in continuation.yield(.free($0)) }
         environment.pace.onChange { [continuation] in continuation.yield(.due) }
         var told = Set<String>()
         // The results of runs are not needed. A group that kept them would grow with each.
@@ -108,7 +110,7 @@ final class Scheduler: Sendable {
                         board.ended(report.source)
                         // The loop learns of the end first. An event that the receiver of the report sends then comes
                         // after it.
-                        continuation.yield(.finished(report, at: ended))
+                        continuation.yield(.finished(report, at: ended, wasSlow: await run.wasSlow))
                         onReport(report)
                     }
                 }
@@ -135,8 +137,12 @@ final class Scheduler: Sendable {
                     break
                 case .heartbeat:
                     heartbeat.beat()
-                case .refresh(let sources):
-                    schedule.refresh(sources, now: now)
+                case .refresh:
+                    switch refreshes.take() {
+                    case .all: schedule.refresh(nil, now: now)
+                    case .sources(let names): schedule.refresh(names.sorted(), now: now)
+                    case nil: break
+                    }
                 case .reload(let configuration):
                     if configuration.differsInStore(from: environment.configuration) {
                         environment.logger.warning("What [store] says takes effect at the next start")
@@ -155,10 +161,10 @@ final class Scheduler: Sendable {
                     schedule.take(states, now: now)
                 case .free(let origin):
                     schedule.free(origin)
-                case .finished(let report, let ended):
+                case .finished(let report, let ended, let wasSlow):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
                     let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
-                    schedule.finished(report.source, nextDue: due, now: now)
+                    schedule.finished(report.source, nextDue: due, now: now, wasSlow: wasSlow)
                 }
                 startRuns()
                 if schedule.isDone { break }

@@ -7,8 +7,8 @@ import Foundation
 enum SchedulerEvent: Sendable {
     /// Some source may be due.
     case due
-    /// A request to refresh these sources, or all (nil), now.
-    case refresh([String]?)
+    /// There are requests to refresh sources.
+    case refresh
     /// The configuration has changed.
     case reload(TributaryConfiguration)
     /// These sources have become this daemon's. The states are those of sources that ever ran.
@@ -22,5 +22,7 @@ enum SchedulerEvent: Sendable {
     /// A place at this origin, or a slot for a run, has become free.
     case free(String)
     /// A run has ended, at this time by the clock.
-    case finished(RunReport, at: Date)
+    ///
+    /// - Parameter wasSlow: true where a server sent next to nothing for seconds.
+    case finished(RunReport, at: Date, wasSlow: Bool)
 }
