@@ -63,6 +63,7 @@ package struct ConfigurationReader {
         let hosts = root.table("hosts").map { HostsReader(table: $0).read() } ?? [:]
         let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
+        let health = daemon.health(beside: web)
         let reader = ConfigurationReader(self, encryptionKey: encryptionKey)
 
         var configuration = TributaryConfiguration(
@@ -84,7 +85,7 @@ package struct ConfigurationReader {
                         HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
                     }
                 }
-            } ?? [], web: web, encryptionKey: encryptionKey, redactor: Redactor())
+            } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
         configuration.metricsPerSource = daemon.boolean("metrics_per_source") ?? true
         store.finish()
         daemon.finish()

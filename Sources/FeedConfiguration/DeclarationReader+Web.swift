@@ -15,20 +15,35 @@ extension DeclarationReader {
                 "a token of fewer than \(Self.shortestToken) characters can be guessed; `openssl rand -hex 16` makes one"
             )
         }
-        guard let written else {
+        guard written != nil else {
             if token != nil { report("token", "there is no 'listen' whose token this could be") }
             return nil
         }
-        guard let address = ListenAddress(written) else {
-            report(
-                "listen",
-                "'\(written)' is not an IP address and a port; write \"127.0.0.1:8090\", \"[::1]:8090\" or \"0.0.0.0:8090\""
-            )
-            return nil
-        }
+        guard let address = address(written, "listen") else { return nil }
         if !address.isLoopback, token == nil {
             report("listen", "other machines can connect to \(address); declare the 'token' that they must know")
         }
         return WebDeclaration(address: address, token: token)
+    }
+
+    /// Reads where the daemon tells its health alone.
+    ///
+    /// - Parameter page: where it shows everything.
+    func health(beside page: WebDeclaration?) -> ListenAddress? {
+        guard let address = address(string("health"), "health") else { return nil }
+        if address.port != 0, address == page?.address {
+            report("health", "\(address) is the page's address; give another port, or leave 'health' out")
+        }
+        return address
+    }
+
+    private func address(_ written: String?, _ key: String) -> ListenAddress? {
+        guard let written else { return nil }
+        if let address = ListenAddress(written) { return address }
+        report(
+            key,
+            "'\(written)' is not an IP address and a port; write \"127.0.0.1:8090\", \"[::1]:8090\" or \"0.0.0.0:8090\""
+        )
+        return nil
     }
 }

@@ -21,14 +21,10 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// True where only this machine can connect.
     package var isLoopback: Bool { address.isLoopback }
 
-    /// True where the host of a request, with a port or without, is an address or `localhost`: no name of somebody else's
-    /// that leads here.
-    package static func namesThisMachine(_ authority: String?) -> Bool {
-        guard let host = authority?.lowercased().wholeMatch(of: /(\[[0-9a-f:.]+\]|[a-z0-9.]+)(:[0-9]+)?/)?.1 else {
-            return false
-        }
-        return host == "localhost" || IPAddress(host: String(host)) != nil
-    }
+    package var description: String { atPort(nil) }
 
-    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    /// Returns the text for the port that is in use, where the declared one is 0.
+    package func atPort(_ bound: Int?) -> String {
+        host.contains(":") ? "[\(host)]:\(bound ?? port)" : "\(host):\(bound ?? port)"
+    }
 }

@@ -30,6 +30,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var hooks: [HookDeclaration]
     /// Where the daemon shows what it does; nil where it does not.
     package var web: WebDeclaration?
+    /// Where the daemon tells its health besides; nil where it does not.
+    package var health: ListenAddress?
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?
     public var redactor: Redactor
@@ -59,7 +61,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
         concurrency: Int, perHost: Int, hosts: [String: HostRules.Rule] = [:],
-        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil,
+        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil, health: ListenAddress? = nil,
         encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
         self.file = file
@@ -74,6 +76,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
         sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
         self.hooks = hooks.sorted { $0.name < $1.name }
         self.web = web
+        self.health = health
         self.encryptionKey = encryptionKey
         self.redactor = redactor
         bodyFolder = ""

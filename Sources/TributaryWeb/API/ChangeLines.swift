@@ -25,7 +25,7 @@ struct ChangeLines: Sendable {
     func next(after passed: Int) async throws -> Piece {
         var query = query
         query.passedOver = passed
-        return try await store.run { [query, limit] store in
+        return try await store.read { [query, limit] store in
             var piece = Piece(end: passed)
             try store.changes(query) { change in
                 piece.text += try JSONOutput.line(ChangeRecord(change)) + "\n"

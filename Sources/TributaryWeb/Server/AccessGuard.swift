@@ -1,5 +1,4 @@
 import Crypto
-import FeedDeclarations
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -28,7 +27,7 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
                     "The token of [daemon] is needed: as the password, with any user, or as a bearer.",
                     [.wwwAuthenticate: "Basic realm=\"Tributary\", charset=\"UTF-8\""])
             }
-        } else if !ListenAddress.namesThisMachine(request.head.authority) {
+        } else if !request.namesThisMachine {
             return Response.refusal(
                 of: request, .misdirectedRequest,
                 "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.")

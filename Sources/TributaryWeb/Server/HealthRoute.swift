@@ -1,4 +1,3 @@
-import FeedDeclarations
 import HTTPTypes
 import Hummingbird
 import TributaryEngine
@@ -14,7 +13,7 @@ struct HealthRoute: Sendable {
         router.get("/healthz") { request, _ in
             let report = await service.health.report()
             // A page that has taken on this machine's address (DNS rebinding) reads the answer.
-            let tellsDetails = !hasToken && ListenAddress.namesThisMachine(request.head.authority)
+            let tellsDetails = !hasToken && request.namesThisMachine
             let problems = tellsDetails ? report.problems : report.kinds
             guard !problems.isEmpty else { return Response.text(.ok, "ok\n") }
             return Response.text(.serviceUnavailable, problems.joined(separator: "\n") + "\n")

@@ -6,9 +6,10 @@ import NIOCore
 package struct WebError: Error, CustomStringConvertible {
     package let description: String
 
-    static func cannotListen(at address: ListenAddress, _ error: IOError) -> WebError {
+    /// - Parameter key: that of `[daemon]` which declares the address.
+    static func cannotListen(at address: ListenAddress, _ key: String, _ error: IOError) -> WebError {
         let reason = String(cString: strerror(error.errnoCode))
         return WebError(
-            description: "[daemon] listen: nothing can be shown at \(address): \(reason); give another address or port")
+            description: "[daemon] \(key): nothing can be shown at \(address): \(reason); give another address or port")
     }
 }

@@ -25,7 +25,7 @@ package struct WebService: Service {
         self.logger = logger
     }
 
-    /// The most connections at the same time. Others wait.
+    /// The most connections. One more closes the one that has been idle for the longest time.
     private static let mostConnections = 256
     /// The time after which a connection without a request is closed.
     private static let idleTimeout = TimeAmount.seconds(15)
@@ -43,29 +43,28 @@ package struct WebService: Service {
         let store = StoreQueue(service.store)
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: SecurityHeaders(logger: logger))
-        router.add(middleware: BodyRefusal())
+        router.add(middleware: RequestRefusal())
         router.add(middleware: AccessGuard(token: declaration.token?.value))
         API(service: service, store: store).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
         try Pages(service: service, store: store, logger: logger).add(to: router)
+        let places = ConnectionPlaces(limit: Self.mostConnections)
         let app = Application(
             router: router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [StalledClientHandler(Self.mostStalled)], idleTimeout: Self.idleTimeout)),
-            configuration: ApplicationConfiguration(
-                address: .hostname(address.host, port: address.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.mostConnections)),
+                    additionalChannelHandlers: [
+                        StalledClientHandler(Self.mostStalled), ConnectionPlaces.Handler(places),
+                    ], idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
             onServerRunning: { [logger] channel in
-                let bound = channel.localAddress?.port ?? address.port
-                let shown = address.host.contains(":") ? "[\(address.host)]" : address.host
-                logger.info("The page is at http://\(shown):\(bound)/")
-            }, logger: quiet)
+                logger.info("The page is at http://\(address.atPort(channel.localAddress?.port))/")
+            }, logger: logger.quiet)
         do {
             try await Self.run(app, store)
         } catch let error as IOError {
-            throw WebError.cannotListen(at: address, error)
+            throw WebError.cannotListen(at: address, "listen", error)
         }
     }
 
@@ -93,11 +92,13 @@ package struct WebService: Service {
             // The daemon is to stop.
         }
     }
+}
 
-    /// Hummingbird's own words are of no use to operators, but for its errors.
-    private var quiet: Logger {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .error)
+extension Logger {
+    /// For Hummingbird, whose own words are of no use to operators, but for its errors.
+    var quiet: Logger {
+        var quiet = self
+        quiet.logLevel = max(logLevel, .error)
         return quiet
     }
 }

@@ -1,0 +1,56 @@
+package import FeedDeclarations
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+package import TributaryEngine
+
+/// `/healthz` alone, at an address of its own, on a thread of its own: whoever asks too much of the page does not keep those
+/// out who watch over the daemon.
+package struct HealthService: Service {
+    private let service: SyncService
+    private let address: ListenAddress
+    private let logger: Logger
+
+    package init(_ address: ListenAddress, service: SyncService, logger: Logger) {
+        self.address = address
+        self.service = service
+        self.logger = logger
+    }
+
+    /// The most connections. One more closes the one that has been idle for the longest time.
+    private static let mostConnections = 64
+    private static let idleTimeout = TimeAmount.seconds(15)
+
+    /// Answers requests until the service group shuts down.
+    ///
+    /// - Throws: ``WebError`` where the address cannot be used.
+    package func run() async throws {
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: SecurityHeaders(logger: logger))
+        router.add(middleware: RequestRefusal())
+        // What is wrong is for this machine; that something is, for everybody.
+        HealthRoute(service: service, hasToken: !address.isLoopback).add(to: router)
+        let places = ConnectionPlaces(limit: Self.mostConnections)
+        let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let app = Application(
+            router: router,
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [ConnectionPlaces.Handler(places)], idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
+            onServerRunning: { [address, logger] channel in
+                logger.info("Health is told at \(address.atPort(channel.localAddress?.port))")
+            }, eventLoopGroupProvider: .shared(threads), logger: logger.quiet)
+        do {
+            try await cancelWhenGracefulShutdown { try await app.run() }
+        } catch let error as IOError {
+            throw WebError.cannotListen(at: address, "health", error)
+        } catch is CancellationError {
+            // The daemon is to stop.
+        }
+        try await threads.shutdownGracefully()
+    }
+}

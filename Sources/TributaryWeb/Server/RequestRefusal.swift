@@ -1,0 +1,28 @@
+import HTTPTypes
+import Hummingbird
+import NIOHTTP1
+
+/// Refuses requests that no client of ours sends, and closes their connections:
+///
+/// - With a body: everything that is asked is in the address, and whoever sends a body byte by byte would hold a connection
+///   for as long as he likes.
+/// - With several `Host` headers (RFC 9112, section 3.2): what is in front of the daemon may have decided by another one.
+struct RequestRefusal<Context: RequestContext>: RouterMiddleware {
+    /// - Throws: `HTTPParserError`, on which Hummingbird answers 400 and closes the connection.
+    @concurrent
+    func handle(
+        _ request: Request, context: Context, next: @concurrent (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        // The button of a form without fields sends a body of no bytes (RFC 9110, section 8.6).
+        let length = request.headers[.contentLength] ?? "0"
+        guard length == "0", request.headers[.transferEncoding] == nil, request.headers[.expect] == nil,
+            // The first is the request's authority, and no header any more.
+            request.headers[.host] == nil
+        else { throw HTTPParserError.unknown }
+        return try await next(request, context)
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let host = HTTPField.Name("Host")!  // A token in the sense of RFC 9110.
+}
