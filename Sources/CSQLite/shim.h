@@ -14,6 +14,12 @@ static inline int tributary_enforce_foreign_keys(sqlite3 *db, int enforced) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, enforced, (int *)0);
 }
 
+/// Makes the end of the last connection neither bring the write-ahead log into the database's file nor remove it
+/// (c3ref, "SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE").
+static inline int tributary_leave_log(sqlite3 *db) {
+    return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
 /// Makes large blocks of memory go back to the system when they are freed. By default glibc keeps them for its heaps, of which
 /// each thread may have one, once the first has been freed: one large value would cost a daemon its size for ever.
 static inline void tributary_return_freed_memory(void) {

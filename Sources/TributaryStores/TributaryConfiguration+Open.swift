@@ -32,30 +32,55 @@ extension TributaryConfiguration {
     /// - Throws: `StoreError` where the server cannot be asked.
     package func hasStore() throws -> Bool {
         switch store {
-        case .file(let path): FileManager.default.fileExists(atPath: path)
+        case .file(let path): try SQLiteStore.exists(at: path)
         case .server(let url): try PostgresStore.exists(at: url)
         }
     }
 
-    /// Opens the main store, where there is one.
+    /// Runs a body with the main store as ``openExistingStore(isWritten:)`` opens it, and closes it afterwards.
     ///
-    /// - Parameter isWritten: false where it is opened as it is, for reading.
-    /// - Returns: nil where there is none yet.
+    /// - Throws: `StoreError`, the errors of the body.
+    package func withExistingStore<Value>(
+        isWritten: Bool = false, _ body: ((any MainStore)?) throws -> Value
+    ) throws -> Value {
+        let store = try openExistingStore(isWritten: isWritten)
+        defer { try? store?.close() }
+        return try body(store)
+    }
+
+    /// Opens the main store, where there is one. Whoever opens it closes it: the last who does brings the log of a store in
+    /// SQLite into its file.
+    ///
+    /// - Parameters:
+    ///   - isWritten: false where it is opened as it is, for reading.
+    ///   - workFolder: the folder of scratch files; nil for the store's own.
+    /// - Returns: nil where there is none yet, perhaps in a database of SQLite's that others have filled.
     /// - Throws: `StoreError`.
-    package func openExistingStore(isWritten: Bool = false) throws -> (any MainStore)? {
+    package func openExistingStore(
+        isWritten: Bool = false, workFolder: String? = nil
+    ) throws -> (any MainStore)? {
         switch store {
         case .file(let path):
-            if !FileManager.default.fileExists(atPath: path) {
+            if try !SQLiteStore.exists(at: path) {
                 nil
             } else if isWritten {
-                try SQLiteStore(path: path)
+                try SQLiteStore(path: path, workFolder: workFolder)
             } else {
                 try SQLiteStore(readingAt: path)
             }
         case .server(let url):
             try isWritten
-                ? PostgresStore(url: url, workFolder: localPath + "-work")
+                ? PostgresStore(url: url, workFolder: workFolder ?? localPath + "-work")
                 : PostgresStore(readingAt: url, workFolder: localPath + "-work")
         }
+    }
+
+    /// Opens a database for a look at its tables, even where none of them is Tributary's. It is only read.
+    ///
+    /// - Returns: nil where there is no file.
+    /// - Throws: `StoreError`.
+    package func openExistingTables() throws -> (any MainStore)? {
+        guard case .file(let path) = store else { return try openExistingStore() }
+        return FileManager.default.fileExists(atPath: path) ? try SQLiteStore(readingAt: path) : nil
     }
 }

@@ -63,12 +63,14 @@ final class StoreProbe: Sendable {
         }
     }
 
-    func close() throws {
+    /// - Parameter leavingLog: true where the store's files are not those that were opened.
+    func close(leavingLog: Bool = false) throws {
         let queue = state.withLock { state in
             state.isClosed = true
             defer { state.queue = nil }
             return state.queue
         }
+        if leavingLog { queue?.inDatabase { $0.leaveLog() } }
         try queue?.close()
     }
 
