@@ -54,7 +54,8 @@ public struct RunReport: Sendable, Equatable {
 
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, note, requests
+        case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, note
+        case requests
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -49,8 +49,8 @@ package struct SkippedRecords: Sendable {
     package var note: String? {
         guard unknown > 0 else { return nil }
         let records = unknown == 1 ? "1 record was" : "\(unknown) records were"
-        return "no row of table '\(table)' was deleted, as \(records) left out (on_error = \"skip\") whose keys are not "
-            + "known"
+        return "no row of table '\(table)' was deleted, as \(records) left out (on_error = \"skip\") "
+            + "whose keys are not known"
     }
 }
 
