@@ -23,4 +23,19 @@ package struct MergeRule: Sendable, Hashable {
         self.keys = keys
         self.insertOnly = insertOnly
     }
+
+    /// Returns the columns that identify a table's rows, however the rule spells the table's name.
+    package func key(of table: String) -> [String]? { Self.entry(of: table, in: keys) }
+
+    /// Returns the columns that are written only where a row of the table is new, however the rule spells its name.
+    package func insertOnly(of table: String) -> Set<String> { Self.entry(of: table, in: insertOnly) ?? [] }
+
+    /// A name counts in its own case first, and then in any, where only one is like it.
+    private static func entry<Value>(of table: String, in entries: [String: Value]) -> Value? {
+        guard !entries.isEmpty else { return nil }
+        if let exact = entries[table] { return exact }
+        let name = table.lowercased()
+        let alike = entries.filter { $0.key.lowercased() == name }
+        return alike.count == 1 ? alike.first?.value : nil
+    }
 }

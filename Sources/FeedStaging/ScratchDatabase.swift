@@ -48,8 +48,9 @@ package final class ScratchDatabase: Sendable {
         }
         let path = path
         do {
-            try FileManager.default.createDirectory(atPath: store.workFolder, withIntermediateDirectories: true)
+            try Self.makeFolder(at: store.workFolder)
             Self.removeFile(at: path)
+            try Self.makeFile(at: path)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let isInterrupted = state.withLock { state in
                 state.database = queue
@@ -89,6 +90,23 @@ package final class ScratchDatabase: Sendable {
             return true
         }
         if wasOpen { Self.removeFile(at: path) }
+    }
+
+    /// Creates a folder for scratch files, which only its user can enter, unless there is one.
+    package static func makeFolder(at path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Creates an empty file that only its user can read. What SQLite keeps beside it has the same permissions.
+    ///
+    /// - Throws: ``StoreError``, also where there is a file.
+    package static func makeFile(at path: String) throws {
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StoreError(.unavailable, "the file \(path) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        Foundation.close(descriptor)
     }
 
     package static func removeFile(at path: String) {

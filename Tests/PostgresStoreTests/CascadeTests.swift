@@ -46,7 +46,7 @@ import Testing
             #expect(
                 changes == [
                     "child|[\"p1\",1]|delete", "child|[\"p1\",2]|delete", "child|[\"p3\",1]|delete", "leaf|?|delete",
-                    "leaf|?|delete", "note|1|update", "parent|p1|delete", "parent|p3|delete",
+                    "leaf|?|delete", "other.note|1|update", "parent|p1|delete", "parent|p3|delete",
                 ])
             #expect(try fixture.rows("SELECT leaf, text FROM other.note ORDER BY 2 DESC") == ["NULL|two", "l3|three"])
         }

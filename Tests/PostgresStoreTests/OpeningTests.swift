@@ -11,9 +11,9 @@ import Testing
         try await withPostgresDatabase { (database) async throws in
             for _ in 0..<2 { try database.openStore().close() }
             #expect(
-                try database.rows("SELECT name FROM tributary_migration ORDER BY name") == [
-                    "tributary.1", "tributary.2", "tributary.acceptance", "tributary.bodies", "tributary.history",
-                    "tributary.hook",
+                try database.rows("SELECT name FROM tributary_migration ORDER BY name COLLATE \"C\"") == [
+                    "tributary.1", "tributary.2", "tributary.acceptance", "tributary.accepted-run", "tributary.bodies",
+                    "tributary.history", "tributary.hook", "tributary.schema",
                 ])
             let tables = try database.rows(
                 "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname LIKE 'tributary%'")

@@ -94,7 +94,7 @@ final class MergeTables {
     /// Returns true if a table refers to itself, directly or by other tables of the merge, by keys that are checked with
     /// each statement. Asks nothing of the server, whose transaction has failed.
     func isInCircle(_ schema: String?, _ table: String?) -> Bool {
-        guard let own = known.values.first(where: { $0.schema == schema && $0.name == table })?.oid
+        guard let own = known.values.first(where: { $0.schema == schema && $0.relation == table })?.oid
         else { return false }
         var visited: Set<UInt32> = []
         var open = [own]

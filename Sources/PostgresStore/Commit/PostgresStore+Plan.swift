@@ -38,6 +38,13 @@ extension PostgresStore {
 
     private func withMerge(_ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
         do {
+            if let planning {
+                return try planning.inTransaction(of: self, fills: true) { connection in
+                    let turn = TableTurn(tableTurns)
+                    defer { turn.end() }
+                    return try body(StackTransaction(store: self, connection: connection, turn: turn))
+                }
+            }
             return try connections.withConnection { connection in
                 let turn = TableTurn(tableTurns)
                 defer { turn.end() }

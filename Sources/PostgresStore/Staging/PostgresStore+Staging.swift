@@ -8,7 +8,7 @@ import PostgresClient
 extension PostgresStore: StagingStore {
     package func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
     where Request.RowDecoder: FetchableRecord {
-        try ask { connection in
+        try ask(readsRows: true) { connection in
             let (stored, compiler) = try compile(request, connection)
             let result: PostgresResult
             do { result = try connection.execute(stored.sql, stored.parameters) } catch let error as PostgresError
@@ -55,7 +55,7 @@ extension PostgresStore: StagingStore {
 
     package func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
         let copy = StoredCopy(db: scratch)
-        try ask { connection in
+        try ask(readsRows: true) { connection in
             switch request {
             case .matching(let name, let values):
                 let table = try details(of: name, connection)
@@ -78,7 +78,7 @@ extension PostgresStore: StagingStore {
     }
 
     package func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
-        try ask { connection in
+        try ask(readsRows: true) { connection in
             let stagedQuery = try StagedQuery(query, catalog: Catalog(connection))
             do {
                 return try connection.inDiscardedTransaction {
@@ -96,8 +96,10 @@ extension PostgresStore: StagingStore {
 }
 
 extension PostgresConnection {
-    /// Runs a body in a transaction that is rolled back. A connection on which that fails is in no state to be used again.
+    /// Runs a body in a transaction that is rolled back, or in one that is under way. A connection on which that fails is in
+    /// no state to be used again.
     func inDiscardedTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+        guard transactionStatus != .inTransaction else { return try body() }
         try executeScript("BEGIN; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
         defer { _ = try? execute("ROLLBACK") }
         return try body()

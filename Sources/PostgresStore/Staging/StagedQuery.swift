@@ -38,7 +38,7 @@ struct StagedQuery {
             guard let table = tables[place.table.name] else { continue }
             let isStaged = place.schema.name == "staged"
             rewritten.replace(place.schema, by: isStaged ? "pg_temp" : table.schema.sqlIdentifier)
-            rewritten.replace(place.table, by: table.name.sqlIdentifier)
+            rewritten.replace(place.table, by: table.relation.sqlIdentifier)
             if isStaged, names.insert(table.name).inserted { staged.append(table) }
         }
         sql = rewritten.sql
@@ -81,9 +81,9 @@ struct StagedQuery {
     private func copy(_ table: TableDetails, from db: Database, to connection: PostgresConnection) throws {
         let columns = table.columns.filter { !$0.isGenerated }
         let names = columns.map(\.sql).joined(separator: ", ")
-        let temporary = "pg_temp.\(table.name.sqlIdentifier)"
+        let temporary = "pg_temp.\(table.relation.sqlIdentifier)"
         try connection.execute(
-            "CREATE TEMP TABLE \(table.name.sqlIdentifier) ON COMMIT DROP AS SELECT \(names) FROM \(table.sql) WITH NO DATA"
+            "CREATE TEMP TABLE \(table.relation.sqlIdentifier) ON COMMIT DROP AS SELECT \(names) FROM \(table.sql) WITH NO DATA"
         )
         let rows = try Row.fetchCursor(db, sql: "SELECT \(names) FROM main.\(table.name.sqlIdentifier)")
         try connection.copyIn("COPY \(temporary) (\(names)) FROM STDIN") { send in

@@ -25,7 +25,8 @@ final class WorkFolder: Sendable {
         try lock.withLock { lock in
             guard lock == nil else { return }
             try Self.whileLocked(parent) {
-                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                try FileManager.default.createDirectory(
+                    atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
                 lock = try Self.lock(Self.lockPath(path), waits: true)
             }
         }
@@ -76,7 +77,7 @@ final class WorkFolder: Sendable {
 
     /// - Returns: the locked file's descriptor; nil where another process has locked it, and is not waited for.
     private static func lock(_ path: String, waits: Bool) throws -> Int32? {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StoreError(.unavailable, "the file \(path) cannot be opened: \(String(cString: strerror(errno)))")
         }

@@ -32,7 +32,7 @@ extension Catalog {
     /// as the table's own, are left out.
     static let description = """
         json_build_object('oid', c.oid::bigint, 'schema', n.nspname, 'name', c.relname,
-            'kind', c.relkind::text, 'isPartition', c.relispartition, 'mark', \(mark),
+            'isVisible', pg_table_is_visible(c.oid), 'kind', c.relkind::text, 'isPartition', c.relispartition, 'mark', \(mark),
             'columns', (SELECT coalesce(json_agg(\(column) ORDER BY a.attnum), '[]') FROM \(columns)),
             'uniquenesses', (SELECT coalesce(json_agg(\(uniqueness) ORDER BY i.indexrelid), '[]')
                 FROM pg_catalog.pg_index i
@@ -93,7 +93,10 @@ extension Catalog {
 
     private static let foreignKey = """
         json_build_object('child', k.conrelid::bigint, 'parent', k.confrelid::bigint,
-            'parentName', (SELECT p.relname FROM pg_catalog.pg_class p WHERE p.oid = k.confrelid),
+            'parentName', (SELECT CASE WHEN pg_table_is_visible(p.oid) THEN p.relname::text
+                ELSE q.nspname || '.' || p.relname END
+                FROM pg_catalog.pg_class p JOIN pg_catalog.pg_namespace q ON q.oid = p.relnamespace
+                WHERE p.oid = k.confrelid),
             'columns', \(names("k.conrelid", "k.conkey")), 'targets', \(names("k.confrelid", "k.confkey")),
             'onDelete', k.confdeltype::text, 'onUpdate', k.confupdtype::text, 'isDeferrable', k.condeferrable)
         """

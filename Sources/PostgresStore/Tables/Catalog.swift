@@ -7,20 +7,38 @@ struct Catalog {
 
     init(_ connection: PostgresConnection) { self.connection = connection }
 
-    /// Returns the table that this name stands for without a schema: the one of exactly this name, or else the only one
-    /// whose name differs from it by case. Temporary tables are not seen.
+    /// Returns the table that this name stands for: the one of exactly this name along the search path, or else the only
+    /// one whose name differs from it by case. `schema.table` stands for a table of a schema that the search path does not
+    /// have. Temporary tables are not seen.
+    ///
+    /// - Throws: ``StoreError`` for a schema that the search path has.
     func table(_ name: String) throws -> TableDetails? { try tables(named: [name])[name] }
 
     /// Returns those of the tables that exist, by the names that were asked for.
+    ///
+    /// - Throws: ``StoreError`` for a name with a schema that the search path has.
     func tables(named names: [String]) throws -> [String: TableDetails] {
         guard !names.isEmpty else { return [:] }
         // The names themselves are of the collation "C", in which only ASCII letters have two cases, as in SQLite.
+        let wanted = #"(SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n)"#
+        let qualified = names.contains { QualifiedName($0) != nil }
         let found = try tables(
             where: """
-                pg_table_is_visible(c.oid) AND lower(c.relname) IN (SELECT lower(n COLLATE "C") FROM unnest($1::text[]) n)
+                (pg_table_is_visible(c.oid) AND lower(c.relname) IN \(wanted)\
+                \(qualified ? #" OR lower((n.nspname || '.' || c.relname) COLLATE "C") IN "# + wanted : ""))
                 """, [.textArray(PostgresTextArray(names))])
-        let places = NameIndex(found.lazy.map(\.name))
-        return names.reduce(into: [:]) { tables, name in tables[name] = places[name].map { found[$0] } }
+        let visible = found.filter(\.isVisible)
+        let places = NameIndex(visible.lazy.map(\.relation))
+        let all = NameIndex(found.lazy.map { "\($0.schema).\($0.relation)" })
+        return try names.reduce(into: [:]) { tables, name in
+            if let place = places[name] {
+                tables[name] = visible[place]
+            } else if qualified, let table = all[name].map({ found[$0] }) {
+                // A table has one name: two would hide from each other which requests write it.
+                if table.isVisible { throw QualifiedName.needless(name, table.relation) }
+                tables[name] = table
+            }
+        }
     }
 
     /// Returns those of the tables that exist, in whatever schema.

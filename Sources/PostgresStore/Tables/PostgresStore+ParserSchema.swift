@@ -13,9 +13,14 @@ extension PostgresStore {
                 // Another daemon may have been first. Columns come before all else: indexes and views of the schema may
                 // name them.
                 for (table, column) in try newColumns(schema: schema, tables: tables, connection) {
+                    let table = try planning?.double(of: table, connection) ?? table
                     try connection.execute("ALTER TABLE \(table.sql) ADD COLUMN \(column.sql) \(column.type)")
                 }
-                try connection.executeScript(schema)
+                if let planning {
+                    try planning.run(schema, connection, of: "the parser's schema")
+                } else {
+                    try connection.executeScript(schema)
+                }
             }
         }
     }

@@ -37,7 +37,7 @@ extension TableDetails {
     private func missingScope(of definition: TableSchema) -> [String] {
         definition.scope.filter { column($0) == nil }.map { column in
             "\(definition.place): table '\(name)' has no column '\(column)', which 'scope' names; run ALTER TABLE "
-                + "\(name.sqlIdentifier) ADD COLUMN \(column.sqlIdentifier) text, and give the rows that are there their "
+                + "\(shortSQL) ADD COLUMN \(column.sqlIdentifier) text, and give the rows that are there their "
                 + "value, or leave it out of the scope"
         }
     }
@@ -49,7 +49,7 @@ extension TableDetails {
         let columns = definition.key.map { column($0)?.name ?? $0 }
         return [
             "\(definition.place): the mapping's key of table '\(name)' is (\(wanted)), which no unique index covers; "
-                + "the table's primary key is \(known). \(TableMigration.advice); or run CREATE UNIQUE INDEX ON \(name.sqlIdentifier) (\(columns.sqlList)), "
+                + "the table's primary key is \(known). \(TableMigration.advice); or run CREATE UNIQUE INDEX ON \(shortSQL) (\(columns.sqlList)), "
                 + "or name the key that the table has"
         ]
     }
@@ -67,7 +67,7 @@ extension TableDetails {
         if reference.needsUniqueColumn, info.collations(ofKey: [reference.column]) == nil {
             let column = column(reference.column)?.sql ?? reference.column.sqlIdentifier
             return "\(reference.place): missing = \"create\" needs a unique index on '\(reference.column)' of table "
-                + "'\(name)'; run CREATE UNIQUE INDEX ON \(name.sqlIdentifier) (\(column))"
+                + "'\(name)'; run CREATE UNIQUE INDEX ON \(shortSQL) (\(column))"
         }
         return nil
     }

@@ -39,6 +39,12 @@ struct TableDetails: Sendable, Decodable {
 
     let oid: UInt32
     let schema: String
+    /// The name without the schema's.
+    let relation: String
+    /// True where the name finds the table without its schema, which the search path has.
+    let isVisible: Bool
+    /// The name by which declarations, the changelog and all else know the table: with its schema where it is not found
+    /// without.
     let name: String
     let kind: Kind
     /// True for a part of a partitioned table.
@@ -56,7 +62,10 @@ struct TableDetails: Sendable, Decodable {
     let info: TableInfo
 
     /// The name as SQL has it, with its schema.
-    var sql: String { "\(schema.postgresIdentifier).\(name.postgresIdentifier)" }
+    var sql: String { "\(schema.postgresIdentifier).\(relation.postgresIdentifier)" }
+
+    /// The name as a person would write it in SQL: with its schema only where it is not found without.
+    var shortSQL: String { isVisible ? relation.postgresIdentifier : sql }
 
     /// Returns the column with exactly this name, or else the only one whose name differs from it by case.
     func column(_ name: String) -> ColumnDetails? { places[name].map { columns[$0] } }
@@ -87,14 +96,16 @@ struct TableDetails: Sendable, Decodable {
 
 extension TableDetails {
     private enum CodingKeys: CodingKey {
-        case oid, schema, name, kind, isPartition, mark, columns, uniquenesses, foreignKeys, referringKeys
+        case oid, schema, name, isVisible, kind, isPartition, mark, columns, uniquenesses, foreignKeys, referringKeys
     }
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         oid = try values.decode(UInt32.self, forKey: .oid)
         schema = try values.decode(String.self, forKey: .schema)
-        name = try values.decode(String.self, forKey: .name)
+        relation = try values.decode(String.self, forKey: .name)
+        isVisible = try values.decode(Bool.self, forKey: .isVisible)
+        name = isVisible ? relation : "\(schema).\(relation)"
         kind = try values.decode(Kind.self, forKey: .kind)
         isPartition = try values.decode(Bool.self, forKey: .isPartition)
         mark = try values.decode(String.self, forKey: .mark)

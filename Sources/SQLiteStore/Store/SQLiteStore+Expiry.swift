@@ -41,9 +41,16 @@ extension Retention.Expiry {
     /// Returns a FROM clause for the rows of the store, `m`, that have expired; nil where the table has no such column
     /// and need not have it.
     func rows(of table: TableInfo) throws -> String? {
-        guard let isExpired = try condition(on: table, "m") else { return nil }
-        let scope = scope.sorted { $0.key < $1.key }.map { "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)" }
-        return "main.\(table.name.sqlIdentifier) m\((scope + [isExpired]).whereClause)"
+        try isExpired(table, "m").map { "main.\(table.name.sqlIdentifier) m WHERE \($0)" }
+    }
+
+    /// Returns the condition that a row of the store has expired; nil as ``rows(of:)`` does.
+    func isExpired(_ table: TableInfo, _ alias: String) throws -> String? {
+        guard let isExpired = try condition(on: table, alias) else { return nil }
+        let scope = scope.sorted { $0.key < $1.key }.map {
+            "\(alias).\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
+        }
+        return (scope + [isExpired]).joinedConditions("AND")
     }
 
     /// Returns the condition that a row has expired; nil where the table has no such column and need not have it.

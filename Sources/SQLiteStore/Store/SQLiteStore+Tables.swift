@@ -19,6 +19,8 @@ extension SQLiteStore {
                 if try !isPrepared(for: definitions) {
                     try pool.write { db in
                         for definition in definitions { try db.prepare(definition, among: definitions) }
+                        // What was made for a table of this name went with it.
+                        try db.execute(sql: "DELETE FROM main.tributary_schema")
                     }
                 }
                 let problems = try differences(from: definitions)

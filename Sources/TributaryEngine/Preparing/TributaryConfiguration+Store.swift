@@ -28,10 +28,11 @@ extension TributaryConfiguration {
         try runSchemaAfter(sql, in: store)
     }
 
+    /// - Parameter isForced: true where it is run although it was before.
     /// - Throws: ``ConfigurationError`` naming the file.
-    package func runSchemaAfter(_ sql: String, in store: any MainStore) throws {
+    package func runSchemaAfter(_ sql: String, in store: any MainStore, isForced: Bool = false) throws {
         do {
-            try store.execute(schema: sql)
+            try isForced ? store.execute(schema: sql) : store.apply(schemaAfter: sql)
         } catch {
             throw ConfigurationError(
                 problems: [

@@ -1,0 +1,184 @@
+import FeedModel
+package import FeedStores
+import Foundation
+import PostgresClient
+
+/// The place in which a run is planned whose tables are yet to be made or changed: a schema of its own, before all others
+/// of the search path, within transactions that are rolled back. Nobody else ever sees it, and nothing of it is left
+/// behind, however the process ends.
+///
+/// New tables are made there. A table that gets columns has a double there, with its rows; all others are the store's
+/// own, and nothing is done to them that a reader would have to wait for.
+///
+/// `@unchecked Sendable`: all is used under the lock.
+package final class PlanSpace: @unchecked Sendable {
+    private let lock = NSRecursiveLock()
+    /// The connection of the transaction that is under way, if one is.
+    private var current: PostgresConnection?
+    /// SQL that is run before the tables of mappings are made, and SQL that is run afterwards.
+    private let schema: String?
+    private let schemaAfter: String?
+    /// The tables that the source writes or looks rows up in, in lower case.
+    private let tables: Set<String>
+    /// Makes the tables of a source in a store, as a run of it does.
+    private let prepare: (any MainStore) throws -> Void
+
+    /// The schema's name; nil where the role may not create one.
+    private(set) var name: String?
+    private(set) var doubles: [TableDouble] = []
+    private var fills = false
+
+    /// - Parameters:
+    ///   - schema: SQL that is run before the tables of mappings are made.
+    ///   - schemaAfter: SQL that is run afterwards.
+    ///   - tables: the tables that the source writes or looks rows up in.
+    ///   - prepare: makes the tables of the source in a store, as a run of it does.
+    package init(
+        schema: String?, schemaAfter: String?, tables: Set<String>, prepare: @escaping (any MainStore) throws -> Void
+    ) {
+        self.schema = schema
+        self.schemaAfter = schemaAfter
+        self.tables = Set(tables.map { $0.lowercased() })
+        self.prepare = prepare
+    }
+
+    /// Runs a body in a transaction that has the space and is rolled back. Within a body that is running, another runs in
+    /// the same transaction, and is rolled back alone if it throws.
+    ///
+    /// - Parameter fills: true where the body reads rows.
+    func inTransaction<Value>(
+        of store: PostgresStore, fills: Bool, _ body: (PostgresConnection) throws -> Value
+    ) throws -> Value {
+        lock.lock()
+        defer { lock.unlock() }
+        if let current { return try current.inSavepoint { try body(current) } }
+        return try store.connections.withConnection { connection in
+            try store.lockWaits.whileWaiting(connection) {
+                try connection.inDiscardedTransaction {
+                    current = connection
+                    self.fills = fills
+                    defer {
+                        current = nil
+                        name = nil
+                        doubles = []
+                        store.tableDetails.forgetAll()
+                    }
+                    try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
+                    store.tableDetails.forgetAll()
+                    try build(store, connection)
+                    store.tableDetails.forgetAll()
+                    return try body(connection)
+                }
+            }
+        }
+    }
+
+    private func build(_ store: PostgresStore, _ connection: PostgresConnection) throws {
+        try createSchema(connection)
+        if try !OwnTables.exist(connection) { try OwnTables.migrate(connection) }
+        if let schema { try run(schema, connection, of: "store.schema") }
+        store.tableDetails.forgetAll()
+        try prepare(store)
+        if let schemaAfter { try run(schemaAfter, connection, of: "store.schema_after") }
+        try finish(connection)
+    }
+
+    private func createSchema(_ connection: PostgresConnection) throws {
+        let name = "tributary_plan_" + Fingerprint.hexadecimal(UUID().uuidString)
+        do {
+            try connection.inSavepoint {
+                try connection.execute("CREATE SCHEMA \(name)")
+                try connection.execute(
+                    """
+                    SELECT set_config('search_path',
+                        concat_ws(', ', '\(name)', nullif(current_setting('search_path'), '')), true)
+                    """)
+            }
+            self.name = name
+        } catch let error as PostgresError where error.state == .insufficientPrivilege {
+            // New tables can be made where a run makes them.
+        }
+    }
+
+    // MARK: - Doubles
+
+    /// Returns what takes the place of a table that is to be changed.
+    ///
+    /// - Throws: ``StoreError`` where there is no schema to make it in.
+    func double(of table: TableDetails, _ connection: PostgresConnection) throws -> TableDetails {
+        guard let name else {
+            let address = connection.address.url
+            throw StoreError(
+                .schema,
+                "table '\(table.name)' gets columns, and to plan that on \(address) a schema is needed that is dropped "
+                    + "again, which the role may not create; run GRANT CREATE ON DATABASE … TO …, or plan after the next run"
+            )
+        }
+        if table.schema == name {
+            keep(table)
+            return table
+        }
+        let double = try TableDouble(of: table, in: name, isKept: true, connection)
+        doubles.append(double)
+        return try double.details(connection)
+    }
+
+    /// Notes that a double is needed which was made for a script.
+    private func keep(_ table: TableDetails) {
+        for index in doubles.indices where doubles[index].double == table.relation { doubles[index].isKept = true }
+    }
+
+    /// Runs SQL whose names without a schema stand for things in the space. The tables and views that it names are there
+    /// as doubles.
+    ///
+    /// - Parameter origin: what the SQL is, for messages.
+    func run(_ script: String, _ connection: PostgresConnection, of origin: String) throws {
+        guard let name else { return }
+        let words = Set(RewrittenSQL(script).tokens.map { $0.name.lowercased() })
+        let catalog = Catalog(connection)
+        for table in try catalog.usersTables() where table.schema != name && words.contains(table.name.lowercased()) {
+            doubles.append(try TableDouble(of: table, in: name, isKept: false, connection))
+        }
+        for view in try catalog.views() where view.schema != name && words.contains(view.name.lowercased()) {
+            try connection.execute(
+                "CREATE VIEW \(name).\(view.relation.postgresIdentifier) AS SELECT * FROM \(view.sql)")
+        }
+        let guardian = try RelationGuard(connection)
+        do {
+            try connection.execute("SET LOCAL lock_timeout = '50ms'")
+            try connection.executeScript(script)
+        } catch let error as PostgresError where error.kind == .statement {
+            throw StoreError(error.isTransient ? .database : .schema, "\(origin): \(error.text)")
+        }
+        guard connection.transactionStatus == .inTransaction else {
+            connection.close()
+            throw StoreError(.schema, "\(origin): it begins or ends a transaction; leave that out")
+        }
+        if let changed = try guardian.changed(connection) {
+            throw StoreError(
+                .schema,
+                "\(origin) changes '\(changed)' by a name with its schema, and readers would have to wait for that; "
+                    + "write the name without the schema, or plan after the next run")
+        }
+        try connection.execute("SET LOCAL lock_timeout = '120s'")
+    }
+
+    /// Drops the doubles that are not needed, fills the others, and lets foreign keys lead to what is there.
+    private func finish(_ connection: PostgresConnection) throws {
+        guard let name, !doubles.isEmpty else { return }
+        for index in doubles.indices where !doubles[index].isKept {
+            doubles[index].isKept =
+                try tables.contains(doubles[index].original.name.lowercased())
+                && doubles[index].addsColumns(connection)
+        }
+        let needless = doubles.filter { !$0.isKept }
+        doubles.removeAll { !$0.isKept }
+        let views = try SpaceViews(of: name, connection)
+        let keys = try SpaceKeys(of: name, connection)
+        for double in needless { try connection.execute("DROP TABLE \(double.sql) CASCADE") }
+        try keys.lead(to: needless, doubles, in: name, connection)
+        try views.restore(connection)
+        for double in doubles where fills { try double.fill(connection) }
+        for double in doubles { try keys.add(of: double, doubles, connection) }
+    }
+}

@@ -1,0 +1,117 @@
+package import FeedDeclarations
+import FeedModel
+package import FeedParsing
+
+/// A request that may take rows of another one, as nothing in their table's key tells the rows of the two apart.
+package struct ScopeConflict: Sendable {
+    /// The conflict as a message about the file, `FILE: KEY: …`.
+    package let description: String
+    /// True where rows change hands with every commit; false where it may be meant.
+    package let isMistake: Bool
+
+    /// Returns every conflict between enabled sources, as far as they declare the tables that they write.
+    ///
+    /// - Parameter primaryKey: returns the primary key of a table; empty where there is none.
+    package static func all(
+        in configuration: TributaryConfiguration, parsers: ParserRegistry,
+        primaryKey: (_ table: String) throws -> [String]
+    ) rethrows -> [ScopeConflict] {
+        var writers: [Writer] = []
+        for source in configuration.enabledSources {
+            for (index, request) in source.requests.enumerated() {
+                for table in parsers.tables(of: request.content).sorted() {
+                    writers.append(
+                        Writer(
+                            source: source.name, place: "sources.\(source.name).requests[\(index + 1)]", table: table,
+                            request: request, declared: request.key(of: table, parsers: parsers)))
+                }
+            }
+        }
+        let shared = Dictionary(grouping: writers) { $0.table.lowercased() }.values.filter { $0.count > 1 }
+        return try shared.sorted { $0[0].table < $1[0].table }.flatMap { writers in
+            let key = try primaryKey(writers[0].table)
+            return scopes(writers, key, configuration.file) + mirrors(writers, configuration.file)
+        }
+    }
+
+    /// The scopes that are not part of the key, beside another scope of the same table.
+    private static func scopes(_ writers: [Writer], _ primaryKey: [String], _ file: String) -> [ScopeConflict] {
+        var index = ScopeIndex<Int>()
+        var known: Set<[[String: String]]> = []
+        let fixed = writers.map { $0.fixed(primaryKey) }
+        for (number, writer) in writers.enumerated() where known.insert([fixed[number], writer.request.scope]).inserted
+        {
+            index.insert(number, table: writer.table, scope: fixed[number])
+        }
+        return writers.enumerated().compactMap { number, writer in
+            let columns = writer.scopeOutsideOfKey(primaryKey)
+            guard let column = columns.first else { return nil }
+            let others = index.claimants(of: writer.table, within: fixed[number]).sorted()
+            guard let other = others.first(where: { writers[$0].request.scope != writer.request.scope }) else {
+                return nil
+            }
+            let key = writer.key(primaryKey).joined(separator: ", ")
+            return ScopeConflict(
+                description:
+                    "\(file): \(writer.place): its scope names the column '\(column)' of table '\(writer.table)', "
+                    + "which is not part of the key (\(key)), and \(writers[other].place) writes the table, too: the two take "
+                    + "each other's rows of one key; make '\(column)' part of the key of both",
+                isMistake: true)
+        }
+    }
+
+    /// The mirrors without a scope of tables that other sources write, and do not mirror.
+    private static func mirrors(_ writers: [Writer], _ file: String) -> [ScopeConflict] {
+        writers.filter { $0.request.mirrors($0.table) && $0.request.scope.isEmpty }.compactMap { mirror in
+            let other = writers.first { $0.source != mirror.source && !$0.request.mirrors($0.table) }
+            guard let other else { return nil }
+            return ScopeConflict(
+                description:
+                    "\(file): \(mirror.place): mirrors all of table '\(mirror.table)', which \(other.place) writes, too: "
+                    + "rows that only the other has are deleted; give both a scope whose column is part of the key",
+                isMistake: false)
+        }
+    }
+
+    /// A request that writes a table.
+    private struct Writer {
+        var source: String
+        var place: String
+        var table: String
+        var request: RequestDeclaration
+        /// The key that is declared; nil where it is the table's.
+        var declared: [String]?
+
+        private var mapping: TableMapping? {
+            guard case .mapping(let mapping) = request.content else { return nil }
+            return mapping.tables.first { $0.table.lowercased() == table.lowercased() }
+        }
+
+        /// The columns that tell rows apart; none where all of them do.
+        func key(_ primaryKey: [String]) -> [String] {
+            if let declared { return declared }
+            return mapping.map { $0.matchesNames ? primaryKey : [] } ?? primaryKey
+        }
+
+        /// Returns no columns where the key holds that of a parent, whose own key counts, or what an expression makes.
+        func scopeOutsideOfKey(_ primaryKey: [String]) -> [String] {
+            let key = Set(key(primaryKey).map { $0.lowercased() })
+            let isTold = key.compactMap { mapping?.column($0) }.contains { column in
+                if case .parent = column.origin { return true }
+                return column.isDerived
+            }
+            return key.isEmpty || isTold ? [] : request.scope.keys.filter { !key.contains($0.lowercased()) }.sorted()
+        }
+
+        /// The columns of the key that have one value in all rows, with that value.
+        func fixed(_ primaryKey: [String]) -> [String: String] {
+            key(primaryKey).reduce(into: [:]) { fixed, name in
+                if let entry = request.scope.first(where: { $0.key.lowercased() == name.lowercased() }) {
+                    fixed[name] = entry.value
+                } else if case .constant(let value)? = mapping?.column(name)?.origin {
+                    fixed[name] = value.text
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Requests that may take rows of one another, as `check` finds them.
+@Suite struct ScopeCheckTests {
+    private func check(_ requests: [String], _ options: String = "") async throws -> BuiltProgram.Output {
+        try await withTemporaryFolder { (folder) async throws in
+            let sources = requests.enumerated().map { index, request in
+                """
+                [[sources.s\(index).requests]]
+                url = "http://localhost/\(index)"
+                \(request)
+                """
+            }
+            try folder.write(sources.joined(separator: "\n") + options, to: "sources.toml")
+            return try await BuiltProgram("tributary", config: folder.file("sources.toml")).run("check")
+        }
+    }
+
+    private static func request(_ options: String, key: String, columns: String = "") -> String {
+        """
+        \(options)
+        tables = [{ table = "price", element = "p", key = [\(key)], columns = { id = "@id"\(columns) } }]
+        """
+    }
+
+    @Test func aScopeOutsideOfTheKeyBesideAnotherWriter() async throws {
+        let wrong = try await check([
+            Self.request("sync = \"mirror\"\nscope = { shop = \"a\" }", key: "\"id\""),
+            Self.request("sync = \"mirror\"\nscope = { shop = \"b\" }", key: "\"id\""),
+        ])
+        #expect(wrong.status == 78, "\(wrong)")
+        for expected in [
+            "sources.toml:1: sources.s0.requests[1]: its scope names the column 'shop' of table 'price'",
+            "which is not part of the key (id)", "sources.s1.requests[1] writes the table, too",
+            "make 'shop' part of the key",
+        ] { #expect(wrong.standardError.contains(expected), "\(expected) in \(wrong.standardError)") }
+
+        // Nobody else writes the table, or the key tells the rows apart, or it is the same scope.
+        let alone = try await check([Self.request("sync = \"mirror\"\nscope = { shop = \"a\" }", key: "\"id\"")])
+        #expect(alone.status == 0, "\(alone)")
+        let apart = try await check([
+            Self.request("sync = \"mirror\"\nscope = { shop = \"a\" }", key: "\"Shop\", \"id\""),
+            Self.request("sync = \"mirror\"\nscope = { shop = \"b\" }", key: "\"shop\", \"id\""),
+        ])
+        #expect(apart.status == 0 && !apart.standardOutput.contains("note: "), "\(apart)")
+        let same = try await check([
+            Self.request("scope = { shop = \"a\" }", key: "\"id\""),
+            Self.request("scope = { shop = \"a\" }", key: "\"id\""),
+        ])
+        #expect(same.status == 0, "\(same)")
+        let constant = try await check([
+            Self.request("scope = { shop = \"a\" }", key: "\"feed\", \"id\"", columns: ", feed = { value = \"x\" }"),
+            Self.request("scope = { shop = \"b\" }", key: "\"feed\", \"id\"", columns: ", feed = { value = \"y\" }"),
+        ])
+        #expect(constant.status == 0, "\(constant)")
+    }
+
+    @Test func aMirrorWithoutAScopeBesideAnotherWriter() async throws {
+        let beside = try await check([
+            Self.request("sync = \"mirror\"", key: "\"id\""), Self.request("sync = \"upsert\"", key: "\"id\""),
+        ])
+        #expect(beside.status == 0, "\(beside)")
+        #expect(
+            beside.standardOutput.contains(
+                "note: ")
+                && beside.standardOutput.contains(
+                    "sources.toml:1: sources.s0.requests[1]: mirrors all of table 'price'"),
+            "\(beside)")
+        #expect(beside.standardOutput.contains("rows that only the other has are deleted"), "\(beside)")
+        let upserts = try await check([
+            Self.request("sync = \"upsert\"", key: "\"id\""), Self.request("sync = \"upsert\"", key: "\"id\""),
+        ])
+        #expect(!upserts.standardOutput.contains("note: "), "\(upserts)")
+    }
+
+    /// A table without a schema's place in SQLite is told of.
+    @Test func aSchemaInAFileIsRefused() async throws {
+        let wrong = try await check([
+            """
+            tables = [{ table = "warehouse.fact", element = "p", key = ["id"], columns = { id = "@id" } }]
+            """
+        ])
+        #expect(wrong.status == 78, "\(wrong)")
+        #expect(wrong.standardError.contains("a store in a file has none; write \"warehouse_fact\""), "\(wrong)")
+        #expect(wrong.standardError.contains("sources.toml:3: "), "\(wrong)")
+    }
+}
