@@ -8,6 +8,9 @@ package struct RowShape: Sendable, Hashable {
     /// Columns that are written only where the row is new.
     package var insertOnly: Set<String>
     package var within: Within?
+    /// The tables of records around each row's, by whose keys the row refers to them. Their numbers follow the values to
+    /// look up.
+    package var enclosing: [String] = []
     /// True where each row has a number, given last, by which rows of other tables refer to it.
     package var numbersRecords = false
     /// True where the rows are staged as targets of references, once for each reference.

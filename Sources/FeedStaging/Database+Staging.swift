@@ -118,7 +118,10 @@ extension Database {
     package func keepLast(
         of parts: [(table: StagingTable, counts: StagedCounts)], check: () throws -> Void = {}
     ) throws {
-        try withoutActuallyEscaping(check) { try ScratchRecords(db: self, schema: parts.first?.table.schema ?? "main", check: $0).keepLast(of: parts) }
+        try withoutActuallyEscaping(check) { check in
+            let schema = parts.first?.table.schema ?? "main"
+            try ScratchRecords(db: self, schema: schema, check: check).keepLast(of: parts)
+        }
     }
 
     /// Does the work of ``prepareForMerge(_:counts:onReplaced:)``. For a key with references in it, this is done inside the

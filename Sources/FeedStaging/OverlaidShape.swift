@@ -26,6 +26,7 @@ package struct OverlaidShape {
         table.columns = []
         table.constants = []
         table.references = []
+        table.enclosing = []
         table.ignored = []
         table.insertOnly = []
         table.numbersRecords = false

@@ -22,6 +22,12 @@ package struct StagedReference: Sendable {
             }
     }
 
+    /// True if a unique index of the other table lets the values that are looked up find one row at most.
+    package var findsOneRow: Bool {
+        let columns = Set(lookups.compactMap { $0.column?.lowercased() })
+        return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.name.lowercased()) } }
+    }
+
     package var column: TableInfo.Column
     package var target: TableInfo
     package var targetKey: String

@@ -11,6 +11,8 @@ final class Staging {
     /// Batches that have ended and wait for the scratch database, or for the merge.
     private(set) var ended: [StagedBatch] = []
     private var nextRow: Int64 = 1
+    /// The numbers of the next rows of the requests before this one. A request may go on after later ones.
+    private var nextRows: [Int: Int64] = [:]
     private(set) var request = -1
     /// True if another staging table may hold rows with the same keys. Each row then has a number of its own, which
     /// tells the later of two rows.
@@ -32,9 +34,10 @@ final class Staging {
 
     /// Starts a request. Its rows overrule those of earlier requests of the stack, in whichever order the rows arrive.
     func begin(request index: Int) {
+        nextRows[request] = nextRow
         request = index
         users.insert(index)
-        nextRow = Self.firstRow(ofRequest: index) + 1
+        nextRow = nextRows[index] ?? Self.firstRow(ofRequest: index) + 1
     }
 
     private static func firstRow(ofRequest index: Int) -> Int64 { Int64(index) << 40 }
@@ -71,11 +74,15 @@ final class Staging {
         return ended
     }
 
-    /// Removes a request's waiting rows. The next request to stage here starts anew.
+    /// True if rows of a request are staged here.
+    func isUsed(by index: Int) -> Bool { users.contains(index) }
+
+    /// Removes a request's waiting rows. The next rows of the request begin with its first number again.
     func forget(request index: Int) {
         let rows = Self.rows(ofRequest: index)
         ended.removeAll { rows.contains($0.firstRow) }
-        request = -1
+        nextRows[index] = nil
+        if request == index { request = -1 }
         users.remove(index)
     }
 

@@ -37,15 +37,6 @@ extension Retention {
         )
     }
 
-    /// Returns true where rows may turn out to be in the feed only once other rows have been merged. They are marked as
-    /// gone after that.
-    package func marksLate(_ table: String, of stack: StagedStack) -> Bool {
-        stack.parts.contains {
-            $0.table.table.name == table && $0.counts.rows > 0 && $0.table.identity != .none
-                && $0.table.isIdentifiedByReference
-        }
-    }
-
     /// What the error for a value that must be unique says besides, where a row that is gone may hold the value.
     package func hint(on table: TableInfo) -> String? {
         goneColumn(of: table.name).map { gone in

@@ -185,4 +185,26 @@ import Testing
             #expect(try fixture.changes() == ["child|c|update", "parent|A|delete", "parent|B|update"])
         }
     }
+
+    /// `a1` and `b1` leave the feed, and `c` moves to `b2`: `b1` goes once `c` has left it, and `a1` after `b1`.
+    @Test(arguments: ["RESTRICT", "NO ACTION", "CASCADE"])
+    func chainsOfParentsGoChildrenFirst(action: String) async throws {
+        let schema = """
+            CREATE TABLE a (id text PRIMARY KEY);
+            CREATE TABLE b (id text PRIMARY KEY, a text NOT NULL REFERENCES a (id) ON DELETE \(action));
+            CREATE TABLE c (id text PRIMARY KEY, b text NOT NULL REFERENCES b (id) ON DELETE \(action));
+            """
+        try await StackFixture.with(schema) { (fixture) async throws in
+            func sync(_ numbers: [String]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror)) { context in
+                    for number in numbers { try context.insert(into: "a", ["id": "a" + number]) }
+                    for number in numbers { try context.insert(into: "b", ["id": "b" + number, "a": "a" + number]) }
+                    try context.insert(into: "c", ["id": "c", "b": "b" + numbers[0]])
+                }
+            }
+            _ = try sync(["1", "2"])
+            #expect(try sync(["2"]) == MergeCounts(updated: 1, deleted: 2, unchanged: 2))
+            #expect(try fixture.rows("SELECT c.id, b.id, a.id FROM c, b, a") == ["c|b2|a2"])
+        }
+    }
 }

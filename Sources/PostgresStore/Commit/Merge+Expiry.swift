@@ -88,7 +88,7 @@ extension Merge {
     }
 
     /// Lists rows of a FROM clause, in which the store's are `m`; returns nil where there are none.
-    private func listed(_ table: TableDetails, from rows: String) throws -> ChangedRows? {
+    func listed(_ table: TableDetails, from rows: String) throws -> ChangedRows? {
         let list = ChangedRows(
             table: table, change: .delete,
             name: try workTable("old_\(progress.number())", ChangedRows.definition(table, isUnique: true)))

@@ -20,10 +20,8 @@ extension Merge {
     }
 
     /// Marks rows as gone, and journals them.
-    ///
-    /// - Parameter told: the rows that have been reported already.
-    func mark(_ missing: ChangedRows, as gone: String, told: ChangedRows? = nil) throws -> MergeCounts {
-        _ = try tellTaken([missing], besides: told)
+    func mark(_ missing: ChangedRows, as gone: String) throws -> MergeCounts {
+        _ = try tellTaken([missing])
         try keep(missing)
         let statement = """
             UPDATE \(missing.table.sql) AS m SET \(gone) = \(retention.timeText.postgresLiteral) FROM \(missing.name) g

@@ -16,17 +16,22 @@ extension Merge {
     func tellUpdates(_ difference: Difference) throws {
         guard onChange != nil else { return }
         let table = difference.table
-        let details = try details(of: table.table.name)
         if difference.back > 0 {
             let values = table.allColumns.map { "s." + $0.name.sqlIdentifier }.joined(separator: ", ")
             try tell(table, .insert, sql: "SELECT \(values) FROM \(difference.rows) WHERE d.is_back ORDER BY d.id")
         }
-        let columns = try (table.identityColumns + table.valueColumns).map { try details.needed($0) }
+        let columns = try writtenColumns(of: table)
         let rows = "\(difference.storedRows) WHERE NOT d.is_new AND NOT d.is_back"
         try tellUpdates(
             table.table.name, columns, key: table.keyColumns,
             before: "SELECT d.id, true, \(columns.list("m")) FROM \(rows)",
             after: "SELECT d.id, false, \(columns.list("s")) FROM \(rows)")
+    }
+
+    /// Returns the columns of a staged table's rows that are reported.
+    func writtenColumns(of table: StagingTable) throws -> [ColumnDetails] {
+        let details = try details(of: table.table.name)
+        return try (table.identityColumns + table.valueColumns).map { try details.needed($0) }
     }
 
     /// Reports rows that are about to be deleted, and notes those that will be updated along with them.
@@ -84,7 +89,7 @@ extension Merge {
     ///
     /// The rows come one after the other, old before new: beside each other, the columns of a wide table would be more
     /// than PostgreSQL returns.
-    private func tellUpdates(
+    func tellUpdates(
         _ table: String, _ columns: [ColumnDetails], key: [String], before: String, after: String
     ) throws {
         guard let onChange else { return }
@@ -119,7 +124,7 @@ extension Merge {
 
 extension [ColumnDetails] {
     /// The columns of an alias, as a list of SQL.
-    fileprivate func list(_ alias: String) -> String {
+    func list(_ alias: String) -> String {
         map { "\(alias).\($0.name.sqlIdentifier)" }.joined(separator: ", ")
     }
 }

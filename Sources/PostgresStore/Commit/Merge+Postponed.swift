@@ -52,32 +52,12 @@ extension Merge {
     /// - Returns: true if there were any.
     func deletePostponedRows(of table: String) throws -> Bool {
         guard let missing = progress.postponed.removeValue(forKey: table) else { return false }
-        try keepRowsThatAreStaged(missing)
         let before = progress.tablesTakenFrom
         progress.tablesTakenFrom = []
-        progress.counts +=
-            try goneColumn(of: missing.table).map { try mark(missing, as: $0, told: missing) }
-            ?? delete(missing, told: missing)
+        progress.counts += try delete(missing, told: missing)
         progress.tablesTakenFromLate.formUnion(progress.tablesTakenFrom)
         progress.tablesTakenFrom.formUnion(before)
         return true
-    }
-
-    /// Keeps rows that turn out to be in the feed. A row may refer to another by a value that has changed. Such a row
-    /// can be recognized only once the other row has been merged.
-    private func keepRowsThatAreStaged(_ missing: ChangedRows) throws {
-        for part in stack.parts
-        where part.table.table.name == missing.table.name && part.counts.rows > 0 && part.table.identity != .none
-            && part.table.isIdentifiedByReference
-        {
-            let isSame =
-                try isSameRow(part.table, "s", "m") + (part.table.isTree ? " AND \(hasParents(part.table))" : "")
-            try connection.execute(
-                """
-                DELETE FROM \(missing.name) g USING \(missing.table.sql) m, \(part.table.staged) s
-                WHERE \(missing.isRow("m", "g")) AND \(isSame)
-                """)
-        }
     }
 
     /// Deletes all rows whose deletion was postponed, children before their parents.
@@ -89,7 +69,7 @@ extension Merge {
         }
     }
 
-    private func hasPostponedChildren(_ table: String) throws -> Bool {
+    func hasPostponedChildren(_ table: String) throws -> Bool {
         let parent = try details(of: table)
         return parent.referringKeys.contains { reference in
             reference.child != parent.oid

@@ -5,55 +5,29 @@ import PostgresClient
 
 /// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
 ///
-/// They are looked up in the main store twice. The first time is before anything is written, so that rows compare with
-/// the stored ones. The second is after the rows of the other table in the same stack have been merged.
+/// They are looked up when the rows of the other table have been merged, among the rows that the commit leaves there.
+/// References by record that tell rows apart are looked up before, too, as deletions are decided by them.
 extension Merge {
-    /// Looks up the rows that the store already has.
-    func prepareReferences(_ part: StagedStack.Part) throws {
-        for reference in part.table.references where !part.table.isWithinTree(reference) {
+    /// Looks up the records of the same run that the store already has, where they tell rows apart.
+    func prepareReferences(_ part: StagedStack.Part, late: Set<String>) throws {
+        guard part.table.isIdentifiedByReference, !late.contains(part.table.table.name) else { return }
+        for reference in part.table.identifyingReferences where !part.table.isWithinTree(reference) {
             try lookUp(reference, of: part)
         }
         if part.table.isTree { try prepareTree(part) }
     }
 
-    /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
-    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+    /// Looks up the rows to which a part refers, and refuses rows whose references find nothing.
+    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part], late: Set<String>) throws {
         guard !part.table.references.isEmpty else { return }
         for reference in part.table.references where !part.table.isWithinTree(reference) {
             try lookUp(reference, of: part)
             if !parts.isCyclic(reference, of: part) { try checkMissing(reference, of: part) }
         }
-        if part.table.isIdentifiedByReference, !part.table.isTree { try indexKey(of: part) }
-    }
-
-    /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
-    /// circle of tables.
-    func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
-        for reference in part.table.references where parts.isCyclic(reference, of: part) {
-            if part.table.isWithinTree(reference) {
-                try checkMissing(reference, of: part)
-                continue
-            }
-            try lookUp(reference, of: part)
-            try checkMissing(reference, of: part)
-            guard case .key = part.table.identity else {
-                // A row without an identity cannot be found again.
-                try checkFound(reference, of: part)
-                continue
-            }
-            let column = reference.column.name.sqlIdentifier
-            let open = """
-                \(part.table.matches("m", "s")) AND m.\(column) IS NULL AND s.\(column) IS NOT NULL
-                """
-            try keep(
-                details(of: part.table.table.name),
-                from: "\(try stored(part.table)) m, \(part.table.staged) s WHERE \(open)")
-            // Rows that this run has written without the reference; the journal names them already.
-            try connection.execute(
-                """
-                UPDATE \(try stored(part.table)) AS m SET \(column) = s.\(column) FROM \(part.table.staged) s
-                WHERE \(open)
-                """)
+        if part.table.isTree {
+            if late.contains(part.table.table.name) { try prepareTree(part) }
+        } else if part.table.isIdentifiedByReference {
+            try indexKey(of: part)
         }
     }
 
@@ -72,40 +46,43 @@ extension Merge {
         return "\(column.value("m", comparedWith: key)) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
     }
 
-    /// Sets a reference where it has no value yet, and where the other table has such a row: of several, that with the
-    /// lowest primary key.
-    private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
+    /// Sets a reference to the primary key of the row that has the values: of several, one that is not gone, and then
+    /// that with the lowest primary key.
+    ///
+    /// - Parameter isAgain: true where it may have been set before.
+    func lookUp(_ reference: StagedReference, of part: StagedStack.Part, isAgain: Bool = false) throws {
         if reference.isByRecord { return try link(reference, of: part) }
         let column = reference.column.name.sqlIdentifier
         let key = reference.targetKey.sqlIdentifier
-        let target = try details(of: reference.target.name).sql
-        let open = "s.\(column) IS NULL"
+        let target = try details(of: reference.target.name)
         let isFound = reference.lookups.compactMap { lookup in
             lookup.column.map { "t.\($0.sqlIdentifier) = s.\(lookup.staged.sqlIdentifier)" }
-        }.joined(separator: " AND ")
-        // A row that is there rather than one that is gone.
-        let isGone = try goneColumn(of: details(of: reference.target.name)).map { "t.\($0) IS NOT NULL, " } ?? ""
-        let foundGone = try goneColumn(of: details(of: reference.target.name)).map { gone in
-            // It gives way to one that this stack has brought.
-            " OR EXISTS (SELECT 1 FROM \(target) g WHERE g.\(key) = s.\(column) AND g.\(gone) IS NOT NULL)"
         }
-        guard !reference.findsOneRow else {
-            try connection.execute(
-                """
-                UPDATE \(part.table.staged) AS s SET \(column) = t.\(key) FROM \(target) t
-                WHERE \(open) AND \(isFound)
-                """
-            )
-            return
-        }
+        let isGone = try goneColumn(of: target).map { "t.\($0) IS NOT NULL, " } ?? ""
+        let row = "s.\(StagingTable.row)"
+        let isOne = reference.findsOneRow
         try connection.execute(
             """
             UPDATE \(part.table.staged) AS r SET \(column) = f.id FROM (
-                SELECT DISTINCT ON (row) s.\(StagingTable.row) AS row, t.\(key) AS id
-                FROM \(part.table.staged) s JOIN \(target) t ON \(isFound) WHERE (\(open)\(foundGone ?? ""))
-                ORDER BY row, \(isGone)id) f
-            WHERE r.\(StagingTable.row) = f.row
+                SELECT \(isOne ? "" : "DISTINCT ON (\(row)) ")\(row) AS row, t.\(key) AS id
+                FROM \(part.table.staged) s \(isAgain ? "LEFT " : "")JOIN \(target.sql) t
+                    ON \((isFound + isStaying(in: target)).joinedConditions("AND"))
+                WHERE s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
+                \(isOne ? "" : "ORDER BY \(row), \(isGone)id")) f
+            WHERE r.\(StagingTable.row) = f.row\(isAgain ? " AND r.\(column) IS DISTINCT FROM f.id" : "")
             """)
+    }
+
+    /// Returns conditions that a row of the store, `t`, stays there when the commit has ended: that its deletion is not
+    /// postponed, and that it has not expired.
+    private func isStaying(in table: TableDetails) throws -> [String] {
+        let postponed = progress.postponed[table.name].map { rows in
+            "NOT EXISTS (SELECT 1 FROM \(rows.name) g WHERE \(rows.isRow("t", "g")))"
+        }
+        let expired = try retention.expiries.filter { $0.table.lowercased() == table.name.lowercased() }.compactMap {
+            try $0.isExpired(table, "t").map { "(\($0)) IS NOT TRUE" }
+        }
+        return (postponed.map { [$0] } ?? []) + expired
     }
 
     /// Sets the references to records of the same run to the primary keys of those records in the store.
@@ -145,7 +122,7 @@ extension Merge {
             """)
     }
 
-    private func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
+    func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
         guard reference.missing != .null else { return }
         let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
         let missing = try connection.execute(
@@ -168,7 +145,7 @@ extension Merge {
     }
 
     /// - Throws: ``StoreError`` where rows have been inserted without what they refer to.
-    private func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
+    func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
         guard try hasRows(part, where: reference.column.name) else { return }
         throw StoreError.circle(part.table.table.name, reference)
     }
@@ -193,12 +170,4 @@ extension Merge {
         return try connection.execute(isThere)[0].bool(0) == true
     }
 
-}
-
-extension StagedReference {
-    /// True if a unique index of the other table lets the values that are looked up find one row at most.
-    fileprivate var findsOneRow: Bool {
-        let columns = Set(lookups.compactMap { $0.column?.lowercased() })
-        return target.uniqueIndexes.contains { $0.allSatisfy { columns.contains($0.name.lowercased()) } }
-    }
 }

@@ -21,6 +21,8 @@ final class MergeProgress {
     var stagedKeys: [UInt32: String] = [:]
     /// Rows as they were before the merge, by the table's object id.
     var kept: [UInt32: Merge.KeptRows] = [:]
+    /// The merge's tables of the keys of rows that it has written, by ``Merge/keyName(of:)``.
+    var written: [String: String] = [:]
     private var numbers = 0
 
     /// Returns a number that no other table of the merge has in its name.

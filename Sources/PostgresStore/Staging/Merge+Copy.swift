@@ -59,6 +59,7 @@ extension Merge {
                         ?? BoundColumn(number: lookup.staged))
             }
         }
+        bound += table.enclosing.map { BoundColumn(number: $0.column) }
         if table.numbersRecords { bound.append(BoundColumn(number: StagingTable.record)) }
         return bound
     }

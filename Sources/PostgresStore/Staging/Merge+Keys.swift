@@ -10,10 +10,15 @@ extension Merge {
     ///
     /// Of rows from a scratch database, only those are left to be found that differ in their bytes, but not in the
     /// store.
-    func indexKey(of part: StagedStack.Part) throws {
-        let table = part.table
+    ///
+    /// - Parameter onReplaced: called where several rows have one key, before one of them is removed.
+    func indexKey(of part: StagedStack.Part, onReplaced: () throws -> Void = {}) throws {
+        try indexKey(of: part.table, part.counts, onReplaced: onReplaced)
+    }
+
+    private func indexKey(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
         for (index, column) in table.columns.enumerated()
-        where part.counts.nulls[index] > 0 && table.mustHave(column) {
+        where counts.nulls[index] > 0 && table.mustHave(column) {
             let isKey = table.isKey(column.name)
             if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
                 try checkMissingValue(of: column.name, isKey: isKey, in: table)
@@ -25,13 +30,14 @@ extension Merge {
         }
         let details = try details(of: table.table.name)
         let identity = try table.identityColumns.map { try details.needed($0) }
-        guard !identity.isEmpty, part.counts.rows > 1 else { return }
+        guard !identity.isEmpty, counts.rows > 1 else { return }
         if stack.path != nil, !table.isIdentifiedByReference, identity.allSatisfy(\.bytesDecide) { return }
-        try removeReplacedRows(of: part, identity)
+        try removeReplacedRows(of: table, counts, identity, onReplaced: onReplaced)
     }
 
-    private func removeReplacedRows(of part: StagedStack.Part, _ identity: [ColumnDetails]) throws {
-        let table = part.table
+    private func removeReplacedRows(
+        of table: StagingTable, _ counts: StagedCounts, _ identity: [ColumnDetails], onReplaced: () throws -> Void
+    ) throws {
         let key = identity.map { column in
             if case .key = table.identity { "s.\(column.name.sqlIdentifier)" } else { column.exact("s") }
         }.joined(separator: ", ")
@@ -45,7 +51,8 @@ extension Merge {
             guard
                 try connection.execute("SELECT EXISTS (SELECT 1 FROM (\(last)) l WHERE row <> last)")[0].bool(0) == true
             else { return }
-            if part.counts.hasTwins {
+            try onReplaced()
+            if counts.hasTwins {
                 try connection.execute(
                     "UPDATE \(table.stagedTwins) AS t SET row = l.last FROM (\(last)) l WHERE t.row = l.row")
             } else {
@@ -60,22 +67,26 @@ extension Merge {
             WHERE d.\(StagingTable.row) = l.row AND l.row <> l.last
             """
         ).affectedRows
-        part.counts.rows -= removed
-        part.counts.replaced += removed
-        part.counts.hasTwins = part.counts.hasTwins || (table.numbersRecords && removed > 0)
+        counts.rows -= removed
+        counts.replaced += removed
+        counts.hasTwins = counts.hasTwins || (table.numbersRecords && removed > 0)
     }
 
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
     private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
-        let columns = table.columns
+        let columns = table.describedColumns
         let found = try connection.execute(
             """
-            SELECT \(columns.map(\.name.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
+            SELECT \(columns.map(\.column.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
             WHERE \(column.sqlIdentifier) IS NULL ORDER BY \(StagingTable.row) LIMIT 1
             """)
         guard let row = found.first else { return }
+        let isNumber = Dictionary(
+            table.columns.map { ($0.name, $0.stagedType != "TEXT") }
+                + table.references.flatMap(\.lookups).map { ($0.staged, $0.type != "TEXT") }
+        ) { first, _ in first }
         let text = columns.enumerated().map { index, column in
-            let value = row.string(index).map { column.stagedType == "TEXT" ? String(reflecting: $0) : $0 }
+            let value = row.string(index).map { isNumber[column.column] == false ? String(reflecting: $0) : $0 }
             return "\(column.name) = \(value ?? "NULL")"
         }.joined(separator: ", ")
         let what =
@@ -85,5 +96,24 @@ extension Merge {
             .constraint,
             "table '\(table.table.name)': \(what), in the row "
                 + "(\(text.count > 300 ? text.prefix(300) + "…" : text))")
+    }
+}
+
+extension Merge: StagedRecordStore {
+    func rows(of table: StagingTable) -> String { table.staged }
+
+    func makeTable(_ name: String, columns: [String]) throws -> String {
+        let definition = columns.map { $0 + " bigint NOT NULL" }.joined(separator: ", ")
+        return try workTable(
+            "\(name)_\(progress.number())", "\(definition), PRIMARY KEY (\(columns.joined(separator: ", ")))")
+    }
+
+    func run(_ sql: String) throws -> Int { try connection.execute(sql).affectedRows }
+
+    func isTrue(_ sql: String) throws -> Bool { try connection.execute(sql)[0].bool(0) == true }
+
+    func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
+        guard !table.isIdentifiedByReference else { return }
+        try indexKey(of: table, counts, onReplaced: onReplaced)
     }
 }

@@ -87,15 +87,18 @@ extension Merge {
 
     /// Counts and journals the rows that a statement has taken along, and notes their tables.
     ///
-    /// - Parameter own: the number of the first table's rows that the statement itself has deleted.
-    func note(_ taken: [ChangedRows], besides own: Int = 0) throws -> MergeCounts {
+    /// - Parameters:
+    ///   - own: the number of the first table's rows that the statement itself has deleted.
+    ///   - isWhole: false where a trigger has kept some of them.
+    func note(_ taken: [ChangedRows], besides own: Int = 0, isWhole: Bool = true) throws -> MergeCounts {
         var counts = MergeCounts()
         for (index, rows) in taken.enumerated() where rows.change == .delete {
-            let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(rows.name)")) ?? 0
+            let isGone = isWhole ? "" : self.isGone(rows)
+            let count = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(rows.name) g\(isGone)")) ?? 0
             counts.deleted += count
             if count > (index == 0 ? own : 0) { progress.tablesTakenFrom.insert(rows.table.name) }
             try writeJournal(
-                rows.table.name, key: "g.key", operation: "delete", from: "\(rows.name) g ORDER BY g.rowid")
+                rows.table.name, key: "g.key", operation: "delete", from: "\(rows.name) g\(isGone) ORDER BY g.rowid")
         }
         for (table, all) in Dictionary(grouping: taken.filter { $0.change == .update }, by: \.table.name).sorted(
             by: { $0.key < $1.key })

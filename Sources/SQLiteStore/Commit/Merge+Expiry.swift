@@ -91,7 +91,7 @@ extension Merge {
     }
 
     /// Lists rows of a FROM clause, in which the store's are `m`; returns nil where there are none.
-    private func listed(_ table: TableInfo, from rows: String) throws -> ChangedRows? {
+    func listed(_ table: TableInfo, from rows: String) throws -> ChangedRows? {
         let located = ChangedRows.located(table).joined(separator: ", ")
         let list = try workTable(
             "old_\(progress.number())_\(table.locator.count)", "\(located), key, PRIMARY KEY (\(located))")

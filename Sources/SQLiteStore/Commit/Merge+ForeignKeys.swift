@@ -11,14 +11,16 @@ extension Merge {
     ///
     /// - Parameter count: the number of rows that the statement inserts.
     /// - Returns: the number of rows that it has inserted.
-    func execute(_ insertion: String, of count: Int, into part: StagedStack.Part) throws -> Int {
+    func execute(
+        _ insertion: String, _ arguments: StatementArguments, of count: Int, into part: StagedStack.Part
+    ) throws -> Int {
         if stack.path != nil, try hasAllParents(part, count) {
             // Keys that refer to nothing unique are an error of the statement, not of its rows. Preparing it reveals
             // them.
             _ = try db.makeStatement(sql: insertion)
-            try db.withoutForeignKeyChecks { try db.execute(cached: insertion) }
+            try db.withoutForeignKeyChecks { try db.execute(cached: insertion, arguments) }
         } else {
-            try db.execute(cached: insertion)
+            try db.execute(cached: insertion, arguments)
         }
         return db.changesCount
     }

@@ -12,16 +12,20 @@ extension Merge {
     func goneColumn(of table: String) -> String? { retention.goneColumn(of: table)?.sqlIdentifier }
 
     /// Marks rows as gone, and journals them.
-    ///
-    /// - Parameter told: the rows that have been reported already.
-    func mark(_ missing: ChangedRows, as gone: String, told: ChangedRows? = nil) throws -> MergeCounts {
-        _ = try tellTaken([missing], besides: told)
+    func mark(_ missing: ChangedRows, as gone: String) throws -> MergeCounts {
+        _ = try tellTaken([missing])
         try keep(missing)
         try setGone(gone, to: "?", of: missing, [retention.timeText])
-        let counts = MergeCounts(deleted: db.changesCount)
+        let marked = db.changesCount
+        let all = try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM \(missing.name)")) ?? 0
+        // A trigger may have kept some from being marked.
+        let isMarked = """
+             CROSS JOIN main.\(missing.table.name.sqlIdentifier) m ON \(missing.isRow("m", "g")) AND m.\(gone) IS NOT NULL
+            """
         try writeJournal(
-            missing.table.name, key: "g.key", operation: "delete", from: "\(missing.name) g ORDER BY g.rowid")
-        return counts
+            missing.table.name, key: "g.key", operation: "delete",
+            from: "\(missing.name) g\(marked == all ? "" : isMarked) ORDER BY g.rowid")
+        return MergeCounts(deleted: marked)
     }
 
     /// Clears the marks of rows that are staged, where rows are compared whole.

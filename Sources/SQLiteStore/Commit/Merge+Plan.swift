@@ -4,9 +4,12 @@ import GRDB
 
 /// Reports the changes that a merge is about to make.
 extension Merge {
-    func tell(_ table: StagingTable, _ operation: PlannedChange.Operation, sql: String) throws {
+    func tell(
+        _ table: StagingTable, _ operation: PlannedChange.Operation, sql: String,
+        _ arguments: StatementArguments = StatementArguments()
+    ) throws {
         guard let onChange else { return }
-        let rows = try Row.fetchCursor(db, sql: sql)
+        let rows = try Row.fetchCursor(db, sql: sql, arguments: arguments)
         while let row = try rows.next() {
             try onChange(
                 PlannedChange(
@@ -16,24 +19,33 @@ extension Merge {
     }
 
     func tellUpdates(_ difference: Difference) throws {
-        guard let onChange else { return }
+        guard onChange != nil else { return }
         let table = difference.table
         if difference.back > 0 {
             let values = table.allColumns.map { "s." + $0.name.sqlIdentifier }.joined(separator: ", ")
             try tell(table, .insert, sql: "SELECT \(values) FROM \(difference.rows) WHERE d.is_back ORDER BY d.id")
         }
-        let names = table.identityColumns + table.valueColumns
+        try tellUpdates(
+            table, of: table.identityColumns + table.valueColumns,
+            from: "\(difference.storedRows) WHERE NOT d.is_new AND NOT d.is_back ORDER BY d.id"
+        ) { "s.\($0.sqlIdentifier)" }
+    }
+
+    /// Reports rows of the store, `m`, that are about to be updated.
+    ///
+    /// - Parameters:
+    ///   - rows: the FROM clause, with its conditions and an order.
+    ///   - new: returns an expression for what a column will be.
+    func tellUpdates(
+        _ table: StagingTable, of names: [String], from rows: String, new: (String) -> String
+    ) throws {
+        guard let onChange else { return }
         // In one query, the columns of a wide table would be more than SQLite returns.
-        func values(_ alias: String) throws -> RowCursor {
-            let columns = names.map { "\(alias).\($0.sqlIdentifier)" }.joined(separator: ", ")
-            return try Row.fetchCursor(
-                db,
-                sql:
-                    "SELECT \(columns) FROM \(difference.storedRows) WHERE NOT d.is_new AND NOT d.is_back ORDER BY d.id"
-            )
+        func values(_ value: (String) -> String) throws -> RowCursor {
+            try Row.fetchCursor(db, sql: "SELECT \(names.map(value).joined(separator: ", ")) FROM \(rows)")
         }
-        let new = try values("s")
-        let old = try values("m")
+        let new = try values(new)
+        let old = try values { "m.\($0.sqlIdentifier)" }
         while let newRow = try new.next(), let oldRow = try old.next() {
             try onChange(
                 PlannedChange(

@@ -4,66 +4,43 @@ import GRDB
 
 /// References: columns that hold the primary key of a row of another table, which the feed knows by another value.
 ///
-/// They are looked up in the main store twice. The first time is before anything is written, so that rows compare with
-/// the stored ones. The second is after the rows of the other table in the same stack have been merged.
+/// They are looked up when the rows of the other table have been merged, among the rows that the commit leaves there.
+/// References by record that tell rows apart are looked up before, too, as deletions are decided by them.
 extension Merge {
-    /// Looks up the rows that the store already has.
-    func prepareReferences(_ part: StagedStack.Part) throws {
-        if part.table.isIdentifiedByReference, !part.table.isIndexed {
+    /// Looks up the records of the same run that the store already has, where they tell rows apart.
+    func prepareReferences(_ part: StagedStack.Part, late: Set<String>) throws {
+        let table = part.table
+        if late.contains(table.table.name) {
+            // Others may refer to its records before they are known.
+            if table.isTree { try makeTree(of: table) }
+            return
+        }
+        guard table.isIdentifiedByReference else { return }
+        if !table.isIndexed {
             // Deletions query the staged rows.
             try db.execute(
                 sql: """
-                    CREATE INDEX \(stack.schema).\(part.table.name)_reference
-                    ON \(part.table.name) (\(part.table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
+                    CREATE INDEX \(stack.schema).\(table.name)_reference
+                    ON \(table.name) (\(table.identityColumns.map(\.sqlIdentifier).joined(separator: ", ")))
                     """)
         }
-        for reference in part.table.references where !part.table.isWithinTree(reference) {
+        for reference in table.identifyingReferences where !table.isWithinTree(reference) {
             try lookUp(reference, of: part)
         }
-        if part.table.isTree { try prepareTree(part) }
+        if table.isTree { try prepareTree(part) }
     }
 
-    /// Looks up the rows that came with the same stack, and refuses rows whose references find nothing.
-    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
+    /// Looks up the rows to which a part refers, and refuses rows whose references find nothing.
+    func resolveReferences(_ part: StagedStack.Part, among parts: [StagedStack.Part], late: Set<String>) throws {
         guard !part.table.references.isEmpty else { return }
         for reference in part.table.references where !part.table.isWithinTree(reference) {
             try lookUp(reference, of: part)
             if !parts.isCyclic(reference, of: part) { try checkMissing(reference, of: part) }
         }
-        if part.table.isIdentifiedByReference, !part.table.isTree {
+        if part.table.isTree {
+            if late.contains(part.table.table.name) { try prepareTree(part) }
+        } else if part.table.isIdentifiedByReference {
             try db.indexKey(of: part.table, counts: part.counts)
-        }
-    }
-
-    /// Resolves references to rows that are merged after the rows that refer to them: within one table, or around a
-    /// circle of tables.
-    func resolveCycles(_ part: StagedStack.Part, among parts: [StagedStack.Part]) throws {
-        for reference in part.table.references where parts.isCyclic(reference, of: part) {
-            if part.table.isWithinTree(reference) {
-                try checkMissing(reference, of: part)
-                continue
-            }
-            try lookUp(reference, of: part)
-            try checkMissing(reference, of: part)
-            guard case .key = part.table.identity else {
-                // A row without an identity cannot be found again.
-                try checkFound(reference, of: part)
-                continue
-            }
-            let column = reference.column.name.sqlIdentifier
-            let isOpen = """
-                m.\(column) IS NULL AND EXISTS (
-                    SELECT 1 FROM \(part.table.qualifiedName) s
-                    WHERE \(part.table.matches("s", "m")) AND s.\(column) IS NOT NULL)
-                """
-            try keep(part.table.table, from: "\(part.table.qualifiedTable) m WHERE \(isOpen)")
-            // Rows that this run has written without the reference; the journal names them already.
-            try db.execute(
-                cached: """
-                    UPDATE \(part.table.qualifiedTable) AS m SET \(column) = (
-                        SELECT s.\(column) FROM \(part.table.qualifiedName) s WHERE \(part.table.matches("s", "m")))
-                    WHERE \(isOpen)
-                    """)
         }
     }
 
@@ -84,43 +61,57 @@ extension Merge {
         return "m.\(within.column.sqlIdentifier) IN (\(keys.sorted().joined(separator: " UNION ALL ")))"
     }
 
-    private func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
+    /// Sets a reference to the primary key of the row that has the values: of several, one that is not gone, and then
+    /// that with the lowest primary key.
+    func lookUp(_ reference: StagedReference, of part: StagedStack.Part) throws {
         if reference.isByRecord { return try link(reference, of: part) }
-        let stage = part.table.qualifiedName
-        let column = reference.column.name.sqlIdentifier
         let target = "main.\(reference.target.name.sqlIdentifier)"
         var source = target
         var names = reference.lookups.compactMap { $0.column?.sqlIdentifier }
         var key = reference.targetKey.sqlIdentifier
-        // Of several rows, one that is not gone.
-        let gone = goneColumn(of: reference.target.name)
+        let gone = goneColumn(of: reference.target.name).map { ["t.\($0) IS NOT NULL"] } ?? []
+        var order = (gone + (reference.findsOneRow ? [] : ["t.\(key)"])).joined(separator: ", ")
+        if !order.isEmpty { order = " ORDER BY " + order }
+        var isStaying = try self.isStaying(in: reference.target)
         if reference.copiesTarget {
             source = "\(stack.schema).lookup"
-            let found = names.joined(separator: ", ")
+            let found = names.map { "t." + $0 }.joined(separator: ", ")
             names = names.indices.map { "v\($0)" }
             try db.execute(
                 sql: """
                     DROP TABLE IF EXISTS \(source);
                     CREATE TABLE \(source) (id, \(names.joined(separator: ", ")));
-                    INSERT INTO \(source) SELECT \(key), \(found) FROM \(target) ORDER BY \(gone.map { $0 + " IS NOT NULL, " } ?? "")\(key) DESC;
+                    INSERT INTO \(source) SELECT t.\(key), \(found) FROM \(target) t\(isStaying.whereClause)\(order);
                     CREATE INDEX \(source)_values ON lookup (\(names.joined(separator: ", ")))
                     """)
             key = "id"
+            isStaying = []
+            order = " ORDER BY t.rowid"
         }
-        // One that is gone gives way to one that this stack has brought.
-        let isGone = gone.map { gone in
-            " OR EXISTS (SELECT 1 FROM \(target) g WHERE g.\(reference.targetKey.sqlIdentifier) = s.\(column) "
-                + "AND g.\(gone) IS NOT NULL)"
+        let isFound = zip(names, reference.lookups).map { "t.\($0) = s.\($1.staged.sqlIdentifier)" }
+        // An expired row is told by the time, which is another in each run.
+        let statement = """
+            UPDATE \(part.table.qualifiedName) AS s SET \(reference.column.name.sqlIdentifier) = (
+                SELECT t.\(key) FROM \(source) t\((isFound + isStaying).whereClause)\(order) LIMIT 1)
+            WHERE s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
+            """
+        if retention.expiries.isEmpty {
+            try db.execute(cached: statement)
+        } else {
+            try db.execute(sql: statement)
         }
-        let isOpen = "(s.\(column) IS NULL\(isGone ?? ""))"
-        let condition = zip(names, reference.lookups).map { "t.\($0) = s.\($1.staged.sqlIdentifier)" }
-        let order = reference.copiesTarget ? "" : gone.map { " ORDER BY t.\($0) IS NOT NULL" } ?? ""
-        try db.execute(
-            cached: """
-                UPDATE \(stage) AS s SET \(column) = (
-                    SELECT t.\(key) FROM \(source) t WHERE \(condition.joined(separator: " AND "))\(order) LIMIT 1)
-                WHERE \(isOpen) AND s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
-                """)
+    }
+
+    /// Returns conditions that a row of the store, `t`, stays there when the commit has ended: that its deletion is not
+    /// postponed, and that it has not expired.
+    private func isStaying(in table: TableInfo) throws -> [String] {
+        let postponed = progress.postponed[table.name].map { rows in
+            "NOT EXISTS (SELECT 1 FROM \(rows.name) g WHERE \(rows.isRow("t", "g")))"
+        }
+        let expired = try retention.expiries.filter { $0.table.lowercased() == table.name.lowercased() }.compactMap {
+            try $0.isExpired(table, "t").map { "(\($0)) IS NOT TRUE" }
+        }
+        return (postponed.map { [$0] } ?? []) + expired
     }
 
     /// Sets the references to records of the same run to the primary keys of those records in the store.
@@ -166,7 +157,7 @@ extension Merge {
                 """)
     }
 
-    private func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
+    func checkMissing(_ reference: StagedReference, of part: StagedStack.Part) throws {
         guard reference.missing != .null else { return }
         let column = reference.column.name.sqlIdentifier
         let staged = reference.lookups.map { "s." + $0.staged.sqlIdentifier }
@@ -187,7 +178,7 @@ extension Merge {
     }
 
     /// - Throws: ``StoreError`` where rows have been inserted without what they refer to.
-    private func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
+    func checkFound(_ reference: StagedReference, of part: StagedStack.Part) throws {
         let found = try db.cachedStatement(
             sql: """
                 SELECT EXISTS (

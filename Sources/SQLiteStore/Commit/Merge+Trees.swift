@@ -30,7 +30,7 @@ extension Merge {
                     SELECT level + 1, e.row, e.record FROM tree CROSS JOIN \(edges) e ON e.parent = tree.record)
                 INSERT INTO \(levels) SELECT level, row, record FROM tree
                 """)
-        _ = try workTable("tree_\(table.name)", "record INTEGER PRIMARY KEY, id")
+        try makeTree(of: table)
         let stored = try copyStoredRows(of: table)
         for level in 0...(try lastLevel(of: table)) {
             try resolveParents(of: table, level)
@@ -38,6 +38,10 @@ extension Merge {
             try match(table, level, with: stored, where: hasValues(of: table.references))
         }
         try db.execute(sql: "DROP TABLE \(stored)")
+    }
+
+    func makeTree(of table: StagingTable) throws {
+        _ = try workTable("tree_\(table.name)", "record INTEGER PRIMARY KEY, id")
     }
 
     /// Inserts the rows of a tree that the store lacks, parents before their children.
@@ -63,7 +67,7 @@ extension Merge {
             let last = try db.cachedStatement(sql: "SELECT max(\(rowID)) FROM \(table.qualifiedTable)")
             let lastRow = try Int64.fetchOne(last) ?? 0
             let rows = "\(difference) d CROSS JOIN \(table.qualifiedName) s ON s.\(StagingTable.row) = d.row"
-            counts.inserted += try insert(part, new, from: rows + " ORDER BY d.id")
+            counts.inserted += try insert(part, new, from: rows, order: "d.id")
             try db.execute(
                 cached: """
                     INSERT OR IGNORE INTO \(tree(table)) SELECT s.\(StagingTable.record), m.\(key(of: table))

@@ -24,6 +24,10 @@ final class MergeProgress {
     var kept: [String: Merge.KeptRows] = [:]
     /// The merge's own tables that hold whole rows, which can be emptied after the merge.
     var tablesToEmpty: [String] = []
+    /// The merge's tables of the keys of rows that it has written, by ``Merge/keyName(of:)``.
+    var written: [String: String] = [:]
+    /// The largest row ids before the merge, by their table's name.
+    var lastRowIDs: [String: Int64] = [:]
     private var numbers = 0
 
     /// Returns a number that no other table of the merge has in its name.

@@ -9,8 +9,8 @@ extension StagedStack {
         for part in parts {
             part.counts.reset()
             for batch in part.batches { try db.write(batch, into: part.table, counts: part.counts) }
-            try db.prepareForMerge(part.table, counts: part.counts)
         }
+        try db.keepLast(of: parts.map { ($0.table, $0.counts) })
     }
 
     /// Leaves the staging tables empty for the next stack.

@@ -1,0 +1,118 @@
+extension StagedRecordStore {
+    /// Keeps the last of several rows with one key, and of the records within such rows those that are within it.
+    package func keepLast(of parts: [(table: StagingTable, counts: StagedCounts)]) throws {
+        var removal = RecordRemoval(store: self, parts: parts)
+        for part in removal.outermostFirst() { try removal.keepLast(of: part.table, part.counts) }
+    }
+}
+
+/// The removal of the records within replaced ones.
+private struct RecordRemoval<Store: StagedRecordStore> {
+    typealias Part = (table: StagingTable, counts: StagedCounts)
+
+    let store: Store
+    let parts: [Part]
+    /// The tables of the numbers of records that are removed or replaced, by the names of the store's tables.
+    private var gone: [String: String] = [:]
+
+    init(store: Store, parts: [Part]) {
+        self.store = store
+        self.parts = parts.filter { $0.counts.rows > 0 }
+    }
+
+    /// Returns the parts, with those before whose records are around others' records.
+    func outermostFirst() -> [Part] {
+        let places = Dictionary(grouping: parts.indices) { parts[$0].table.table.name }
+        return parts.ordered { part in part.table.enclosures.flatMap { places[$0.table] ?? [] } }
+    }
+
+    mutating func keepLast(of table: StagingTable, _ counts: StagedCounts) throws {
+        for outer in table.enclosures where outer.table != table.table.name {
+            if let numbers = gone[outer.table] { try remove(table, counts, within: numbers, outer) }
+        }
+        guard case .key = table.identity, table.numbersRecords,
+            parts.contains(where: { $0.table.enclosures.contains { $0.table == table.table.name } })
+        else {
+            try removeNested(in: table, counts)
+            return try store.keepLast(of: table, counts) {}
+        }
+        let rows = store.rows(of: table)
+        let key = table.unresolvedIdentity.map(\.sqlIdentifier).joined(separator: ", ")
+        let document = "\(StagingTable.record) >> \(StagedRecords.bits)"
+        let replaced = """
+            SELECT \(StagingTable.record) FROM (
+                SELECT \(StagingTable.record), \(StagingTable.row),
+                    max(\(StagingTable.row)) OVER (PARTITION BY \(key), \(document)) AS last FROM \(rows)) d
+            WHERE \(StagingTable.row) <> last
+            """
+        var removal = self
+        if table.isIdentifiedByReference {
+            let hasSeveral = "SELECT EXISTS (SELECT 1 FROM \(rows) GROUP BY \(key), \(document) HAVING count(*) > 1)"
+            if try store.isTrue(hasSeveral) { try removal.note(replaced, of: table) }
+            try removal.removeNested(in: table, counts)
+            try store.keepLast(of: table, counts) {}
+        } else {
+            try removal.removeNested(in: table, counts)
+            try store.keepLast(of: table, counts) {
+                try removal.note(replaced, of: table)
+                try removal.removeNested(in: table, counts)
+            }
+        }
+        self = removal
+    }
+
+    /// Removes the rows whose records are within others.
+    private mutating func remove(
+        _ table: StagingTable, _ counts: StagedCounts, within numbers: String, _ outer: StagingTable.Enclosure
+    ) throws {
+        let isWithin =
+            "\(outer.column.sqlIdentifier) IN (SELECT record FROM \(numbers))"
+            + (outer.mayBeWithin ? " AND \(outer.column.sqlIdentifier) < \(StagingTable.record)" : "")
+        let rows = store.rows(of: table)
+        if table.numbersRecords {
+            try note("SELECT \(StagingTable.record) FROM \(rows) WHERE \(isWithin)", of: table)
+        }
+        let removed = try store.run("DELETE FROM \(rows) WHERE \(isWithin)")
+        counts.rows -= removed
+        counts.replaced += table.isLookUp ? 0 : removed
+    }
+
+    /// Notes records that are removed or replaced.
+    private mutating func note(_ records: String, of table: StagingTable) throws {
+        let name = table.table.name
+        if gone[name] == nil { gone[name] = try store.makeTable("gone_\(table.name)", columns: ["record"]) }
+        guard let numbers = gone[name] else { return }
+        try store.run(
+            "INSERT INTO \(numbers) SELECT n.\(StagingTable.record) FROM (\(records)) n WHERE n.\(StagingTable.record) NOT IN (SELECT record FROM \(numbers))"
+        )
+    }
+
+    /// Removes the records within removed or replaced ones of their own table, at any depth.
+    private mutating func removeNested(in table: StagingTable, _ counts: StagedCounts) throws {
+        guard table.numbersRecords, let numbers = gone[table.table.name] else { return }
+        for outer in table.enclosures where outer.table == table.table.name {
+            let rows = store.rows(of: table)
+            let column = outer.column.sqlIdentifier
+            let edges = try store.makeTable("around_\(table.name)", columns: ["outside", "record"])
+            try store.run(
+                """
+                INSERT INTO \(edges) SELECT \(column), \(StagingTable.record) FROM \(rows)
+                WHERE \(column) IS NOT NULL
+                """)
+            let nested = try store.makeTable("nested_\(table.name)", columns: ["record"])
+            try store.run(
+                """
+                INSERT INTO \(nested) WITH RECURSIVE inside (record) AS (
+                    SELECT e.record FROM \(numbers) g JOIN \(edges) e ON e.outside = g.record
+                    UNION
+                    SELECT e.record FROM inside i JOIN \(edges) e ON e.outside = i.record)
+                SELECT record FROM inside
+                """)
+            let removed = try store.run(
+                "DELETE FROM \(rows) WHERE \(StagingTable.record) IN (SELECT record FROM \(nested))")
+            counts.rows -= removed
+            counts.replaced += removed
+            try note("SELECT record AS \(StagingTable.record) FROM \(nested)", of: table)
+        }
+    }
+}

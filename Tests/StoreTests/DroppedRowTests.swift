@@ -1,0 +1,79 @@
+import FeedModel
+import FeedStaging
+import TestStores
+import Testing
+
+/// Rows that a user's trigger, or a conflict clause of the table, drops or replaces: what is counted and logged is what
+/// has become of the table.
+@Suite(.onEachStore) struct DroppedRowTests {
+    private func sync(_ fixture: StackFixture, _ rows: [(id: String, code: String)]) throws -> MergeCounts {
+        try fixture.commit(MergeRule(sync: .mirror)) { context in
+            for row in rows { try context.insert(into: "t", ["id": row.id, "code": row.code]) }
+        }
+    }
+
+    private func trigger(_ event: String, _ condition: String) -> String {
+        StoreKind.by(
+            sqlite:
+                "CREATE TRIGGER drop_\(event) BEFORE \(event) ON t WHEN \(condition) BEGIN SELECT RAISE(IGNORE); END",
+            postgres: """
+                CREATE FUNCTION drop_\(event)() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+                CREATE TRIGGER drop_\(event) BEFORE \(event) ON t FOR EACH ROW WHEN (\(condition)) EXECUTE FUNCTION drop_\(event)()
+                """)
+    }
+
+    @Test func rowsThatATriggerDropsAreNotLogged() async throws {
+        try await StackFixture.with("CREATE TABLE t (id text PRIMARY KEY, code text)") { (fixture) async throws in
+            _ = try sync(fixture, [("a", "1"), ("b", "1"), ("c", "1"), ("d", "1")])
+            try fixture.execute(trigger("INSERT", "NEW.id = 'x'"))
+            try fixture.execute(trigger("UPDATE", "OLD.id = 'b'"))
+            try fixture.execute(trigger("DELETE", "OLD.id = 'c'"))
+            let counts = try sync(fixture, [("a", "2"), ("b", "2"), ("x", "1"), ("y", "1")])
+            #expect(counts.inserted == 1 && counts.updated == 1 && counts.deleted == 1, "\(counts)")
+            #expect(try fixture.changes() == ["t|a|update", "t|d|delete", "t|y|insert"])
+            #expect(try fixture.rows("SELECT id, code FROM t ORDER BY id") == ["a|2", "b|1", "c|1", "y|1"])
+        }
+    }
+
+    @Test func rowsThatAConflictClauseDropsAreNotLogged() async throws {
+        guard StoreKind.current == .sqlite else { return }
+        let schema = "CREATE TABLE t (id text PRIMARY KEY, code text UNIQUE ON CONFLICT IGNORE)"
+        try await StackFixture.with(schema) { (fixture) async throws in
+            try fixture.execute("INSERT INTO t VALUES ('own', '1')")
+            let rule = MergeRule()
+            let counts = try fixture.commit(rule) { context in
+                for (id, code) in [("a", "1"), ("b", "2"), ("c", "2")] {
+                    try context.insert(into: "t", ["id": id, "code": code])
+                }
+            }
+            #expect(counts.inserted == 1, "\(counts)")
+            #expect(try fixture.rows("SELECT key, operation FROM tributary_change") == ["b|insert"])
+        }
+    }
+
+    /// A row that is replaced is deleted: with what foreign keys take along, in the counts, the log and the history.
+    @Test func rowsThatAConflictClauseReplacesAreLogged() async throws {
+        guard StoreKind.current == .sqlite else { return }
+        let schema = """
+            CREATE TABLE t (id text PRIMARY KEY, code text UNIQUE ON CONFLICT REPLACE);
+            CREATE TABLE child (id text PRIMARY KEY, t text REFERENCES t (id) ON DELETE CASCADE);
+            """
+        try await StackFixture.with(schema) { (fixture) async throws in
+            try fixture.commit { for id in ["a", "b"] { try $0.insert(into: "t", ["id": id, "code": id]) } }
+            try fixture.execute(
+                "INSERT INTO t VALUES ('own', '1'), ('other', '2'); INSERT INTO child VALUES ('of own', 'own')")
+            let counts = try fixture.commit { context in
+                for (id, code) in [("a", "2"), ("b", "b"), ("x", "1")] {
+                    try context.insert(into: "t", ["id": id, "code": code])
+                }
+            }
+            #expect(try fixture.rows("SELECT id, code FROM t ORDER BY id") == ["a|2", "b|b", "x|1"])
+            #expect(try fixture.rows("SELECT * FROM child") == [])
+            #expect(
+                try fixture.changes() == [
+                    "child|of own|delete", "t|a|update", "t|other|delete", "t|own|delete", "t|x|insert",
+                ])
+            #expect(counts.inserted == 1 && counts.updated == 1 && counts.deleted == 3, "\(counts)")
+        }
+    }
+}
