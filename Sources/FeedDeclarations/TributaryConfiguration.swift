@@ -61,8 +61,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
         history: Duration,
         concurrency: Int, perHost: Int, hosts: [String: HostRules.Rule] = [:],
-        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil, health: ListenAddress? = nil,
-        encryptionKey: EncryptionKey?, redactor: Redactor
+        sources: [SourceDeclaration], hooks: [HookDeclaration] = [], web: WebDeclaration? = nil,
+        health: ListenAddress? = nil, encryptionKey: EncryptionKey?, redactor: Redactor
     ) {
         self.file = file
         self.store = store

@@ -364,8 +364,10 @@ import TributaryStores
             }
             for state in states.dropLast().reversed() {
                 let store = try #require(try fixture.configuration(sources).openExistingStore(isWritten: true))
-                _ = try await UndoRun("s", to: .lastChange, in: store, declaration: nil, parsers: EngineFixture.registry)
-                    .run(history: 86_400)
+                _ = try await UndoRun(
+                    "s", to: .lastChange, in: store, declaration: nil, parsers: EngineFixture.registry
+                )
+                .run(history: 86_400)
                 try store.close()
                 #expect(try fixture.rows("SELECT id, name, gone_at FROM thing ORDER BY id") == state)
             }

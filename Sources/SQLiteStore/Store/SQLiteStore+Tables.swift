@@ -249,7 +249,7 @@ extension Database {
         return sql
     }
 
-    /// Returns the type of a table's primary key, as it is or as it will be created.
+    /// Returns the type of a table's primary key, with its collation, as it is or as it will be created.
     private func keyType(of table: String?, among all: [TableSchema]) throws -> String {
         if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
             try !tableExists(definition.name, in: "main")
@@ -265,6 +265,9 @@ extension Database {
         guard let table, let info = try TableInfo(self, table: table, schema: "main"), info.primaryKey.count == 1 else {
             return "TEXT"
         }
-        return info.column(info.primaryKey[0])?.declaredType ?? "TEXT"
+        let type = info.column(info.primaryKey[0])?.declaredType ?? "TEXT"
+        // Spellings of a key that the other table equates are one key here, too.
+        let collation = info.collations(ofKey: info.primaryKey)?.first ?? "BINARY"
+        return collation.uppercased() == "BINARY" ? type : "\(type) COLLATE \(collation.sqlIdentifier)"
     }
 }

@@ -156,7 +156,8 @@ actor HookDelivery {
             case .delivered:
                 progress.deliveredAt = clock.now()
                 if state.attempts > 0 {
-                    environment.logger.notice("The hook '\(hook.name)' goes on after \(Figures.count(state.attempts, "attempt"))")
+                    let attempts = Figures.count(state.attempts, "attempt")
+                    environment.logger.notice("The hook '\(hook.name)' goes on after \(attempts)")
                 }
                 if event.kind == .forgotten {
                     environment.logger.warning("The hook '\(hook.name)': \(event.error ?? "")")

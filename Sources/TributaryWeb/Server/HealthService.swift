@@ -42,7 +42,7 @@ package struct HealthService: Service {
                     additionalChannelHandlers: [ConnectionPlaces.Handler(places)], idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(address: .hostname(address.host, port: address.port)),
             onServerRunning: { [address, logger] channel in
-                logger.info("Health is told at \(address.atPort(channel.localAddress?.port))")
+                logger.info("Health checks are answered at \(address.atPort(channel.localAddress?.port))")
             }, eventLoopGroupProvider: .shared(threads), logger: logger.quiet)
         do {
             try await cancelWhenGracefulShutdown { try await app.run() }
