@@ -30,7 +30,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var hooks: [HookDeclaration]
     /// Where the daemon shows what it does; nil where it does not.
     package var web: WebDeclaration?
-    /// Where the daemon tells its health besides; nil where it does not.
+    /// The address of a listener for health checks alone; nil for none.
     package var health: ListenAddress?
     /// The key of encrypted columns; 32 bytes.
     package var encryptionKey: EncryptionKey?

@@ -75,7 +75,7 @@ struct ExportDifference {
 
     /// Returns the most likely cause, where one can be found.
     private func reason(_ column: ColumnMapping, _ value: DatabaseValue) -> String {
-        if column.isOrdinal { return ": positions are counted anew, from 1" }
+        if column.isOrdinal { return ": positions are counted again, from 1" }
         guard case .path(let path, _) = column.origin else { return "" }
         let rivals = mappings.filter { $0.table.lowercased() == table.lowercased() }.flatMap(\.columns).filter {
             other in

@@ -205,7 +205,7 @@ import XMLStream
         ),
         (
             "positions with a gap", #"n = { ordinal = true }"#, "<item id='1'/><item id='2'/>",
-            "DELETE FROM t WHERE id = '1'", "positions are counted anew"
+            "DELETE FROM t WHERE id = '1'", "positions are counted again"
         ),
         (
             "an unknown text of an enumeration", #"s = { path = "s", values = { open = 1 } }"#,

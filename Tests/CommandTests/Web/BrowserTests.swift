@@ -115,7 +115,8 @@ import Testing
                 try await browser.wait("it is accepted", "document.getElementById('accept') ? 0 : 1")
                 #expect(
                     try await browser.text(
-                        "document.querySelector('.told').innerText.startsWith('The documents of the blocked run') ? 1 : 0") == "1")
+                        "document.querySelector('.told').innerText.startsWith('The documents of the blocked run') ? 1 : 0"
+                    ) == "1")
             }
         }
     }

@@ -41,7 +41,8 @@ import Testing
         try await PageFixture.with(daemon: "health = \"127.0.0.1:0\"") { (fixture) async throws in
             var port = 0
             try await fixture.wait("the address") {
-                port = fixture.log.text.firstMatch(of: /Health checks are answered at 127.0.0.1:(\d+)/).flatMap { Int($0.1) } ?? 0
+                let line = fixture.log.text.firstMatch(of: /Health checks are answered at 127.0.0.1:(\d+)/)
+                port = line.flatMap { Int($0.1) } ?? 0
                 return port != 0
             }
             let health = PageClient(port: port)
