@@ -74,7 +74,12 @@ package struct MappingProposal: Sendable, Equatable {
             "element = \(TOMLText.string(table.place))",
         ]
         if !table.key.isEmpty { lines.append("key = \(TOMLText.strings(table.key))") }
-        lines.append("sync = \"upsert\"")
+        if let parent = table.parentOfPositions {
+            // The rows behind the last position of a parent would stay.
+            lines += ["sync = \"mirror\"", "within = \(TOMLText.string(parent))"]
+        } else {
+            lines.append("sync = \"upsert\"")
+        }
         lines.append("[\(source).requests.tables.columns]")
         let width = table.columns.map { TOMLText.key($0.name).count }.max() ?? 0
         for column in table.columns {

@@ -19,6 +19,9 @@ final class ProposedTable {
     /// The path of its records.
     private(set) var place = ""
     private var keyReason = ""
+    /// The column of the enclosing record, where the position within it is the key: a record that has moved up leaves its
+    /// last position to none. Nil where the records enclose others, which may be known by keys of their own.
+    private(set) var parentOfPositions: String?
 
     private init(_ element: ElementProfile, _ shape: RecordShape, parent: ProposedTable?) {
         self.element = element
@@ -102,6 +105,7 @@ final class ProposedTable {
         columns.append(
             ProposedColumn(name: name, source: .ordinal(isDirect ? nil : within == nil ? "document" : "parent")))
         key = (within == nil ? [] : [columns[0].name]) + [name]
+        if within != nil, children.isEmpty { parentOfPositions = columns[0].name }
         keyReason = "the key is the position in the " + (within?.name ?? "document")
         if count.isPartial {
             keyReason += ", because at most \(DigestSet.Budget.limit.grouped) values are compared with one another"

@@ -49,10 +49,14 @@ struct ValueForms: OptionSet {
     /// Returns the forms of a date or time. A year, month or time alone is text, because a date would add information.
     private static func dateForms(_ text: UnsafeBufferPointer<UInt8>) -> ValueForms {
         guard (8...64).contains(text.count), Lexical.date(text) != nil else { return [] }
+        let isDay = text.count >= 10 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
+        // A day of a zone (`1960-01-01-05:00`, XML Schema) has no time.
+        if isDay, text.count == 10 || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "Z")].contains(text[10]) {
+            return [.date, .datetime]
+        }
         let hasTime = text.contains(UInt8(ascii: ":")) || (text.count > 8 && text[8] == UInt8(ascii: "T"))
         if hasTime { return .datetime }
-        let isDay = text.count >= 10 && text[4] == UInt8(ascii: "-") && text[7] == UInt8(ascii: "-")
         let namesMonth = text.contains { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
-        return isDay || namesMonth ? [.date, .datetime] : []
+        return namesMonth ? [.date, .datetime] : []
     }
 }

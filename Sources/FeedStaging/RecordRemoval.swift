@@ -1,6 +1,16 @@
 extension StagedRecordStore {
-    /// Keeps the last of several rows with one key, and of the records within such rows those that are within it.
-    package func keepLast(of parts: [(table: StagingTable, counts: StagedCounts)]) throws {
+    /// Keeps the last of several rows with one key, and of the records within such rows those that are within it. The records
+    /// within left out ones are removed first.
+    ///
+    /// - Parameter skipped: the numbers of left out records, by the names of their tables.
+    package func keepLast(
+        of parts: [(table: StagingTable, counts: StagedCounts)], without skipped: [String: [Int64]]
+    ) throws {
+        if !skipped.isEmpty {
+            var removal = RecordRemoval(store: self, parts: parts, isReplacement: false)
+            try removal.note(skipped)
+            for part in removal.outermostFirst() { try removal.removeWithin(part.table, part.counts) }
+        }
         var removal = RecordRemoval(store: self, parts: parts)
         for part in removal.outermostFirst() { try removal.keepLast(of: part.table, part.counts) }
     }
@@ -12,11 +22,14 @@ private struct RecordRemoval<Store: StagedRecordStore> {
 
     let store: Store
     let parts: [Part]
+    /// True where the removed records count as replaced.
+    let isReplacement: Bool
     /// The tables of the numbers of records that are removed or replaced, by the names of the store's tables.
     private var gone: [String: String] = [:]
 
-    init(store: Store, parts: [Part]) {
+    init(store: Store, parts: [Part], isReplacement: Bool = true) {
         self.store = store
+        self.isReplacement = isReplacement
         self.parts = parts.filter { $0.counts.rows > 0 }
     }
 
@@ -26,10 +39,33 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         return parts.ordered { part in part.table.enclosures.flatMap { places[$0.table] ?? [] } }
     }
 
-    mutating func keepLast(of table: StagingTable, _ counts: StagedCounts) throws {
+    /// Notes records that are not staged.
+    mutating func note(_ skipped: [String: [Int64]]) throws {
+        for (index, (name, numbers)) in skipped.sorted(by: { $0.key < $1.key }).enumerated() {
+            let table = try store.makeTable("skipped_\(index)", columns: ["record"])
+            for start in stride(from: 0, to: numbers.count, by: 500) {
+                let values = numbers[start..<min(start + 500, numbers.count)].map { "(\($0))" }
+                try store.run("INSERT INTO \(table) VALUES \(values.joined(separator: ", "))")
+            }
+            gone[name] = table
+        }
+    }
+
+    /// Removes the records within those that are noted.
+    mutating func removeWithin(_ table: StagingTable, _ counts: StagedCounts) throws {
+        try removeFromOthers(table, counts)
+        try removeNested(in: table, counts)
+    }
+
+    /// Removes the records within removed or replaced ones of other tables.
+    private mutating func removeFromOthers(_ table: StagingTable, _ counts: StagedCounts) throws {
         for outer in table.enclosures where outer.table != table.table.name {
             if let numbers = gone[outer.table] { try remove(table, counts, within: numbers, outer) }
         }
+    }
+
+    mutating func keepLast(of table: StagingTable, _ counts: StagedCounts) throws {
+        try removeFromOthers(table, counts)
         guard case .key = table.identity, table.numbersRecords,
             parts.contains(where: { $0.table.enclosures.contains { $0.table == table.table.name } })
         else {
@@ -74,7 +110,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         }
         let removed = try store.run("DELETE FROM \(rows) WHERE \(isWithin)")
         counts.rows -= removed
-        counts.replaced += table.isLookUp ? 0 : removed
+        counts.replaced += table.isLookUp || !isReplacement ? 0 : removed
     }
 
     /// Notes records that are removed or replaced.
@@ -111,7 +147,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
             let removed = try store.run(
                 "DELETE FROM \(rows) WHERE \(StagingTable.record) IN (SELECT record FROM \(nested))")
             counts.rows -= removed
-            counts.replaced += removed
+            counts.replaced += isReplacement ? removed : 0
             try note("SELECT record AS \(StagingTable.record) FROM \(nested)", of: table)
         }
     }

@@ -3,13 +3,16 @@ import GRDB
 extension Database {
     /// Does the work of ``prepareForMerge(_:counts:onReplaced:)`` for every table of a stack.
     ///
-    /// - Parameter check: called before each; throws where the work is to end.
+    /// - Parameters:
+    ///   - skipped: the numbers of left out records, by the names of their tables.
+    ///   - check: called before each; throws where the work is to end.
     package func keepLast(
-        of parts: [(table: StagingTable, counts: StagedCounts)], check: () throws -> Void = {}
+        of parts: [(table: StagingTable, counts: StagedCounts)], without skipped: [String: [Int64]],
+        check: () throws -> Void = {}
     ) throws {
         try withoutActuallyEscaping(check) { check in
             let schema = parts.first?.table.schema ?? "main"
-            try ScratchRecords(db: self, schema: schema, check: check).keepLast(of: parts)
+            try ScratchRecords(db: self, schema: schema, check: check).keepLast(of: parts, without: skipped)
         }
     }
 }

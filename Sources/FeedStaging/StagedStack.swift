@@ -27,6 +27,8 @@ package struct StagedStack: Sendable {
     package var parts: [Part]
     /// Records that were left out because of an error.
     package var skipped: [SkippedRecords] = []
+    /// The numbers of left out records that may enclose others, by the names of their tables.
+    package var skippedNumbers: [String: [Int64]] = [:]
 
     package init(path: String?, parts: [Part]) {
         self.path = path

@@ -38,6 +38,7 @@ extension WorkerContext {
         insertedRows = 0
         droppedRecords = 0
         skippedRecords[index] = nil
+        skippedNumbers[index] = nil
         tablesOfRequest[index] = nil
     }
 
@@ -95,7 +96,9 @@ extension WorkerContext {
         if let database {
             try database.writeWithoutTransaction { db in
                 try failure.check()
-                try db.keepLast(of: stagings.map { ($0.table, $0.counts) }) { try scratch.checkInterruption() }
+                try db.keepLast(of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers) {
+                    try scratch.checkInterruption()
+                }
             }
             try scratch.close()
         }
@@ -107,8 +110,13 @@ extension WorkerContext {
                 table: staging.table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())
         }
         var stack = StagedStack(path: database == nil ? nil : scratch.path, parts: parts)
+        stack.skippedNumbers = allSkippedNumbers
         stack.skipped = skippedRecords.sorted { $0.key < $1.key }.flatMap(\.value)
         return stack
+    }
+
+    private var allSkippedNumbers: [String: [Int64]] {
+        skippedNumbers.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
     }
 
     /// Removes the scratch database. Always called, whatever the outcome of the run.

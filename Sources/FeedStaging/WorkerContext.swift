@@ -47,6 +47,10 @@ public final class WorkerContext {
     package var droppedRecords = 0
     /// The records that were left out because of an error, by the positions of their requests.
     var skippedRecords: [Int: [SkippedRecords]] = [:]
+    /// The numbers of those that may enclose others, by the positions of their requests and the names of their tables.
+    var skippedNumbers: [Int: [String: [Int64]]] = [:]
+    /// The most of them for a request: 8 MiB.
+    private static let mostSkippedNumbers = 1 << 20
     private var recordCount: Int64 = 0
     /// The number of the request's last row in contested staging tables.
     @exclusivity(unchecked) private var contestedRow = Staging.firstContestedRow(ofRequest: 0)
@@ -128,6 +132,25 @@ public final class WorkerContext {
         }
         all[index].add(values)
         skippedRecords[requestIndex] = all
+    }
+
+    /// Notes a record that is left out because of an error, and with it the records within it.
+    ///
+    /// - Parameters:
+    ///   - number: the record's number.
+    ///   - inner: stage the records within records of its table. Whose rows these are is not known, so that a mirror deletes
+    ///     none.
+    /// - Throws: ``StoreError`` where there are more than 1,048,576 such records in a request.
+    package func noteSkipped(_ number: Int64, _ writer: RowWriter, inner: [RowWriter]) throws {
+        let table = writer.staging.table.table.name
+        guard skippedNumbers[requestIndex]?[table]?.count ?? 0 < Self.mostSkippedNumbers else {
+            throw StoreError(
+                .limit,
+                "table '\(table)': more than \(Self.mostSkippedNumbers) records with records within them were left out "
+                    + "(on_error = \"skip\"); correct the column's path or type")
+        }
+        skippedNumbers[requestIndex, default: [:]][table, default: []].append(number)
+        for writer in inner { noteSkipped(writer) { _, _ in nil } }
     }
 
     // MARK: - Inserting

@@ -52,8 +52,8 @@ import XMLStream
             guard case .table(let nodes) = value, case .string(let name)? = nodes["table"],
                 case .string(let element)? = nodes["element"], case .table(let columns)? = nodes["columns"]
             else { throw InferenceError(description: "not a table") }
-            #expect(Set(nodes.keys).isSubset(of: ["table", "element", "key", "sync", "columns"]))
-            #expect(nodes["sync"] == .string("upsert"))
+            #expect(Set(nodes.keys).isSubset(of: ["table", "element", "key", "sync", "within", "columns"]))
+            #expect(nodes["sync"] == .string(nodes["within"] == nil ? "upsert" : "mirror"))
             self.name = name
             self.element = element
             self.columns = Dictionary(uniqueKeysWithValues: columns.entries.map { ($0.key, $0.node.value) })

@@ -29,6 +29,16 @@ import Testing
         #expect(try proposal("<l>\(orders)</l>", limit: 80).contains("key = [\"o_id\", \"sku\"]"))
     }
 
+    @Test func positionsWithinARecordAreMirrored() throws {
+        let toml = try proposal("<l><e id='1'><c>x</c><c>x</c></e><e id='2'><c>x</c></e></l>")
+        #expect(toml.contains("key = [\"e_id\", \"position\"]\nsync = \"mirror\"\nwithin = \"e_id\"\n"), "\(toml)")
+    }
+
+    @Test func daysWithAZoneAreDays() throws {
+        let toml = try proposal("<l><e day='1960-01-01-05:00'/><e day='1964-07-17'/><e day='1964-07-18Z'/></l>")
+        #expect(toml.contains("type = \"date\""), "\(toml)")
+    }
+
     @Test func runningTextIsComparedToo() throws {
         func records(_ last: String) -> String {
             "<l><e><p>some <b>bold</b> text that goes on</p><c/></e><e><p>some <b>bold</b> text that goes \(last)</p></e></l>"

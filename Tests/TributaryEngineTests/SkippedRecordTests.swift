@@ -143,4 +143,58 @@ import Testing
             #expect(report.error == nil && report.counts.inserted == 2 && report.skipped == 1)
         }
     }
+
+    private static let lines = """
+
+        [[sources.s.requests.tables]]
+        table = "line"
+        element = "item/line"
+        key = ["thing", "n"]
+        columns.thing = { parent = "thing" }
+        columns.n = { path = "@n", type = "integer" }
+        """
+
+    private func item(_ id: String, _ size: String, lines: Int...) -> String {
+        "<item id='\(id)' size='\(size)'>\(lines.map { "<line n='\($0)'/>" }.joined())</item>"
+    }
+
+    /// What is within a left out record is left out with it, and what stands for it stays.
+    @Test(arguments: [
+        "", "CREATE TABLE IF NOT EXISTS thing (number INTEGER PRIMARY KEY, id INTEGER UNIQUE, size INTEGER);",
+    ])
+    func theRecordsWithinAreLeftOut(schema: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(schema: schema)
+            let key = schema.isEmpty ? "id" : "number"
+            let rows = "SELECT t.id, t.size, l.n FROM thing t LEFT JOIN line l ON l.thing = t.\(key) ORDER BY t.id, l.n"
+            let sources = mapping("allow_empty = true", table: Self.lines)
+            fixture.server.document("/a", "<a>\(item("1", "10", lines: 1))\(item("2", "20", lines: 1))</a>")
+            #expect(try await fixture.sync(sources).first?.error == nil)
+            let wrong = "<a>\(item("1", "x", lines: 2))\(item("2", "21", lines: 2))\(item("3", "y", lines: 1))</a>"
+            fixture.server.document("/a", wrong)
+            let report = try #require(try await fixture.sync(sources).first)
+            #expect(report.error == nil && report.skipped >= 2, "\(report.error ?? "")")
+            #expect(report.counts.inserted == 1 && report.counts.updated == 1 && report.counts.deleted == 0)
+            #expect(report.counts.replaced == 0)
+            #expect(report.note?.contains("no row of table 'line' was deleted") == true, "\(report.note ?? "")")
+            #expect(try fixture.rows(rows) == ["1|10|1", "2|21|1", "2|21|2"])
+            // The same record once more, without the mistake, brings its own lines only.
+            fixture.server.document("/a", "<a>\(item("1", "x", lines: 5))\(item("1", "11", lines: 6))</a>")
+            #expect(try await fixture.sync(sources).first?.error == nil)
+            #expect(try fixture.rows(rows) == ["1|11|1", "1|11|6", "2|21|1", "2|21|2"])
+            fixture.server.document("/a", "<a>\(item("1", "12", lines: 6))</a>")
+            #expect(try await fixture.sync(sources).first?.error == nil)
+            #expect(try fixture.rows(rows) == ["1|12|6"])
+        }
+    }
+
+    @Test func theRecordsWithinOneWithoutAKeyAreLeftOut() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = mapping(table: Self.lines)
+            fixture.server.document("/a", "<a>\(item("1", "10", lines: 1))\(item("q", "20", lines: 1, 2))</a>")
+            let report = try #require(try await fixture.sync(sources).first)
+            #expect(report.error == nil && report.counts.inserted == 2, "\(report.error ?? "")")
+            #expect(try fixture.rows("SELECT thing, n FROM line") == ["1|1"])
+        }
+    }
 }

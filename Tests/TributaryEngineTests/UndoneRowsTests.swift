@@ -259,4 +259,22 @@ import TributaryStores
             }
         }
     }
+
+    /// Rows that references make are named by the column that is looked up, in a commit, an undo and an undo of that.
+    @Test func rowsMadeForReferences() async throws {
+        let sources = Self.mapping(
+            "key = [\"id\"]",
+            columns: "id = \"@id\", maker = { path = \"@name\", references = \"maker(name)\", missing = \"create\" }")
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(schema: "CREATE TABLE IF NOT EXISTS maker (id INTEGER PRIMARY KEY, name TEXT UNIQUE);")
+            try await sync(fixture, sources, [("1", "x")])
+            let first = try #require(Int64(fixture.rows("SELECT max(id) FROM tributary_run")[0]))
+            try await sync(fixture, sources, [("1", "x"), ("2", "z")])
+            let second = try #require(Int64(fixture.rows("SELECT max(id) FROM tributary_run")[0]))
+            try await undo(fixture, sources, to: first)
+            try await undo(fixture, sources, to: second)
+            let changes = "SELECT operation, key FROM tributary_change WHERE \"table\" = 'maker' ORDER BY id"
+            #expect(try fixture.rows(changes) == ["insert|x", "insert|z", "delete|z", "insert|z"])
+        }
+    }
 }

@@ -79,6 +79,9 @@ package struct MappingCompiler {
             layout.slots.append(
                 .init(column: ColumnMapping(name: "", origin: .name), source: .record(parent), isMarkup: false))
         }
+        for parent in layout.parents where !parent.children.contains(where: { $0 === layout }) {
+            parent.children.append(layout)
+        }
         let key = Set(layout.mapping.key.map { $0.lowercased() })
         layout.isKey = layout.slots.map { key.contains($0.column.name.lowercased()) && !layout.mapping.matchesNames }
         layout.found = layout.slots.map { _ in false }

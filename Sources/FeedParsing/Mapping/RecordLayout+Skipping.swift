@@ -7,13 +7,29 @@ extension RecordLayout {
     /// Notes a record that is left out, with its key, as its row is not one that the feed lacks.
     ///
     /// - Parameter isEvaluated: true where the record's expressions have their results.
-    func noteSkipped(_ instance: RecordInstance, isEvaluated: Bool, context: WorkerContext) {
+    func noteSkipped(_ instance: RecordInstance, isEvaluated: Bool, context: WorkerContext) throws {
         context.skippedRows += 1
         context.droppedRecords += 1
         guard let row = rows.first else { return }
         context.noteSkipped(row.writer) { key, columns in
-            self.key(key, of: instance, row, columns, isEvaluated: isEvaluated)
+            // The rows within are kept, whosever they are, and refer to rows of this table.
+            guard children.isEmpty else { return nil }
+            return self.key(key, of: instance, row, columns, isEvaluated: isEvaluated)
         }
+        guard numbersRecords else { return }
+        try context.noteSkipped(instance.record, row.writer, inner: inner.compactMap { $0.rows.first?.writer })
+    }
+
+    /// The layouts of the records within this table's records, at any depth.
+    private var inner: [RecordLayout] {
+        var found: [RecordLayout] = []
+        var open = children
+        while let layout = open.popLast() {
+            guard !found.contains(where: { $0 === layout }) else { continue }
+            found.append(layout)
+            open += layout.children
+        }
+        return found
     }
 
     /// Returns a record's values for the columns of the key; nil where one of them is not known.

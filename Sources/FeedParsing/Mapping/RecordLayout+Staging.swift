@@ -32,7 +32,7 @@ extension RecordLayout {
                 context.skippedRows += 1
                 context.droppedRecords += 1
                 return
-            case .unconverted: return noteSkipped(instance, isEvaluated: false, context: context)
+            case .unconverted: return try noteSkipped(instance, isEvaluated: false, context: context)
             }
         }
         defer { expressions?.reset() }
@@ -45,7 +45,7 @@ extension RecordLayout {
                 guard try append(row, of: instance) else {
                     row.writer.cancelRow()
                     // The first row is the record's own: without it there are no others.
-                    if index == 0 { return noteSkipped(instance, isEvaluated: true, context: context) }
+                    if index == 0 { return try noteSkipped(instance, isEvaluated: true, context: context) }
                     continue
                 }
             } catch {
@@ -151,7 +151,12 @@ extension RecordLayout {
             row.appendNull()
             return true
         }
-        switch column.onError {
+        // A record that has its key from one that is left out is left out, too.
+        var onError = column.onError
+        if case .parent(let parent, let key) = slots[slot].source, parent.slots[key].column.onError == .skip {
+            onError = .skip
+        }
+        switch onError {
         case .skip:
             return false
         case .null where !isWanted:

@@ -108,6 +108,8 @@ package final class RecordLayout {
     var inherited: [Int] = []
     /// The slots of the numbers of the records around a record that refers to them by their keys.
     var around: [(slot: Int, parent: RecordLayout)] = []
+    /// The layouts of tables whose columns refer to this table's enclosing records.
+    var children: [RecordLayout] = []
     var countsPositions = false
     /// The layouts of the tables to whose enclosing records columns refer.
     var parents: [RecordLayout] {
@@ -158,6 +160,7 @@ package final class RecordLayout {
         slots = []
         relations = []
         around = []
+        children = []
         referrers = []
         open = []
     }

@@ -61,7 +61,7 @@ struct Merge {
         for part in stack.parts where part.counts.rows > 0 || !part.batches.isEmpty {
             try copy(part)
         }
-        try keepLast(of: stack.parts.map { ($0.table, $0.counts) })
+        try keepLast(of: stack.parts.map { ($0.table, $0.counts) }, without: stack.skippedNumbers)
     }
 
     /// Locks every table that the merge may write against other writers, in the order of their names, and checks that

@@ -10,7 +10,7 @@ extension StagedStack {
             part.counts.reset()
             for batch in part.batches { try db.write(batch, into: part.table, counts: part.counts) }
         }
-        try db.keepLast(of: parts.map { ($0.table, $0.counts) })
+        try db.keepLast(of: parts.map { ($0.table, $0.counts) }, without: skippedNumbers)
     }
 
     /// Leaves the staging tables empty for the next stack.

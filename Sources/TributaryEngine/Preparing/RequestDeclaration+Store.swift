@@ -89,7 +89,9 @@ extension RequestDeclaration {
     package func key(of table: String, parsers: ParserRegistry) -> [String]? {
         let key =
             switch content {
-            case .mapping(let mapping): mapping.tables.first { $0.table.lowercased() == table.lowercased() }?.key
+            case .mapping(let mapping):
+                mapping.tables.first { $0.table.lowercased() == table.lowercased() }?.key
+                    ?? mapping.keyOfLookUps(in: table)
             case .parser(let name):
                 parsers[name]?.keys.first { $0.key.lowercased() == table.lowercased() }?.value
             case .captures, .mirrored: [String]?.none
@@ -178,5 +180,14 @@ extension RequestMapping {
                     place: "\(file): \(table.place).columns.\(column.name).references")
             }
         }
+    }
+}
+
+extension RequestMapping {
+    /// Returns the column by which rows of a table are made for references, and known; nil where none are made.
+    fileprivate func keyOfLookUps(in table: String) -> [String]? {
+        tables.lazy.flatMap(\.columns).compactMap(\.reference).first {
+            $0.missing == .create && $0.table.lowercased() == table.lowercased()
+        }.map { [$0.column] }
     }
 }

@@ -84,7 +84,9 @@ struct StackPlayer {
         for index in sides.indices {
             try await commit(next, merged, at: index)
         }
-        if let merged { expected = merged }
+        // What a discarded run leaves is another version's, which may have been undone.
+        guard let merged else { return }
+        expected = merged
         for index in sides.indices { try await perform(next.extra, at: index) }
         if let present = past.first?.last { expected = present.expected }
     }
