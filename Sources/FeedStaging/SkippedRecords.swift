@@ -10,8 +10,8 @@ package struct SkippedRecords: Sendable {
     package let key: [String]
     /// The keys of the records, each with a value for each column.
     package private(set) var keys: [[StoredValue]] = []
-    /// The number of records whose keys are not known, as they did not convert, or are too many to remember. Where there
-    /// is one, any row may be that record's, and the mirror deletes none.
+    /// The number of records whose rows are not known: their keys did not convert, or are too many to remember, or records
+    /// within them have rows, too. Where there is one, any row may be that record's, and the mirror deletes none.
     package private(set) var unknown = 0
 
     /// The most keys that are remembered, and the most bytes of them.
@@ -50,7 +50,7 @@ package struct SkippedRecords: Sendable {
         guard unknown > 0 else { return nil }
         let records = unknown == 1 ? "1 record was" : "\(unknown) records were"
         return "no row of table '\(table)' was deleted, as \(records) left out (on_error = \"skip\") "
-            + "whose keys are not known"
+            + "whose rows are not known"
     }
 }
 
