@@ -33,8 +33,8 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 /// The targets behind `Tributary`, each knowing only those before it, but for the store and fetching, which do not know
 /// each other. `Documentation/Architecture.md` says what each is for.
 let house: [Target.Dependency] = [
-    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores",
-    "SQLiteStore", "FeedFetching",
+    "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "StoreSQL",
+    "FeedStores", "Merging", "Ledger", "SQLiteStore", "FeedFetching",
     "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine", "TributaryStores",
 ]
 
@@ -89,12 +89,13 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
         .target(name: "PostgresClient", dependencies: ["CLibPQ"], swiftSettings: swiftSettings),
+        // PostgreSQL's client library, loaded when a store needs it.
+        .target(name: "CLibPQ"),
         .target(name: "CBuildCommit", cSettings: commit),
         // The values that everybody passes on.
         .target(name: "FeedModel", dependencies: ["CBuildCommit"], swiftSettings: swiftSettings),
@@ -110,13 +111,23 @@ let package = Package(
             name: "FeedStaging",
             dependencies: ["FeedModel", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
+        // A statement, and what runs it.
+        .target(name: "StoreSQL", dependencies: ["FeedModel"], swiftSettings: swiftSettings),
         // What every main store promises.
         .target(name: "FeedStores", dependencies: ["FeedModel", "FeedStaging"], swiftSettings: swiftSettings),
+        // What a commit does to the rows of a store, whichever it is.
+        .target(
+            name: "Merging", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
+            swiftSettings: swiftSettings),
+        // Tributary's own tables, in either database.
+        .target(
+            name: "Ledger", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
+            swiftSettings: swiftSettings),
         // The main store in an SQLite file.
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedStaging", "FeedStores", "CSQLite", grdb,
+                "XMLStream", "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "CSQLite", grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -124,7 +135,7 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "PostgresClient", grdb,
+                "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "PostgresClient", grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -250,14 +261,19 @@ let package = Package(
         .testTarget(
             name: "PostgresStoreTests",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "PostgresStore", "PostgresClient", "PostgresServer",
+                "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "PostgresStore",
+                "PostgresClient", "PostgresServer",
                 "TestStores", grdb,
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "LedgerTests", dependencies: ["FeedModel", "FeedStores", "StoreSQL", "Ledger"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "StoreTests",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "SQLiteStore", "PostgresStore", "TestStores", "TestSupport",
+                "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "PostgresStore",
+                "TestStores", "TestSupport",
                 grdb,
             ],
             swiftSettings: swiftSettings),
@@ -273,7 +289,9 @@ let package = Package(
         .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SQLiteStoreTests",
-            dependencies: ["FeedModel", "FeedStaging", "FeedStores", "SQLiteStore", "TestSupport", grdb],
+            dependencies: [
+                "FeedModel", "FeedStaging", "FeedStores", "Ledger", "StoreSQL", "SQLiteStore", "TestSupport", grdb,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "FeedParsingTests",

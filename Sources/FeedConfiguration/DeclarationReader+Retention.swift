@@ -2,7 +2,7 @@ import FeedModel
 
 extension DeclarationReader {
     /// Returns the column that marks rows as gone, of the key `deleted`.
-    func goneColumn() -> String? {
+    func deletionMark() -> String? {
         guard let name = string("deleted") else { return nil }
         if let problem = MappingReader.problem(ofName: name) { report("deleted", problem) }
         return name

@@ -72,7 +72,7 @@ struct MappingReader {
         let within = reader.string("within")
         let filter = reader.string("where")
         let (maxDeleted, maxChanged) = (reader.changeLimit("max_deleted"), reader.changeLimit("max_changed"))
-        let (deleted, expiry) = (reader.goneColumn(), reader.expiry())
+        let (deleted, expiry) = (reader.deletionMark(), reader.expiry())
         let columns = reader.table("columns").map(columns)
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))

@@ -66,7 +66,7 @@ struct RequestDefaults {
         scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
         window = table.string("window") ?? outer.window
         if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
-        deleted = table.goneColumn() ?? outer.deleted
+        deleted = table.deletionMark() ?? outer.deleted
         expiry = table.expiry() ?? outer.expiry
         allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
         maxDeleted = table.changeLimit("max_deleted") ?? outer.maxDeleted

@@ -17,7 +17,7 @@ struct RetentionCheck {
         for (index, mapped) in mapping.tables.enumerated() {
             let path = table.path.appending("tables").appending(index)
             if mapped.deleted != nil, request.sync(of: mapped) != .mirror { reportMode(request.sync(of: mapped), path) }
-            if let gone = request.goneColumn(of: mapped) { check(gone, of: mapped, request, path) }
+            if let gone = request.deletionMark(of: mapped) { check(gone, of: mapped, request, path) }
             if let expiry = request.expiry(of: mapped) {
                 check(expiry, of: mapped, request, mapped.expiry == nil ? table.path : path)
             }
@@ -32,7 +32,7 @@ struct RetentionCheck {
         for (request, table) in zip(requests, tables) {
             guard case .mapping(let mapping) = request.content else { continue }
             for (index, mapped) in mapping.tables.enumerated() where request.sync(of: mapped) == .mirror {
-                let gone = request.goneColumn(of: mapped)
+                let gone = request.deletionMark(of: mapped)
                 let name = mapped.table.lowercased()
                 guard let other = known[name] else {
                     known[name] = (gone, mapped.place)
@@ -70,7 +70,7 @@ struct RetentionCheck {
         let place = path.appending("expire").appending("column")
         guard let column = table.column(expiry.column) else {
             let isKnown =
-                table.matchesNames || request.goneColumn(of: table)?.lowercased() == expiry.column.lowercased()
+                table.matchesNames || request.deletionMark(of: table)?.lowercased() == expiry.column.lowercased()
             if !isKnown, table.expiry != nil {
                 problems.report(place, MappingReader.unknown(column: expiry.column, of: table))
             }

@@ -3,14 +3,14 @@ package import Foundation
 
 /// What a request says of rows that its feed no longer has, and of rows that are too old.
 extension RequestDeclaration {
-    /// Returns the column that marks a table's rows as gone; nil where the request does not mirror the table, or deletes
+    /// Returns the column that marks a table's rows as deleted; nil where the request does not mirror the table, or deletes
     /// its rows.
-    package func goneColumn(of table: String) -> String? {
+    package func deletionMark(of table: String) -> String? {
         guard case .mapping(let mapping) = content else { return mirrors(table) ? deleted : nil }
-        return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(goneColumn).first
+        return mapping.tables.lazy.filter { $0.table.lowercased() == table.lowercased() }.compactMap(deletionMark).first
     }
 
-    package func goneColumn(of table: TableMapping) -> String? {
+    package func deletionMark(of table: TableMapping) -> String? {
         sync(of: table) == .mirror ? table.deleted ?? deleted : nil
     }
 
@@ -22,10 +22,10 @@ extension RequestDeclaration {
 
     package func expiry(of table: TableMapping) -> RowExpiry? { table.expiry ?? expiry }
 
-    /// True where any table's rows are marked as gone, or expire.
+    /// True where any table's rows are marked as deleted, or expire.
     package var retainsRows: Bool {
         guard case .mapping(let mapping) = content else { return deleted != nil || expiry != nil }
-        return mapping.tables.contains { goneColumn(of: $0) != nil || expiry(of: $0) != nil }
+        return mapping.tables.contains { deletionMark(of: $0) != nil || expiry(of: $0) != nil }
     }
 
     /// Returns the expiry of a table's rows at a commit; nil where they stay.
@@ -58,7 +58,7 @@ extension SourceDeclaration {
                 names.formUnion(mapping.tables.map(\.table).filter { !known.contains($0.lowercased()) })
             }
             for name in names.sorted() {
-                if let gone = request.goneColumn(of: name) { retention.goneColumns[name.lowercased()] = gone }
+                if let gone = request.deletionMark(of: name) { retention.deletionMarks[name.lowercased()] = gone }
                 if let expiry = request.expiry(of: name, at: time), !retention.expiries.contains(expiry) {
                     retention.expiries.append(expiry)
                 }

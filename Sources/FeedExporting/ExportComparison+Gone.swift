@@ -16,7 +16,7 @@ extension ExportComparison {
                 let key = try primaryKey(of: parent.table)
             else { return nil }
             let outer = "\(alias)p"
-            let own = request.goneColumn(of: parent).map { ["\(outer).\($0.sqlIdentifier) IS NULL"] } ?? []
+            let own = request.deletionMark(of: parent).map { ["\(outer).\($0.sqlIdentifier) IS NULL"] } ?? []
             let conditions = try own + conditionsOnParents(of: parent, outer, through: tables)
             guard !conditions.isEmpty else { return nil }
             let value = "\(alias).\(column.name.sqlIdentifier)"

@@ -208,7 +208,7 @@ final class ExportSession {
 
     /// Returns the SQL conditions for the rows of a table, as `m`, that belong to the mapping.
     static func conditions(for table: TableMapping, of request: RequestDeclaration) -> [String] {
-        let isThere = request.goneColumn(of: table).map { ["m.\($0.sqlIdentifier) IS NULL"] } ?? []
+        let isThere = request.deletionMark(of: table).map { ["m.\($0.sqlIdentifier) IS NULL"] } ?? []
         let scoped = request.scope.sorted { $0.key < $1.key }.map {
             "m.\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
         }

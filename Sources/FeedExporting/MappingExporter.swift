@@ -114,7 +114,7 @@ package struct MappingExporter {
             let columns = try Row.fetchAll(
                 db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'store') WHERE hidden = 0",
                 arguments: [table.table])
-            let gone = request.goneColumn(of: table)?.lowercased()
+            let gone = request.deletionMark(of: table)?.lowercased()
             mapping.tables[index].columns = columns.compactMap { row in
                 let name: String = row["name"]
                 return name.lowercased() == gone

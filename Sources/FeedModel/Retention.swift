@@ -45,19 +45,19 @@ package struct Retention: Sendable, Equatable {
     }
 
     /// The columns that a mirror sets instead of deleting rows, by their tables' names in lower case.
-    package var goneColumns: [String: String]
+    package var deletionMarks: [String: String]
     package var expiries: [Expiry]
     /// The time of the commit, which rows that are gone get.
     package var time: Date
 
-    package init(goneColumns: [String: String] = [:], expiries: [Expiry] = [], time: Date = Date()) {
-        self.goneColumns = goneColumns
+    package init(deletionMarks: [String: String] = [:], expiries: [Expiry] = [], time: Date = Date()) {
+        self.deletionMarks = deletionMarks
         self.expiries = expiries
         self.time = time
     }
 
     /// Returns the column that marks a table's rows as gone; nil where they are deleted.
-    package func goneColumn(of table: String) -> String? {
-        goneColumns.isEmpty ? nil : goneColumns[table.lowercased()]
+    package func deletionMark(of table: String) -> String? {
+        deletionMarks.isEmpty ? nil : deletionMarks[table.lowercased()]
     }
 }

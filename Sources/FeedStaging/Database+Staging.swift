@@ -137,7 +137,7 @@ extension Database {
                 }
             }
             try execute(sql: table.indexSQL(isUnique: false))
-            if table.numbersRecords { try execute(sql: table.twinsCreationSQL) }
+            if table.numbersRecords { try execute(sql: table.duplicatesCreationSQL) }
         }
         guard counts.rows > 1 else { return }
         let name = table.qualifiedName
@@ -149,7 +149,7 @@ extension Database {
             // References to a record that was replaced now lead to its replacement.
             try execute(
                 cached: """
-                    INSERT INTO \(table.twins) SELECT \(StagingTable.record),
+                    INSERT INTO \(table.duplicates) SELECT \(StagingTable.record),
                     max(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
                     """)
         }
@@ -160,7 +160,7 @@ extension Database {
                 """)
         counts.rows -= changesCount
         counts.replaced += changesCount
-        counts.hasTwins = table.numbersRecords
+        counts.hasDuplicates = table.numbersRecords
     }
 
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
@@ -297,7 +297,7 @@ extension StagingTable {
         return "(SELECT value FROM (\((found + [stored]).joined(separator: " UNION ALL "))) ORDER BY row DESC LIMIT 1)"
     }
 
-    package var twinsCreationSQL: String { "CREATE TABLE \(twins) (record INTEGER, row INTEGER)" }
+    package var duplicatesCreationSQL: String { "CREATE TABLE \(duplicates) (record INTEGER, row INTEGER)" }
 
     package func indexSQL(isUnique: Bool) -> String {
         guard !identityColumns.isEmpty else { return "" }

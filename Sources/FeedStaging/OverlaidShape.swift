@@ -13,12 +13,12 @@ package struct OverlaidShape {
     package private(set) var table: StagingTable
     package private(set) var columns: [Column] = []
     /// The tables and scopes of the parts, where there are several: a row of several scopes is in at most one of them.
-    package let strays: Set<MirroredRows>
+    package let outOfScopeRows: Set<MirroredRows>
 
     /// - Parameter members: the positions of the parts that have the keys.
     package init(_ members: [Int], of parts: [StagedStack.Part]) {
         let isOfManyScopes = Set(members.map { parts[$0].table.scope }).count > 1
-        strays = Set(
+        outOfScopeRows = Set(
             members.map { parts[$0].table }.filter { isOfManyScopes && !$0.scope.isEmpty }.map {
                 MirroredRows(table: $0.table.name, scope: $0.scope)
             })

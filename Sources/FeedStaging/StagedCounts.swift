@@ -6,7 +6,7 @@ package final class StagedCounts: @unchecked Sendable {
     /// Distinct rows, once the stack has been prepared for the merge.
     package var rows = 0
     /// True if numbered records were replaced by later ones with the same key.
-    package var hasTwins = false
+    package var hasDuplicates = false
     /// Rows that a later row with the same key replaced.
     package var replaced = 0
     /// NULLs in each column, by its position.
@@ -19,7 +19,7 @@ package final class StagedCounts: @unchecked Sendable {
     package func reset() {
         rows = 0
         replaced = 0
-        hasTwins = false
+        hasDuplicates = false
         nulls = []
         referring = [:]
     }

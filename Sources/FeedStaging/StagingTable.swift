@@ -157,7 +157,7 @@ package struct StagingTable: Sendable {
     package var qualifiedTable: String { "main.\(table.name.sqlIdentifier)" }
 
     /// The table of records that were replaced by later ones, each with the row that replaced it.
-    package var twins: String { "\(schema).same_\(name)" }
+    package var duplicates: String { "\(schema).same_\(name)" }
 
     /// Columns with the same affinities as in the main store, so that values compare as they will be stored; no
     /// constraints.

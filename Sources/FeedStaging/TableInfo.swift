@@ -83,7 +83,10 @@ package struct TableInfo: Sendable {
     /// The columns, as SQL names them, that tell a row from all others of the table.
     package var locator: [String] { rowID.map { [$0] } ?? primaryKey.map(\.sqlIdentifier) }
 
-    package func column(_ name: String) -> Column? { positions[name.lowercased()].map { columns[$0] } }
+    package func column(_ name: String) -> Column? { position(of: name).map { columns[$0] } }
+
+    /// Returns the place of a column among ``columns``.
+    package func position(of column: String) -> Int? { positions[column.lowercased()] }
 
     /// Returns the collations under which the key's values are unique, by column; nil where no unique index covers the
     /// key.

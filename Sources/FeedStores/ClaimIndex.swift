@@ -3,8 +3,7 @@ package import FeedStaging
 
 /// What a commit asks of the requests that have written each table, inside its transaction.
 package protocol ClaimIndex {
-    /// Returns the sets of columns, in lower case, by which rows of a table are told apart. Each set is that of some
-    /// scope.
+    /// Returns the column sets of all scopes that requests have on a table, in lower case.
     func scopeColumns(of table: String) throws -> [Set<String>]
 
     /// Returns how a table compares these columns, and those named by the scopes of requests that have written it.
@@ -14,7 +13,7 @@ package protocol ClaimIndex {
     func requests(of table: String, within scope: [String: String]) throws -> [RequestID]
 
     /// Returns the requests whose scope a row has left.
-    func requests(losing row: MovedRow) throws -> Set<RequestID>
+    func requests(losing row: ScopeExit) throws -> Set<RequestID>
 
     func hasRows(_ table: String) throws -> Bool
 }
@@ -26,23 +25,23 @@ extension ClaimIndex {
     ///   - source: the source of the stack.
     ///   - check: called with the requests of other sources.
     /// - Throws: the error of `check`.
-    package func rivals(
+    package func overlappingRequests(
         of source: String, _ mirrored: Set<MirroredRows>, check: Commit.MirrorCheck?
     ) throws -> Set<RequestID> {
         try mirrored.reduce(into: []) { all, rows in
-            let rivals = try requests(of: rows.table, within: rows.scope)
+            let overlapping = try requests(of: rows.table, within: rows.scope)
             try check?(
-                rows, rivals.filter { $0.source != source }, try comparison(of: rows.table, Set(rows.scope.keys)))
-            all.formUnion(rivals)
+                rows, overlapping.filter { $0.source != source }, try comparison(of: rows.table, Set(rows.scope.keys)))
+            all.formUnion(overlapping)
         }
     }
 
     /// Returns the requests that have written tables which are empty now, and which the stack will fill. The rows of
     /// these requests have been deleted, and once the stack is merged the tables no longer show it.
-    package func bereft(by stack: StagedStack) throws -> Set<RequestID> {
+    package func writersOfEmptiedTables(filledBy stack: StagedStack) throws -> Set<RequestID> {
         let filling = Set(stack.parts.filter { $0.counts.rows > 0 }.map(\.table.table.name))
-        return try filling.reduce(into: []) { bereft, table in
-            if try !hasRows(table) { bereft.formUnion(try requests(of: table, within: [:])) }
+        return try filling.reduce(into: []) { writers, table in
+            if try !hasRows(table) { writers.formUnion(try requests(of: table, within: [:])) }
         }
     }
 }

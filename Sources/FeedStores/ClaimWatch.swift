@@ -5,7 +5,7 @@ package import FeedStaging
 /// row still stands for it, and must be sent again when the row is deleted as another request's.
 package final class ClaimWatch {
     private let index: any ClaimIndex
-    private var moved: Set<MovedRow> = []
+    private var moved: Set<ScopeExit> = []
     /// The columns of the stack's own scopes, by their tables.
     private var stackColumns: [String: Set<Set<String>>]?
 
@@ -35,7 +35,7 @@ package final class ClaimWatch {
     ///
     /// - Parameter values: as the table compares them; nil for NULL.
     package func note(_ columns: [String], _ values: [ComparedValue?], of table: String) {
-        var row = MovedRow(table: table, values: [:])
+        var row = ScopeExit(table: table, values: [:])
         for (column, value) in zip(columns, values) {
             // A NULL is in no scope.
             guard let value else { return }
@@ -49,14 +49,14 @@ package final class ClaimWatch {
     ///
     /// - Parameter commit: the states of its own requests are changed.
     /// - Returns: the affected requests that are not part of the commit; their states are in the store.
-    package func widen(_ commit: inout Commit, strays: Set<MirroredRows>) throws -> Set<RequestID> {
-        commit.widenScopes(of: strays)
+    package func widen(_ commit: inout Commit, outOfScope rows: Set<MirroredRows>) throws -> Set<RequestID> {
+        commit.widenScopes(of: rows)
         guard !moved.isEmpty else { return [] }
         for position in commit.requests.indices where !commit.requests[position].scope.isEmpty {
             let request = commit.requests[position]
             let hasLost = try request.tables.contains { table in
                 let comparison = try comparison(of: table, request.scope.keys)
-                return moved.contains(MovedRow(table: table, values: comparison.values(of: request.scope)))
+                return moved.contains(ScopeExit(table: table, values: comparison.values(of: request.scope)))
             }
             if hasLost { commit.requests[position].scope = [:] }
         }

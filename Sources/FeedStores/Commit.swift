@@ -51,11 +51,11 @@ package struct Commit: Sendable {
     }
 
     /// Lets requests with rows outside their scope claim everything in their tables.
-    package mutating func widenScopes(of strays: Set<MirroredRows>) {
-        for stray in strays {
-            for index in requests.indices where requests[index].scope == stray.scope {
+    package mutating func widenScopes(of rows: Set<MirroredRows>) {
+        for row in rows {
+            for index in requests.indices where requests[index].scope == row.scope {
                 let tables = requests[index].tables.map { $0.lowercased() }
-                if tables.contains(stray.table.lowercased()) { requests[index].scope = [:] }
+                if tables.contains(row.table.lowercased()) { requests[index].scope = [:] }
             }
         }
     }

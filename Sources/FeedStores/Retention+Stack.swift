@@ -14,10 +14,10 @@ extension Retention {
 
     /// - Throws: ``StoreError`` where a table has no column to mark rows with, or where staged rows fill it themselves.
     package func check(_ stack: StagedStack) throws {
-        guard !goneColumns.isEmpty else { return }
+        guard !deletionMarks.isEmpty else { return }
         for part in stack.parts {
             let table = part.table
-            guard let gone = goneColumn(of: table.table.name) else { continue }
+            guard let gone = deletionMark(of: table.table.name) else { continue }
             try check(table.table, has: gone)
             if table.supplies(gone) {
                 throw StoreError(
@@ -39,7 +39,7 @@ extension Retention {
 
     /// What the error for a value that must be unique says besides, where a row that is gone may hold the value.
     package func hint(on table: TableInfo) -> String? {
-        goneColumn(of: table.name).map { gone in
+        deletionMark(of: table.name).map { gone in
             "; a row that is gone keeps its values, so let the constraint hold for the others only: CREATE UNIQUE INDEX … "
                 + "ON \(table.name.sqlIdentifier) (…) WHERE \(gone.sqlIdentifier) IS NULL"
         }

@@ -13,11 +13,7 @@ extension PostgresConnection {
     /// Starts a statement by the extended protocol. Its results must be taken, all of them.
     func send(_ sql: String, _ parameters: [PostgresValue?]) throws {
         let connection = try ready(for: sql)
-        let encoded: StatementParameters
-        do { encoded = try StatementParameters(parameters) } catch var error as PostgresError {
-            error.server = address
-            throw error
-        }
+        let encoded = try StatementParameters(parameters, server: address)
         guard encoded.send(sql, over: connection) else { throw lostError() }
     }
 

@@ -32,11 +32,28 @@ extension PostgresConnection {
         return value
     }
 
-    private func commit() throws {
+    private func commit() throws { try commit { try execute("COMMIT") } }
+
+    /// Sends the last statements of the transaction and its COMMIT in one flight.
+    ///
+    /// - Returns: the results of the statements.
+    /// - Throws: ``PostgresError``, as ``inTransaction(_:isReadOnly:_:)`` does. The transaction is then rolled back, or its
+    ///   outcome is unknown.
+    @discardableResult
+    package func commit(after statements: [PostgresStatement]) throws -> [PostgresResult] {
+        var results: [PostgresResult] = []
+        try commit {
+            results = try pipeline(statements + [PostgresStatement("COMMIT")]).results()
+            return results.removeLast()
+        }
+        return results
+    }
+
+    private func commit(_ command: () throws -> PostgresResult) throws {
         let result: PostgresResult
         answerDeadline = .now + commitLimit
         defer { answerDeadline = nil }
-        do { result = try execute("COMMIT") } catch var error as PostgresError {
+        do { result = try command() } catch var error as PostgresError {
             error.isCommitUnknown = error.isConnectionLost
             rollBack()
             throw error
@@ -50,7 +67,7 @@ extension PostgresConnection {
     }
 
     /// Leaves no transaction open, on a connection that still stands.
-    private func rollBack() {
+    package func rollBack() {
         guard transactionStatus != .idle, transactionStatus != .unknown else { return }
         _ = try? execute("ROLLBACK")
     }

@@ -16,6 +16,8 @@ package final class PostgresConnection {
     package private(set) var address: ServerAddress
     /// The time by which the command under way must be answered; nil for any.
     var answerDeadline: ContinuousClock.Instant?
+    /// What the session keeps prepared.
+    var prepared = PreparedStatements()
     /// The longest wait for the answer to COMMIT: that of a large transaction with deferred constraints, or of one whose
     /// standby is slow. Then its outcome counts as unknown.
     package var commitLimit = Duration.seconds(120)
@@ -26,6 +28,7 @@ package final class PostgresConnection {
     /// - Parameter applicationName: where the string and PGAPPNAME give none.
     /// - Throws: ``PostgresError``.
     package init(_ string: String, applicationName: String = "tributary") throws {
+        try LibPQ.load()
         self.string = try ConnectionString(string)
         address = self.string.address
         cancellation = try PostgresCancellation()
@@ -59,6 +62,7 @@ package final class PostgresConnection {
         let connection = try open()
         PQreset(connection)
         isWoken = false
+        prepared = PreparedStatements()
         try startSession()
     }
 

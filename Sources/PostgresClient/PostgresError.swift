@@ -1,7 +1,7 @@
 /// Why PostgreSQL, or the way to it, did not do what was asked. It names the server and never holds a password.
 package struct PostgresError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
-        /// The connection string cannot be read, or its service not be found.
+        /// The connection string cannot be read, its service cannot be found, or libpq cannot be loaded.
         case configuration
         /// No connection came about.
         case connecting

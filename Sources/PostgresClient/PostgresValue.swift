@@ -1,4 +1,4 @@
-/// A value of a statement's parameter. All but `bytes` travel as text of no type, so that the server takes them as the type of
+/// A value of a statement's parameter. All but `bytes` and `textArray` travel as text of no type, so that the server takes them as the type of
 /// the place where they stand; `$1::bigint` says it where nothing else does.
 package enum PostgresValue: Sendable, Equatable {
     case text(String)
@@ -9,6 +9,8 @@ package enum PostgresValue: Sendable, Equatable {
     case bytes([UInt8])
     /// As `text[]`.
     case textArray(PostgresTextArray)
+    /// As an array of the type that the statement gives it: `$1::numeric[]`.
+    case array(PostgresTextArray)
 }
 
 extension PostgresValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,

@@ -35,6 +35,7 @@ struct StatementParameters {
             case .textArray(let array):
                 array.write(to: &buffer)
                 type = PostgresType.textArray
+            case .array(let array): array.write(to: &buffer)
             }
             types.append(type)
             lengths.append(Int32(clamping: buffer.count - start))
@@ -43,14 +44,35 @@ struct StatementParameters {
         }
     }
 
+    /// - Throws: ``PostgresError``, with the server's name.
+    init(_ values: [PostgresValue?], server: ServerAddress) throws {
+        do { try self.init(values) } catch var error as PostgresError {
+            error.server = server
+            throw error
+        }
+    }
+
     /// Lends the arrays to `PQsendQueryParams`.
     func send(_ sql: String, over connection: OpaquePointer) -> Bool {
+        withArrays { values, lengths, formats in
+            PQsendQueryParams(connection, sql, Int32(values.count), types, values, lengths, formats, 0) == 1
+        }
+    }
+
+    /// Lends them to `PQsendQueryPrepared`. The server knows the types since the statement was prepared.
+    func send(prepared name: String, over connection: OpaquePointer) -> Bool {
+        withArrays { values, lengths, formats in
+            PQsendQueryPrepared(connection, name, Int32(values.count), values, lengths, formats, 0) == 1
+        }
+    }
+
+    private func withArrays(_ send: ([UnsafePointer<CChar>?], [Int32], [Int32]) -> Bool) -> Bool {
         buffer.withUnsafeBufferPointer { buffer in
             // An empty array has no address, and an empty `bytea` is a value all the same.
             let empty: StaticString = ""
             let start = UnsafeRawPointer(buffer.baseAddress) ?? UnsafeRawPointer(empty.utf8Start)
             let values = offsets.map { $0.map { (start + $0).assumingMemoryBound(to: CChar.self) } }
-            return PQsendQueryParams(connection, sql, Int32(values.count), types, values, lengths, formats, 0) == 1
+            return send(values, lengths, formats)
         }
     }
 }

@@ -23,7 +23,7 @@ import Testing
 
         func hasRows(_ table: String) -> Bool { true }
 
-        func requests(losing row: MovedRow) -> Set<RequestID> {
+        func requests(losing row: ScopeExit) -> Set<RequestID> {
             Set(regions.filter { row.values["region"] == type.value($0) }.map { RequestID(source: "other", key: $0) })
         }
     }
@@ -56,7 +56,7 @@ import Testing
         var commit = Commit(
             report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [],
             state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
-        let widened = try watch.widen(&commit, strays: strays)
+        let widened = try watch.widen(&commit, outOfScope: strays)
         return (strays.compactMap { $0.scope["region"] }.sorted(), widened.map(\.key).sorted())
     }
 
@@ -148,7 +148,7 @@ import Testing
                 report: RunReport(source: "s", outcome: .committed, startedAt: Date()),
                 requests: [state("a"), state("b")],
                 state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
-            #expect(try watch.widen(&commit, strays: []).isEmpty)
+            #expect(try watch.widen(&commit, outOfScope: []).isEmpty)
             #expect(commit.requests.map(\.scope) == [[:], ["region": "b"]])
         }
     }

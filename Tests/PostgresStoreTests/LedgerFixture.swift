@@ -34,7 +34,11 @@ extension TestDatabase {
     func waitForWaiting() async throws {
         try await onThread {
             let observer = try connect()
-            while try observer.execute("SELECT 1 FROM pg_locks WHERE NOT granted").isEmpty {}
+            // Of this database: other tests' sessions wait, too.
+            let waiting = """
+                SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+                """
+            while try observer.execute(waiting).isEmpty {}
         }
     }
 }

@@ -1,4 +1,5 @@
 import FeedModel
+import Merging
 import PostgresClient
 import TestStores
 import Testing
@@ -6,7 +7,6 @@ import Testing
 @testable import FeedStores
 @testable import PostgresStore
 @testable import class FeedStores.ClaimWatch
-@testable import struct PostgresStore.Merge
 
 extension MergeFixture {
     /// Merges what would be merged, reports its changes, and rolls everything back.
@@ -30,12 +30,12 @@ extension MergeFixture {
         }
         let stack = try context.finish()
         return try connection.inTransaction {
-            let merge = Merge(
-                connection: connection, run: 1, stack: stack, store: store, mirrors: [], claims: claims)
-            try merge.prepare()
-            try merge.lock(TableTurn(store.tableTurns))
+            let driver = PostgresMergeDriver(connection, store, stack, run: 1)
+            let merge = driver.merge(claims: claims)
+            try driver.prepare([])
+            try driver.lock(TableTurn(store.tableTurns), [], Retention())
             _ = try merge.execute()
-            return try merge.strays()
+            return try ScopeTracker(merge: merge.context).outOfScopeRows()
         }
     }
 }

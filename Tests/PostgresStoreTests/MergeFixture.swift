@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Merging
 import GRDB
 import PostgresClient
 import PostgresServer
@@ -91,11 +92,10 @@ final class MergeFixture {
         }
         if usesScratch { try context.flush() }
         let stack = try context.finish()
-        let merge = Merge(
-            connection: connection, run: run, stack: stack, store: store, mirrors: mirrors, onChange: onChange)
-        try merge.prepare()
-        try merge.lock(TableTurn(store.tableTurns))
-        return try merge.execute()
+        let driver = PostgresMergeDriver(connection, store, stack, run: Int64(run))
+        try driver.prepare(mirrors)
+        try driver.lock(TableTurn(store.tableTurns), mirrors, Retention())
+        return try driver.merge(mirrors: mirrors, onChange: onChange).execute()
     }
 
     /// Every table's rows; of the journal what does not depend on the time, nor on a row's place.

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 import Testing
@@ -84,7 +85,7 @@ import Testing
             try other.executeScript("BEGIN; SELECT 1 FROM tributary_request WHERE source = 'a' FOR UPDATE")
             let forgetting = Task.detached {
                 try store.write { connection in
-                    try RequestLedger(connection: connection, source: "x").forgetValidators(
+                    try connection.ledger().requests.forgetValidators(
                         of: Set(["a", "b", "c"].map { RequestID(source: $0, key: "1") }))
                 }
             }

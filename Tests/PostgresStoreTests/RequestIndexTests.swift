@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 import Testing
@@ -13,8 +14,8 @@ import Testing
 
     private func others(_ store: PostgresStore, scope: [String: String] = [:]) throws -> [String] {
         try store.connections.withConnection { connection in
-            try store.requestIndex.renew(connection)
-            return try CommitClaims(store, connection).requests(of: "item", within: scope).map(\.source)
+            try store.requestIndex.renew(connection.ledger())
+            return try store.claims(connection).requests(of: "item", within: scope).map(\.source)
                 .filter { $0 != "a" }
         }
     }
@@ -134,7 +135,7 @@ import Testing
                 try store.connections.withConnection { connection in
                     try connection.inTransaction {
                         try connection.execute("ALTER TABLE tributary_request RENAME TO hidden")
-                        try store.requestIndex.renew(connection)
+                        try store.requestIndex.renew(connection.ledger())
                     }
                 }
             }
@@ -174,7 +175,7 @@ import Testing
             }
             #expect(try others(store, scope: ["shop": "z"]) == [])
             let connection = try database.connect()
-            let ledger = RequestLedger(connection: connection, source: "a")
+            let ledger = connection.ledger().requests
             try ledger.widenScopes(of: [RequestID(source: "b", key: "1")])
             try ledger.forgetValidators(of: [RequestID(source: "c", key: "1"), RequestID(source: "z", key: "1")])
             #expect(try others(store, scope: ["shop": "z"]) == ["b"])

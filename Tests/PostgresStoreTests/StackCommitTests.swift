@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 import Synchronization
@@ -133,11 +134,11 @@ import Testing
             try listener.listen(to: "tributary")
             var report = RunReport(source: "a \"b\"", outcome: .committed, startedAt: Date())
             let connection = try database.connect()
-            let ledger = Ledger(connection: connection, leases: store.leases)
+            let notification = CommitNotification(connection: connection, leases: store.leases)
             let run = RecordedRun(id: 7, transaction: "", source: report.source, startedAt: report.startedAt)
-            try ledger.notify(report, run: run)
+            try notification.notify(report, run: run)
             report.counts.deleted = 1
-            try ledger.notify(report, run: run)
+            try notification.notify(report, run: run)
             let messages = try listener.notifications(timeout: .seconds(10)).map(\.payload)
             let id = store.daemonID
             let message = #"{"run" : 7, "source" : "a \"b\"", "outcome" : "committed", "daemon" : "\#(id)"}"#

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import PostgresClient
 import PostgresServer
 import Testing

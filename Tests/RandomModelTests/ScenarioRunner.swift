@@ -299,7 +299,7 @@ final class ScenarioRunner {
             guard let table = ModelTable(rawValue: change.table) else {
                 throw failure("the journal names a table '\(change.table)'")
             }
-            let key = journalKey(change.key, table)
+            let key = changelogKey(change.key, table)
             let isThere = journal[table]?.contains(key) ?? false
             guard isThere == (change.operation != "insert") else {
                 throw failure(
@@ -313,7 +313,7 @@ final class ScenarioRunner {
             }
         }
         for table in ModelTable.allCases {
-            let keys = Set((contents.keys[table] ?? []).map { journalKey($0, table) })
+            let keys = Set((contents.keys[table] ?? []).map { changelogKey($0, table) })
             let replayed = journal[table] ?? []
             guard keys == replayed else {
                 throw failure(
@@ -323,7 +323,7 @@ final class ScenarioRunner {
         }
     }
 
-    private func journalKey(_ key: String, _ table: ModelTable) -> String {
+    private func changelogKey(_ key: String, _ table: ModelTable) -> String {
         guard let column = table.key, !features.contains(.exactJournalKeys) else { return key }
         return table.comparable(column, key) ?? key
     }

@@ -1,5 +1,6 @@
 import FeedModel
 import Foundation
+import Ledger
 import GRDB
 import Synchronization
 import TestSupport
@@ -48,49 +49,6 @@ import Testing
         }
     }
 
-    @Test func oldRunsAreForgottenWithTheirJournal() async throws {
-        try await StoreFixture.with(schema) { fixture in
-            for id in ["a", "b"] { try fixture.commit { try $0.insert(Item(id: id)) } }
-            try await (fixture.store.reader as! any DatabaseWriter).write { db in
-                try db.execute(sql: "UPDATE tributary_run SET started_at = '2001-01-01T00:00:0' || id || '.000Z'")
-            }
-            let commit = Commit(
-                report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
-                state: SourceState(source: "s"), forgetBefore: Date(timeIntervalSinceNow: -3600))
-            _ = try await fixture.store.commit(commit) { 0 }
-            #expect(try fixture.rows("SELECT id FROM tributary_run") == ["2", "3"])
-            #expect(try fixture.rows("SELECT run, key FROM tributary_change") == ["2|b"])
-        }
-    }
-
-    @Test func statesSurviveReopening() async throws {
-        try await withTemporaryFolder { folder in
-            let path = folder.file("s.sqlite")
-            let due = Date(timeIntervalSince1970: 1_900_000_000)
-            do {
-                let store = try SQLiteStore(path: path, schema: schema)
-                let request = RequestState(
-                    key: "k", validators: Validators(etag: "W/\"é\"", lastModified: nil), fingerprint: "f",
-                    tables: ["item"],
-                    sync: .mirror, scope: ["a": "b"])
-                let commit = Commit(
-                    report: RunReport(source: "s", outcome: .discarded, startedAt: due, error: "why"),
-                    requests: [request],
-                    state: SourceState(
-                        source: "s", outcome: .discarded, lastRun: due, nextDue: due, failures: 3, error: "why"),
-                    forgetBefore: .distantPast)
-                _ = try await store.commit(commit) { 1.5 }
-                try store.close()
-            }
-            let store = try SQLiteStore(path: path, schema: schema)
-            #expect(try store.sourceState("s").nextDue == due)
-            #expect(try store.sourceState("s").failures == 3)
-            #expect(try store.states(of: "s").requests["k"]?.validators.etag == "W/\"é\"")
-            #expect(try store.states(of: "s").requests["k"]?.scope == ["a": "b"])
-            #expect(try store.runs(limit: 1).first?.error == "why")
-        }
-    }
-
     /// A reader is never kept waiting by a commit, and never sees half of one.
     @Test func readersSeeAllOrNothing() async throws {
         try await StoreFixture.with(schema) { fixture in
@@ -132,7 +90,7 @@ import Testing
             }
             func others(_ store: SQLiteStore, scope: [String: String] = [:]) throws -> [String] {
                 try store.pool.writeWithoutTransaction { db in
-                    try store.requestIndex.requests(of: "item", within: scope, db).map(\.source).filter { $0 != "a" }
+                    try store.claims(db).requests(of: "item", within: scope).map(\.source).filter { $0 != "a" }
                 }
             }
             try await commit("a", to: fixture.store)

@@ -10,40 +10,6 @@ import Testing
 @Suite struct MergeTests {
     let schema = "CREATE TABLE IF NOT EXISTS item (id TEXT PRIMARY KEY, name TEXT, size INTEGER)"
 
-    @Test func appendInsertsAgain() async throws {
-        try await StoreFixture.with("CREATE TABLE log (line TEXT, level INTEGER)") { fixture in
-            for _ in 0..<2 {
-                let counts = try fixture.commit(MergeRule(sync: .append)) { context in
-                    try context.insert(into: "log", ["line": "x", "level": 1])
-                    try context.insert(into: "log", ["line": "x", "level": 1])
-                }
-                #expect(counts.inserted == 2)
-            }
-            #expect(try fixture.rows("SELECT * FROM log").count == 4)
-            #expect(
-                try fixture.rows("SELECT operation, key FROM tributary_change") == [
-                    "insert|1", "insert|2", "insert|3", "insert|4",
-                ])
-        }
-    }
-
-    /// Without a key, a row is itself, apart from a generated primary key: the same data changes no row and no row id.
-    @Test func keylessRowsKeepTheirRowIDs() async throws {
-        let schema = "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT, rank INTEGER)"
-        try await StoreFixture.with(schema) { fixture in
-            func sync(_ notes: [(String?, Int?)]) throws -> MergeCounts {
-                try fixture.commit(MergeRule(sync: .mirror)) { context in
-                    for note in notes { try context.insert(into: "note", ["id": nil, "text": note.0, "rank": note.1]) }
-                }
-            }
-            #expect(try sync([("x", 1), (nil, 2), ("y", nil), ("x", 1)]) == MergeCounts(inserted: 3, replaced: 1))
-            let before = try fixture.rows("SELECT * FROM note")
-            #expect(try sync([("y", nil), ("x", 1), (nil, 2)]) == MergeCounts(unchanged: 3))
-            #expect(try fixture.rows("SELECT * FROM note") == before)
-            #expect(try sync([("y", nil), ("z", 1)]) == MergeCounts(inserted: 1, deleted: 2, unchanged: 1))
-        }
-    }
-
     @Test func tablesWithoutRowIDs() async throws {
         let schema = "CREATE TABLE pair (a TEXT, b TEXT, v INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID"
         try await StoreFixture.with(schema) { (fixture) throws in

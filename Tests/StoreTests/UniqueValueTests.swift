@@ -9,6 +9,59 @@ import Testing
 
 /// Values of unique columns that pass from row to row within one commit.
 @Suite(.onEachStore) struct UniqueValueTests {
+    /// A table in which `slot` is unique in one way or another; of one store only where a kind is given.
+    struct Schema: CustomTestStringConvertible {
+        var sql: String
+        var kind: StoreKind?
+        /// True where two rows with one slot are refused at once, and in words that name the constraint.
+        var refuses = false
+
+        var isThere: Bool { kind ?? .current == .current }
+        var testDescription: String { sql }
+    }
+
+    static let schemas = [
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text UNIQUE)", refuses: true),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text NOT NULL UNIQUE)", refuses: true),
+        Schema(
+            sql: "CREATE TABLE t (id text PRIMARY KEY, slot text, extra text DEFAULT 'x', UNIQUE (extra, slot))",
+            refuses: true),
+        Schema(
+            sql: "CREATE TABLE t (id text PRIMARY KEY, slot text); CREATE UNIQUE INDEX s ON t (slot) WHERE slot > ''"),
+        Schema(
+            sql: """
+                CREATE TABLE t (id text PRIMARY KEY, slot text);
+                CREATE UNIQUE INDEX s ON t (coalesce(lower(slot), ''))
+                """, refuses: true),
+        Schema(
+            sql:
+                "CREATE TABLE t (id text PRIMARY KEY, slot text, low text GENERATED ALWAYS AS (lower(slot)) STORED UNIQUE)",
+            refuses: true),
+        Schema(sql: "CREATE TABLE t (slot text PRIMARY KEY, id text UNIQUE)"),
+        Schema(
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE CHECK (slot GLOB '[a-z0-9]'))",
+            kind: .sqlite, refuses: true),
+        Schema(
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE) WITHOUT ROWID", kind: .sqlite,
+            refuses: true),
+        Schema(
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE) STRICT", kind: .sqlite,
+            refuses: true),
+        Schema(sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT COLLATE NOCASE UNIQUE)", kind: .sqlite),
+        Schema(sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT UNIQUE ON CONFLICT REPLACE)", kind: .sqlite),
+        Schema(
+            sql: "CREATE TABLE t (id TEXT PRIMARY KEY, slot TEXT NOT NULL UNIQUE ON CONFLICT IGNORE)", kind: .sqlite),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot varchar(12) NOT NULL UNIQUE)", kind: .postgres),
+        Schema(
+            sql: """
+                CREATE TABLE t (
+                    id text PRIMARY KEY, slot text NOT NULL UNIQUE DEFERRABLE CHECK (slot ~ '^[a-z0-9]$'))
+                """, kind: .postgres),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot smallint NOT NULL UNIQUE)", kind: .postgres),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot numeric(6, 2) NOT NULL UNIQUE)", kind: .postgres),
+        Schema(sql: "CREATE TABLE t (id text PRIMARY KEY, slot text, EXCLUDE (slot WITH =))", kind: .postgres),
+    ]
+
     private func sync(
         _ fixture: StackFixture, _ slots: KeyValuePairs<String, String>, mode: SyncMode = .mirror
     ) throws -> MergeCounts {
@@ -18,7 +71,90 @@ import Testing
     }
 
     private func slots(_ fixture: StackFixture) throws -> [String] {
-        try fixture.rows("SELECT id, slot FROM t ORDER BY id")
+        try fixture.rows("SELECT id, CAST(CAST(slot AS float) AS integer) FROM t ORDER BY id")
+    }
+
+    @Test(arguments: schemas) func valuesThatAreSwappedOrShifted(schema: Schema) async throws {
+        guard schema.isThere else { return }
+        try await StackFixture.with(schema.sql) { (fixture) async throws in
+            _ = try sync(fixture, ["a": "1", "b": "2", "c": "3", "d": "4"])
+            let swapped = try sync(fixture, ["a": "2", "b": "1", "c": "3", "d": "4"])
+            #expect(swapped == MergeCounts(updated: 2, unchanged: 2))
+            #expect(try slots(fixture) == ["a|2", "b|1", "c|3", "d|4"])
+            let shifted = try sync(fixture, ["a": "1", "b": "3", "c": "4", "d": "5"])
+            #expect(shifted == MergeCounts(updated: 4))
+            let back = try sync(fixture, ["a": "0", "b": "1", "c": "3", "d": "4"])
+            #expect(back == MergeCounts(updated: 4))
+            #expect(try slots(fixture) == ["a|0", "b|1", "c|3", "d|4"])
+            // One goes, one comes, and the others close up.
+            let moved = try sync(fixture, ["e": "4", "a": "1", "b": "3", "d": "0"])
+            #expect(moved == MergeCounts(inserted: 1, updated: 3, deleted: 1))
+            #expect(try slots(fixture) == ["a|1", "b|3", "d|0", "e|4"])
+            let changes = try fixture.rows(
+                "SELECT operation, count(*) FROM tributary_change WHERE run > 1 GROUP BY 1 ORDER BY 1")
+            #expect(changes == ["delete|1", "insert|1", "update|13"])
+            let again = try sync(fixture, ["e": "4", "a": "1", "b": "3", "d": "0"])
+            #expect(again == MergeCounts(unchanged: 4))
+        }
+    }
+
+    /// A value that two rows really have is refused.
+    @Test(arguments: schemas.filter(\.refuses)) func valuesThatTwoRowsHave(schema: Schema) async throws {
+        guard schema.isThere else { return }
+        try await StackFixture.with(schema.sql) { (fixture) async throws in
+            _ = try sync(fixture, ["a": "1", "b": "2", "c": "3"])
+            let error = #expect(throws: StoreError.self) {
+                try sync(fixture, ["a": "3", "b": "1"], mode: .upsert)
+            }
+            #expect(error?.code == .constraint && error?.message.lowercased().contains("unique") == true)
+            #expect(try slots(fixture) == ["a|1", "b|2", "c|3"])
+        }
+    }
+
+    @Test(arguments: [
+        ("INTEGER", StoreKind.sqlite), ("INTEGER", nil), ("bigint", .postgres), ("double precision", .postgres),
+    ]) func numbers(type: String, kind: StoreKind?) async throws {
+        guard kind ?? .current == .current else { return }
+        let key = StoreKind.current == .sqlite ? "INTEGER" : "bigint"
+        let isStrict = kind == .sqlite ? " STRICT" : ""
+        let schema =
+            "CREATE TABLE t (k text UNIQUE NOT NULL, id \(key) PRIMARY KEY, rank \(type) NOT NULL UNIQUE)\(isStrict)"
+        try await StackFixture.with(schema) { (fixture) async throws in
+            func sync(_ rows: [(String, Int, Int)]) throws -> MergeCounts {
+                try fixture.commit(MergeRule(sync: .mirror, keys: ["t": ["k"]])) { context in
+                    for row in rows { try context.insert(into: "t", ["k": row.0, "id": row.1, "rank": row.2]) }
+                }
+            }
+            let isWide = StoreKind.current == .sqlite
+            _ = try sync([
+                ("a", 1, isWide ? .min : Int(Int32.min)), ("b", 2, isWide ? .max : Int(Int32.max)), ("c", 3, 0),
+            ])
+            let swapped = try sync([("a", 2, 10), ("b", 3, 20), ("c", 1, 30)])
+            #expect(swapped == MergeCounts(updated: 3))
+            let shifted = try sync([("a", 3, 20), ("b", 4, 30), ("c", 2, 40)])
+            #expect(shifted == MergeCounts(updated: 3))
+            #expect(
+                try fixture.rows("SELECT k, id, CAST(rank AS bigint) FROM t ORDER BY k") == [
+                    "a|3|20", "b|4|30", "c|2|40",
+                ])
+        }
+    }
+
+    @Test func rowsOfDifferentShapes() async throws {
+        let schema = "CREATE TABLE t (id text PRIMARY KEY, slot text UNIQUE, note text)"
+        try await StackFixture.with(schema) { (fixture) async throws in
+            func sync(_ a: String, _ b: String, _ c: String) throws -> MergeCounts {
+                try fixture.commit { context in
+                    try context.insert(into: "t", ["id": "a", "slot": a])
+                    try context.insert(into: "t", ["id": "b", "slot": b, "note": "n"])
+                    try context.insert(into: "t", ["id": c, "slot": "9"])
+                }
+            }
+            _ = try sync("1", "2", "c")
+            let swapped = try sync("2", "1", "c")
+            #expect(swapped == MergeCounts(updated: 2, unchanged: 1))
+            #expect(try fixture.rows("SELECT * FROM t ORDER BY id") == ["a|2|NULL", "b|1|n", "c|9|NULL"])
+        }
     }
 
     /// Children that refer to the column follow the row that they belong to.

@@ -39,7 +39,7 @@ package struct MappingCompiler {
         guard table.matchesNames else { return table }
         var table = table
         let columns = try context.columns(of: table.table)
-        let gone = request.goneColumn(of: table)?.lowercased()
+        let gone = request.deletionMark(of: table)?.lowercased()
         table.columns = columns.filter { $0.name.lowercased() != gone }.map {
             ColumnMapping(name: $0.name, origin: .name)
         }

@@ -51,7 +51,7 @@ package struct MirroredCompiler {
 
     /// Leaves out the column that marks rows as gone, which no document fills.
     private func withoutMark(_ table: StoreTable) -> StoreTable {
-        guard let gone = request.goneColumn(of: table.name)?.lowercased() else { return table }
+        guard let gone = request.deletionMark(of: table.name)?.lowercased() else { return table }
         var table = table
         table.columns.removeAll { $0.name.lowercased() == gone }
         return table

@@ -54,36 +54,4 @@ package struct UndoChangelog: Sendable {
         }
         return told
     }
-
-    /// Selects what a run has changed of a table from the table's history, as `key` and `operation`.
-    ///
-    /// - Parameters:
-    ///   - mark: the column that marks the table's rows, as SQL names it.
-    ///   - isFound: a condition that an outer join has found a row of the table, `m`.
-    ///   - isDistinct: the operator that tells values apart, NULL among them.
-    ///   - key: returns an expression for the key of a row in the form of the changelog.
-    package static func changes(
-        of table: some UndoneTable, run: Int64, mark: String?, isFound: String, isDistinct: String,
-        key: (String) -> String
-    ) -> String {
-        func isUnmarked(_ row: String) -> String { mark.map { " AND \(row).\($0) IS NULL" } ?? "" }
-        let was = "(h.\(HistoryTable.operation) <> 'insert'\(isUnmarked("h")))"
-        let isThere = "(\(isFound)\(isUnmarked("m")))"
-        // The place of a row may be another row's by now.
-        let isOther = "\(key("h")) \(isDistinct) \(key("m"))"
-        let rows = """
-            FROM \(table.sql) h LEFT JOIN \(table.storedSQL) m
-                ON h.\(HistoryTable.operation) <> 'delete' AND \(table.isRow("m", "h"))
-            WHERE h.\(HistoryTable.run) = \(run)
-            """
-        return """
-            SELECT key, operation FROM (
-                SELECT h.\(HistoryTable.id) AS id, \(key("h")) AS key, 'delete' AS operation
-                \(rows) AND \(was) AND (NOT \(isThere) OR \(isOther))
-                UNION ALL
-                SELECT h.\(HistoryTable.id), \(key("m")), CASE WHEN NOT \(was) OR \(isOther) THEN 'insert' ELSE 'update' END
-                \(rows) AND \(isThere)
-            ) changes ORDER BY operation <> 'delete', id
-            """
-    }
 }

@@ -8,6 +8,8 @@ import PostgresClient
 struct StackCommit {
     let store: PostgresStore
     let interruption: CommitInterruption
+    /// The same in two round trips, which is tried first; nil where the stack is not one for it.
+    var small: SmallCommit?
     /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
     /// restarts.
     var pauses = [0.05, 0.25, 1, 2, 4]
@@ -17,9 +19,12 @@ struct StackCommit {
     /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged.
     func run() throws -> RunReport {
         var pauses = pauses[...]
+        var small = small
         while true {
             do {
-                return try attempt()
+                return try attempt(small)
+            } catch is Unsuitable {
+                small = nil
             } catch let error as PostgresError {
                 // Its own cancellation may have reached the COMMIT, which then did not take place.
                 if interruption.isRequested { throw CancellationError() }
@@ -35,17 +40,24 @@ struct StackCommit {
         }
     }
 
-    private func attempt() throws -> RunReport {
+    private func attempt(_ small: SmallCommit?) throws -> RunReport {
         var recorded: (run: RecordedRun, report: RunReport)?
         let turn = TableTurn(store.tableTurns, interruption)
         defer { turn.end() }
         do {
+            if let small { try turn.take(small.written.map(\.sql), isShared: true) }
             return try store.connections.withConnection { connection in
                 // A cancellation may still be on its way to the server.
                 defer { if interruption.isRequested { connection.close() } }
                 // COMMIT, too, may wait: for a standby, or for a server that has been stopped.
                 return try store.lockWaits.whileWaiting(connection) {
-                    try connection.inTransaction {
+                    if let small {
+                        let written = try interruption.whileInterruptible(connection) { try small.write(connection) }
+                        recorded = (written.run, written.report)
+                        try small.end(written, connection)
+                        return written.report
+                    }
+                    return try connection.inTransaction {
                         let written = try interruption.whileInterruptible(connection) {
                             try write(StackTransaction(store: store, connection: connection, turn: turn))
                         }

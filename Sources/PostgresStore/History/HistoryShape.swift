@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Merging
 import PostgresClient
 
 /// How the history of a table names its rows, and which of the table's columns it keeps.
@@ -58,7 +59,7 @@ struct HistoryShape {
     }
 
     /// Returns an expression for the key of a row, for people.
-    func key(_ alias: String) -> String { table.journalKey(keyColumns, alias) }
+    func key(_ alias: String) -> String { table.changelogKey(keyColumns, alias) }
 
     /// The names of the columns of ``identity``.
     var keyColumns: [String] { table.columns.filter { identity.contains($0.sql) }.map(\.name) }

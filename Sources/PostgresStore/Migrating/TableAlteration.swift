@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Merging
 import PostgresClient
 
 /// The statements that make a table as it is declared, with its rows.

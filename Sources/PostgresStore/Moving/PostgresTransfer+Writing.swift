@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Ledger
 import PostgresClient
 
 /// What a transaction writes of another store's content.
@@ -53,17 +54,15 @@ extension PostgresTransfer: TransferWriter {
     func write(_ requests: [TransferredRequest]) throws {
         try writing {
             for (source, requests) in Dictionary(grouping: requests, by: \.source).sorted(by: { $0.key < $1.key }) {
-                let ledger = RequestLedger(connection: connection, source: source)
-                let claim = try ledger.nextClaim()
                 let tables = requests.map(\.state.tables)
                 let details = try store.tableDetails.reread(Set(tables.joined()), in: connection)
                 let marks = try store.tableDetails.marks(of: tables, details, in: connection)
-                try ledger.insert(
-                    zip(requests, marks).map { request, mark in
-                        var state = request.state
-                        state.schema = mark
-                        return RequestRecord(state: state, claim: claim)
-                    })
+                let states = zip(requests, marks).map { request, mark in
+                    var state = request.state
+                    state.schema = mark
+                    return state
+                }
+                try connection.ledger().requests.write(states, of: source)
             }
         }
     }

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Ledger
 import PostgresClient
 
 /// A transaction of the store, in which another store's content is read or written.
@@ -79,17 +80,15 @@ struct PostgresTransfer: TransferReader {
 
     func requests() throws -> [TransferredRequest] {
         try reading {
-            try connection.execute(
-                "SELECT source, \(RequestState.postgresColumns(of: "r")) FROM tributary_request r"
-            ).map { row in
-                var state = try RequestState(row, from: 1)
+            try connection.ledger().requests.all().map { source, state in
+                var state = state
                 if !state.validators.isEmpty || state.digest != nil,
                     try !store.tableDetails.stands(state.schema, of: state.tables, in: connection)
                 {
                     state.validators = Validators()
                     state.digest = nil
                 }
-                return TransferredRequest(source: row.string(0) ?? "", state: state)
+                return TransferredRequest(source: source, state: state)
             }
         }
     }

@@ -1,5 +1,6 @@
 import FeedModel
 import FeedStores
+import Ledger
 import PostgresClient
 
 /// The transaction that deletes what only one source has written.
@@ -27,9 +28,9 @@ struct PostgresPurge {
 
     func run() throws -> (RecordedRun, PurgeReport) {
         var report = PurgeReport(run: purge.commit.report)
-        let ledger = Ledger(connection: connection, leases: store.leases)
-        try ledger.checkLease(of: purge.source)
-        let run = try ledger.drawRun(of: purge.commit.report)
+        let ledger = connection.ledger(store.leases)
+        try ledger.sources.checkLease(of: purge.source)
+        let run = try ledger.runs.draw(purge.commit.report)
         let details = try Catalog(connection).tables(named: tables())
         let byName = Dictionary(details.values.filter(\.kind.isTable).map { ($0.name, $0) }) { first, _ in first }
         // In the order in which commits lock them.
@@ -38,18 +39,17 @@ struct PostgresPurge {
         }
         // Only now nobody else can write these tables, and journal it.
         try readJournal(of: Array(byName.keys))
-        try store.requestIndex.renew(connection)
+        try store.requestIndex.renew(ledger)
         let parents = byName.mapValues { table in Set(table.foreignKeys.map(\.parentName)).subtracting([table.name]) }
         let targets = try Purge.inOrder(Array(byName.keys), parents: parents).enumerated().compactMap { number, name in
             try byName[name].map { try target($0, number: number) }
         }
         for target in targets { try checkChildren(of: target, among: targets) }
-        let claims = CommitClaims(store, connection)
-        let requests = RequestLedger(connection: connection, source: purge.source)
+        let claims = store.claims(connection)
         for target in targets {
             if target.report.deleted > 0 {
                 try delete(target, run.id)
-                try requests.forgetValidators(of: Set(claims.requests(of: target.details.name, within: [:])))
+                try ledger.requests.forgetValidators(of: Set(claims.requests(of: target.details.name, within: [:])))
             }
             report.add(target.report)
         }
@@ -59,7 +59,7 @@ struct PostgresPurge {
         for table in ["tributary_source", "tributary_acceptance"] {
             try connection.execute("DELETE FROM \(table) WHERE source = $1", [.text(purge.source)])
         }
-        try ledger.notify(report.run, run: run)
+        try CommitNotification(connection: connection, leases: store.leases).notify(report.run, run: run)
         return (run, report)
     }
 
@@ -121,7 +121,7 @@ struct PostgresPurge {
         guard let key else { return "false" }
         return """
             EXISTS (SELECT 1 FROM \(Self.written) w
-            WHERE w.name = \(details.name.postgresLiteral) AND w.key = \(details.journalKey(key, "m")) AND \(condition))
+            WHERE w.name = \(details.name.postgresLiteral) AND w.key = \(details.changelogKey(key, "m")) AND \(condition))
             """
     }
 
@@ -161,7 +161,7 @@ struct PostgresPurge {
 
     /// Deletes the rows, and journals them.
     private func delete(_ target: Target, _ run: Int64) throws {
-        let key = target.details.journalKey(target.key ?? [], "m")
+        let key = target.details.changelogKey(target.key ?? [], "m")
         try connection.execute(
             """
             WITH deleted AS (

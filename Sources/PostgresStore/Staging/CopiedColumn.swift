@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 
-/// A column of a temporary table that staged values are copied into, each in the form that its type reads.
+/// A column that staged values are sent to, each in the form that its type reads.
 struct CopiedColumn {
     private enum Form {
         case integer, bytes, uuid, other
@@ -25,30 +25,30 @@ struct CopiedColumn {
     }
 
     @inline(__always)
-    func write(_ integer: Int64, to copy: CopyText) throws {
+    func write(_ integer: Int64, to copy: some StagedRowWriter) throws {
         guard form == .bytes else { return copy.append(integer) }
         try write(text: Array(integer.description.utf8), to: copy)
     }
 
-    func write(_ double: Double, to copy: CopyText) throws {
+    func write(_ double: Double, to copy: some StagedRowWriter) throws {
         if form == .integer, let integer = Int64(exactly: double) { return copy.append(integer) }
         guard form == .bytes else { return copy.append(double) }
         try write(text: Array(double.description.utf8), to: copy)
     }
 
-    private func write(text: [UInt8], to copy: CopyText) throws {
+    private func write(text: [UInt8], to copy: some StagedRowWriter) throws {
         try text.withUnsafeBytes { try write(text: $0, to: copy) }
     }
 
     /// - Throws: ``ValueProblem``.
     @inline(__always)
-    func write(text: UnsafeRawBufferPointer, to copy: CopyText) throws {
+    func write(text: UnsafeRawBufferPointer, to copy: some StagedRowWriter) throws {
         if form == .bytes { return copy.append(hex: text, isBytea: true) }
         guard copy.append(text: text) else { throw ValueProblem(column: name, reason: .holdsNUL) }
     }
 
     /// - Throws: ``ValueProblem`` where the type holds no bytes.
-    func write(blob: UnsafeRawBufferPointer, to copy: CopyText) throws {
+    func write(blob: UnsafeRawBufferPointer, to copy: some StagedRowWriter) throws {
         guard form == .bytes || (form == .uuid && blob.count == 16) else {
             throw ValueProblem(column: name, reason: .isBlob)
         }

@@ -19,7 +19,7 @@ struct StagedRows {
     ///
     /// - Returns: the number of NULLs in each column.
     /// - Throws: ``CopiedColumn/ValueProblem``, errors of SQLite's, and what sending throws.
-    func write(to copy: CopyText) throws -> [Int] {
+    func write(to copy: some StagedRowWriter) throws -> [Int] {
         var nulls = [Int](repeating: 0, count: columns.count)
         if let scratch {
             try reading(scratch.path) { try write($0, scratch.table, to: copy, nulls: &nulls) }
@@ -41,7 +41,7 @@ struct StagedRows {
 
     // MARK: - In memory
 
-    private func write(_ batch: StagedBatch, to copy: CopyText, nulls: inout [Int]) throws {
+    private func write(_ batch: StagedBatch, to copy: some StagedRowWriter, nulls: inout [Int]) throws {
         let numbers = batch.rows.numbers
         for (index, row) in batch.rows.rows.enumerated() {
             copy.append(numbers.isEmpty ? batch.firstRow + Int64(index) : numbers[index])
@@ -109,7 +109,7 @@ struct StagedRows {
         return try queue.unsafeRead(body)
     }
 
-    private func write(_ db: Database, _ table: String, to copy: CopyText, nulls: inout [Int]) throws {
+    private func write(_ db: Database, _ table: String, to copy: some StagedRowWriter, nulls: inout [Int]) throws {
         let names = columns.map { ", " + $0.name.sqlIdentifier }.joined()
         let sql = "SELECT \(number)\(names) FROM \(table) ORDER BY \(number)"
         // The connection keeps it while it is in use.
@@ -163,3 +163,25 @@ extension RowBatch {
         return found
     }
 }
+
+/// Takes staged rows value by value, each value in the form that its column's type reads. The number of a row comes first, then
+/// its columns in their order, then the row's end.
+protocol StagedRowWriter: AnyObject {
+    func appendNull()
+
+    func append(_ integer: Int64)
+
+    func append(_ double: Double)
+
+    /// - Returns: false, and the row is spoiled, where the text holds U+0000.
+    func append(text: UnsafeRawBufferPointer) -> Bool
+
+    /// Appends bytes as hexadecimal digits.
+    ///
+    /// - Parameter isBytea: true for the type `bytea`, whose texts begin with `\x`.
+    func append(hex data: UnsafeRawBufferPointer, isBytea: Bool)
+
+    func endRow() throws
+}
+
+extension CopyText: StagedRowWriter {}

@@ -12,7 +12,7 @@ final class ConnectionPool: Sendable {
     }
 
     /// The connections that stay open for the next question. Any number may be in use.
-    private static let maximumIdle = 4
+    private static let maximumIdle = 16
 
     private let connectionString: String
     private let state = Mutex(State())

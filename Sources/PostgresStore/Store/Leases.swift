@@ -1,13 +1,11 @@
+import FeedStores
 import Foundation
+import Ledger
+import StoreSQL
 import Synchronization
 
 /// The leases by which this store may run sources, as far as this process knows.
 final class Leases: Sendable {
-    struct Lease: Sendable, Equatable {
-        var holder: String
-        var number: Int64
-    }
-
     private struct Entry {
         /// nil while it is being claimed.
         var number: Int64?
@@ -73,4 +71,23 @@ final class Leases: Sendable {
 
     /// The sources with a lease.
     var sources: [String] { entries.withLock { $0.filter { $0.value.number != nil }.keys.sorted() } }
+}
+
+extension Leases: LeaseTerms {
+    /// The seconds for which the lease on a hook holds without being renewed, by the server's clock.
+    private static let hookSeconds = 15
+
+    var leaseEnd: String { Self.end(after: Self.seconds) }
+    var hookEnd: String { Self.end(after: Self.hookSeconds) }
+
+    private static func end(after seconds: Int) -> String { "clock_timestamp() + interval '\(seconds) seconds'" }
+
+    /// Another daemon may have a newer file, which declares the hook.
+    var isHookUnused: SQLText {
+        """
+        coalesce(held_until < clock_timestamp(), true) AND NOT EXISTS (
+            SELECT 1 FROM tributary_daemon
+            WHERE id <> \(bind: holder) AND seen_at > clock_timestamp() - interval '\(Int(DaemonRecord.secondsToLive)) seconds')
+        """
+    }
 }

@@ -32,17 +32,20 @@ final class LockWaits: Sendable {
     /// Limits the waits of the connection's transaction, and the waits that it may cause. A server gives a client up that
     /// has vanished without a word after twenty seconds, as long as a lease lasts.
     func limit(_ connection: PostgresConnection, silence: Duration = silence) throws {
+        try connection.executeScript(
+            settings(silence).map { "SET LOCAL \($0.name) = \($0.value)" }.joined(separator: "; "))
+    }
+
+    /// The settings of a transaction that limit its waits.
+    func settings(_ silence: Duration = silence) -> [(name: String, value: Int)] {
         let rest = deadline.map { max(.milliseconds(1), ContinuousClock.now.duration(to: $0)) }
         let milliseconds = Int((rest ?? Self.limit) / .milliseconds(1))
-        try connection.executeScript(
-            """
-            SET LOCAL lock_timeout = \(max(1, milliseconds));
-            \(Self.setting(silence));
-            SET LOCAL tcp_keepalives_idle = 10;
-            SET LOCAL tcp_keepalives_interval = 5;
-            SET LOCAL tcp_keepalives_count = 2;
-            SET LOCAL tcp_user_timeout = 20000
-            """)
+        return [
+            ("lock_timeout", max(1, milliseconds)),
+            ("idle_in_transaction_session_timeout", Int(silence / .milliseconds(1))),
+            ("tcp_keepalives_idle", 10), ("tcp_keepalives_interval", 5), ("tcp_keepalives_count", 2),
+            ("tcp_user_timeout", 20000),
+        ]
     }
 
     static func setting(_ silence: Duration) -> String {

@@ -1,6 +1,4 @@
 import FeedModel
-package import Foundation
-import FeedStores
 import PostgresClient
 
 /// What is asked of a store to tell how it is.
@@ -28,17 +26,4 @@ extension PostgresStore {
         try ask { try $0.execute("SELECT pg_database_size(current_database())")[0].int64(0) ?? 0 }
     }
 
-    package func lastSuccesses(of sources: [String]) throws -> [String: Date] {
-        guard !sources.isEmpty else { return [:] }
-        return try ask { connection in
-            try connection.execute(
-                """
-                SELECT s.source, \(PostgresDate.sql("r.started_at")) FROM unnest($1::text[]) AS s(source),
-                LATERAL (
-                    SELECT started_at FROM tributary_run WHERE source = s.source AND outcome IN ('committed', 'unchanged')
-                    ORDER BY id DESC LIMIT 1) r
-                """, [.textArray(try PostgresTextArray(sources))]
-            ).reduce(into: [:]) { dates, row in dates[row.string(0) ?? ""] = try row.date(1) }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 import FeedModel
 package import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 
 /// The daemons that share the store.
@@ -81,12 +82,12 @@ extension PostgresStore: SharedStore {
     }
 
     package func standings(of sources: [String]) throws -> [String: SourceStanding] {
-        let count = SourceState.postgresColumnCount
+        let count = SourceState.columns.count
         return try ask { connection in
             // Runs by hand are no daemon's: they may be met at their hosts any time.
             try connection.execute(
                 """
-                SELECT \(SourceState.postgresColumns(of: "s")), s.failures IS NOT NULL,
+                SELECT \(SourceStates.columns(PostgresLedgerDialect())), s.failures IS NOT NULL,
                     s.holder <> $2 AND s.held_until >= clock_timestamp()
                         AND EXISTS (SELECT 1 FROM tributary_daemon d WHERE d.id = s.holder)
                 FROM tributary_source s WHERE s.source = ANY ($1)

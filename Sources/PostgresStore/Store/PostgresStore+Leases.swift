@@ -1,4 +1,5 @@
 import FeedModel
+import Ledger
 import PostgresClient
 
 /// The right to run a source.
@@ -28,11 +29,11 @@ extension PostgresStore {
                 ), taken AS (
                     UPDATE tributary_source s
                     SET holder = $2, lease = s.lease + 1,
-                        held_until = clock_timestamp() + interval '\(Leases.seconds) seconds'
+                        held_until = \(leases.leaseEnd)
                     FROM free WHERE s.source = free.source RETURNING s.lease
                 ), added AS (
                     INSERT INTO tributary_source (source, holder, lease, held_until)
-                    SELECT $1, $2, 1, clock_timestamp() + interval '\(Leases.seconds) seconds'
+                    SELECT $1, $2, 1, \(leases.leaseEnd)
                     WHERE NOT EXISTS (SELECT 1 FROM tributary_source WHERE source = $1)
                     ON CONFLICT (source) DO NOTHING RETURNING lease
                 )
@@ -59,7 +60,7 @@ extension PostgresStore {
                     WHERE source = ANY ($1) AND holder = $2 AND held_until >= clock_timestamp() FOR UPDATE SKIP LOCKED
                 )
                 UPDATE tributary_source s
-                SET held_until = clock_timestamp() + interval '\(Leases.seconds) seconds'
+                SET held_until = \(leases.leaseEnd)
                 FROM held WHERE s.source = held.source RETURNING s.source
                 """, [.textArray(try PostgresTextArray(sources)), .text(leases.holder)]
             ).compactMap { $0.string(0) }
@@ -67,7 +68,7 @@ extension PostgresStore {
         for source in renewed { leases.renew(source, asked: asked) }
     }
 
-    func release(_ lease: Leases.Lease, of source: String) throws {
+    func release(_ lease: Lease, of source: String) throws {
         try ask { connection in
             _ = try connection.execute(
                 """

@@ -1,3 +1,4 @@
+import Ledger
 import FeedModel
 package import FeedStaging
 package import FeedStores

@@ -1,5 +1,7 @@
 import FeedModel
+import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
 
 /// Transactions whose COMMIT nobody answered.
@@ -48,9 +50,7 @@ extension PostgresStore {
         // The server may not have noticed yet that its client is gone, and still be about to commit. Looking for the run
         // comes second, so that it cannot be recorded between the two looks.
         guard try hasEnded(run.transaction, connection) else { return nil }
-        return try connection.execute(
-            "SELECT EXISTS (SELECT 1 FROM tributary_run WHERE id = $1 AND source = $2 AND started_at = $3)",
-            [.integer(run.id), .text(run.source), PostgresDate.value(run.startedAt)])[0].bool(0)
+        return try connection.ledger().runs.isRecorded(run)
     }
 
     private static func isStandby(_ connection: PostgresConnection) throws -> Bool {
@@ -66,17 +66,6 @@ extension PostgresStore {
             return true
         }
     }
-}
-
-/// A run that a transaction has recorded, with all that tells it from others.
-struct RecordedRun: Sendable {
-    var id: Int64
-    /// The transaction's id (`xid8`).
-    var transaction: String
-    var source: String
-    var startedAt: Date
-    /// The first id that a row of its part of the journal can have; nil for a run that merges nothing.
-    var firstChange: Int64?
 }
 
 extension SQLState {

@@ -1,3 +1,4 @@
+import FeedStores
 import FeedModel
 import PostgresClient
 

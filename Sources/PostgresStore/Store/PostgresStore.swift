@@ -2,7 +2,9 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
+import Ledger
 import PostgresClient
+import Synchronization
 
 /// The main store in a PostgreSQL database, which several daemons may share.
 ///
@@ -24,6 +26,8 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let tableTurns = TableTurns()
     let historyForgetting = HistoryForgetting()
     let groupCommit = GroupCommit()
+    /// The number of stacks that have been committed.
+    let stackCommits = Atomic<Int>(0)
     let commitThreads = CommitThreads()
     /// The time in which a server that went away during a COMMIT is expected back.
     let settlingTime: Duration

@@ -1,4 +1,5 @@
 import FeedModel
+import Ledger
 import FeedStores
 
 /// The right to run a source, held by one run in one process at a time.
@@ -25,6 +26,6 @@ final class SourceLease: SourceClaim {
     package func unlock() {
         guard store.leases.remove(source, number) else { return }
         // Where the server cannot be reached, the lease ends by itself within seconds.
-        try? store.release(Leases.Lease(holder: store.leases.holder, number: number), of: source)
+        try? store.release(Lease(holder: store.leases.holder, number: number), of: source)
     }
 }

@@ -41,10 +41,6 @@ extension StoreError {
         }
     }
 
-    static func leaseLost(_ source: String) -> StoreError {
-        StoreError(.unavailable, "the source '\(source)' is run by another daemon now")
-    }
-
     static func leaseEnded(_ source: String) -> StoreError {
         StoreError(
             .unavailable,

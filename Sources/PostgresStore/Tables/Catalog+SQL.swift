@@ -28,6 +28,13 @@ extension Catalog {
                 FROM \(referringKeys))), 0)
         """
 
+    /// True where more than a statement itself decides what it does to the table: triggers, rules, policies, or tables that
+    /// inherit it.
+    static let hasOwnRules = """
+        c.relrowsecurity OR c.relhasrules OR c.relhassubclass OR c.relhastriggers AND EXISTS (
+            SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
+        """
+
     /// A ``TableDetails`` as JSON. Keys that PostgreSQL makes for the parts of a partitioned table, on the same other side
     /// as the table's own, are left out.
     static let description = """

@@ -153,12 +153,18 @@ final class TableDetailsCache: Sendable {
     func marks(
         of requests: [Set<String>], _ details: [String: TableDetails], in connection: PostgresConnection
     ) throws -> [String] {
-        let filled = try filled(Array(details.values), in: connection)
+        Self.marks(of: requests, details, filled: try filled(Array(details.values), in: connection))
+    }
+
+    /// Does the same where it is known which tables have rows.
+    static func marks(
+        of requests: [Set<String>], _ details: [String: TableDetails], filled: Set<UInt32>
+    ) -> [String] {
         let marks = details.mapValues { table in
             table.columnMarks.last.map { "\(table.columns.count)\(filled.contains(table.oid) ? "+" : "-")\($0)" }
         }
         return requests.map { tables in
-            tables.sorted().map { (marks[$0] ?? nil) ?? Self.missing }.joined(separator: " ")
+            tables.sorted().map { (marks[$0] ?? nil) ?? missing }.joined(separator: " ")
         }
     }
 

@@ -1,24 +1,33 @@
 import FeedModel
 import FeedStores
+import Foundation
 import GRDB
+import Ledger
 
-/// What one commit asks of the requests that have written each table.
-struct CommitClaims: ClaimIndex {
-    let index: RequestIndex
-    /// The writing connection.
+/// The tables of the store, on the writing connection.
+struct SQLiteClaimedTables: ClaimedTables {
+    let tableInfos: TableInfoCache
     let db: Database
 
-    func scopeColumns(of table: String) throws -> [Set<String>] { try index.scopeColumns(of: table, db) }
-
-    func comparison(of table: String, _ columns: Set<String>) throws -> TableComparison {
-        try index.comparison(of: table, columns, db)
+    func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
+        try tableInfos.comparison(of: table, columns: columns, in: db)
     }
-
-    func requests(of table: String, within scope: [String: String]) throws -> [RequestID] {
-        try index.requests(of: table, within: scope, db)
-    }
-
-    func requests(losing row: MovedRow) throws -> Set<RequestID> { try index.requests(losing: row, db) }
 
     func hasRows(_ table: String) throws -> Bool { try db.hasRows(table) }
+}
+
+extension SQLiteStore {
+    /// Returns the claims of the requests, as they are in a transaction.
+    func claims(_ db: Database) -> CommitClaims {
+        CommitClaims(requestIndex, SQLiteClaimedTables(tableInfos: tableInfos, db: db), renewedFrom: db.ledger)
+    }
+}
+
+extension Database {
+    func acceptance(of source: String, at now: Date) throws -> Acceptance? {
+        try ledger.acceptances.acceptance(of: source, at: now)
+    }
+
+    /// Returns the id of the changelog's last row; 0 where there is none.
+    func lastChange() throws -> Int64 { try ledger.changelog.lastID() }
 }

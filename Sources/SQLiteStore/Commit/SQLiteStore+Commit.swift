@@ -3,7 +3,9 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 import GRDB
+import Merging
 import GRDBSQLite
+import Ledger
 
 /// The one place where the main store is written.
 extension SQLiteStore {
@@ -23,8 +25,8 @@ extension SQLiteStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await writeInGroup(committed: { [commit] in self.requestIndex.note(commit) }) { [commit] db in
-                try db.write(commit)
+            try await writeInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [commit] db in
+                try db.ledger.write(commit)
                 try self.historyForgetting.forget(commit, db)
             }
             return commit.report
@@ -69,45 +71,46 @@ extension SQLiteStore {
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
-            let lastChange = try db.lastChange()
-            let written = CommitClaims(index: requestIndex, db: db)
-            var rivals = try written.rivals(
+            let ledger = db.ledger
+            let run = try ledger.runs.draw(commit.report)
+            let written = claims(db)
+            var overlapping = try written.overlappingRequests(
                 of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
-            rivals.subtract(commit.changedRequests)
-            let claims = ClaimWatch(written)
-            let merge = Merge(
-                db: db, run: try db.nextRun(), stack: stack, memory: memory, mirrors: commit.mirrors,
-                defersForeignKeys: defersForeignKeys, claims: claims, keepsHistory: commit.keepsHistory,
-                retention: commit.retention)
+            overlapping.subtract(commit.changedRequests)
+            let watch = ClaimWatch(written)
+            let driver = SQLiteMergeDriver(
+                db, memory, stack, run: run.id, defersForeignKeys: defersForeignKeys,
+                keepsHistory: commit.keepsHistory)
+            let merge = driver.merge(mirrors: commit.mirrors, retention: commit.retention, claims: watch)
             try stack.writeBatches(db)
             // If a table has no rows at all, the rows that its requests stand for are gone.
-            try db.forgetValidators(of: written.bereft(by: stack))
+            try ledger.requests.forgetValidators(of: written.writersOfEmptiedTables(filledBy: stack))
             commit.report.counts = try merge.execute()
             commit.report.skipped += commit.report.counts.skipped
-            try merge.check(
-                commit.limits, accepted: commit.accepted, of: commit.report.source, on: commit.report.startedAt)
-            widened = try claims.widen(&commit, strays: merge.strays(claims))
+            try merge.check(commit.limits, accepted: commit.accepted) {
+                try db.acceptance(of: commit.report.source, at: commit.report.startedAt).map { $0.run == nil } ?? false
+            }
+            widened = try watch.widen(&commit, outOfScope: ScopeTracker(merge: merge.context).outOfScopeRows())
             try stack.removeBatches(db)
             try db.checkForeignKeys()
             commit.report.seconds = seconds()
             // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another,
             // send them again.
-            for table in merge.progress.tablesTakenFrom {
-                try db.forgetValidators(of: Set(written.requests(of: table, within: [:])))
+            for table in merge.context.state.cascadedTables {
+                try ledger.requests.forgetValidators(of: Set(written.requests(of: table, within: [:])))
             }
             for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
                 commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
             }
-            let newest = try db.lastChange()
-            try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
+            try ledger.write(commit, run: run)
             try historyForgetting.forget(commit, db)
-            try db.widenScopes(of: widened)
-            if commit.report.counts.deleted > 0 { try db.forgetValidators(of: rivals) }
+            try ledger.requests.widenScopes(of: widened)
+            if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
             try checkFile()
             return .commit
         }
         memory.endTransaction()
-        requestIndex.note(commit, widened: widened)
+        requestIndex.apply(commit, widened: widened)
         return commit.report
     }
 }
@@ -126,21 +129,10 @@ extension SQLiteStore {
 
 extension StagedStack {
     /// The name of the database in which the rows are, on the connection that merges them.
-    var schema: String { path == nil ? StagingMemory.schema : "worker" }
+    var schema: String { path == nil ? StagingMemory.databaseName : "worker" }
 }
 
 extension Database {
-    /// Returns the number of the run that is about to be recorded.
-    func nextRun() throws -> Int64 {
-        let last = try cachedStatement(
-            sql: """
-                SELECT max(
-                    coalesce((SELECT max(id) FROM main.tributary_run), 0),
-                    coalesce((SELECT run FROM main.tributary_change ORDER BY id DESC LIMIT 1), 0))
-                """)
-        return try (Int64.fetchOne(last) ?? 0) + 1
-    }
-
     fileprivate func attachWorker(_ path: String) throws {
         try execute(sql: "ATTACH DATABASE ? AS worker", arguments: [path])
         do {

@@ -1,6 +1,7 @@
 import FeedModel
 package import FeedStaging
 import GRDB
+import Merging
 
 extension SQLiteStore {
     /// Merges and keeps the staged rows as a commit would, without the record of a run. For a store that is used for
@@ -14,9 +15,8 @@ extension SQLiteStore {
                 defer { if stack.path != nil { db.detachWorker() } }
                 memory.beginTransaction()
                 try db.inTransaction(.immediate) {
-                    let merge = Merge(db: db, run: 0, stack: stack, memory: memory, mirrors: [])
                     try stack.writeBatches(db)
-                    _ = try merge.execute()
+                    _ = try SQLiteMergeDriver(db, memory, stack, run: 0).merge().execute()
                     try stack.removeBatches(db)
                     try db.checkForeignKeys()
                     return .commit

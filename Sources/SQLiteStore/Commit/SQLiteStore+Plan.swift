@@ -3,6 +3,8 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 import GRDB
+import Ledger
+import Merging
 
 extension SQLiteStore {
     /// Merges the staged rows of a run as a commit would, reports each change, and rolls everything back.
@@ -21,15 +23,16 @@ extension SQLiteStore {
                 defer { if stack.path != nil { db.detachWorker() } }
                 memory.beginTransaction()
                 try db.inTransaction(.immediate) {
-                    _ = try CommitClaims(index: requestIndex, db: db).rivals(
+                    _ = try claims(db).overlappingRequests(
                         of: source, stack.mirrored(and: mirrors), check: checkMirrors)
-                    let merge = Merge(
-                        db: db, run: 0, stack: stack, memory: memory, mirrors: mirrors, onChange: onChange,
-                        retention: retention)
+                    let merge = SQLiteMergeDriver(db, memory, stack, run: 0).merge(
+                        mirrors: mirrors, retention: retention, onChange: onChange)
                     try stack.writeBatches(db)
                     counts = try merge.execute()
                     try db.checkForeignKeys()
-                    try merge.check(limits, of: source, on: Date())
+                    try merge.check(limits) {
+                        try db.acceptance(of: source, at: Date()).map { $0.run == nil } ?? false
+                    }
                     return .rollback
                 }
             } catch let error as DatabaseError {

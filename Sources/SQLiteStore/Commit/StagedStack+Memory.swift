@@ -18,7 +18,7 @@ extension StagedStack {
         guard path == nil else { return }
         for part in parts {
             try db.execute(cached: "DELETE FROM \(part.table.qualifiedName)")
-            if part.counts.hasTwins { try db.execute(cached: "DELETE FROM \(part.table.twins)") }
+            if part.counts.hasDuplicates { try db.execute(cached: "DELETE FROM \(part.table.duplicates)") }
         }
     }
 }

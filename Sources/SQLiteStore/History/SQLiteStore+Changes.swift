@@ -110,7 +110,7 @@ extension HistoryShape {
                     db.cachedStatement(
                         sql: """
                             SELECT NULL, \(digest(ofStored: "m", width: width)), \(columns.map { stored($0, in: "m") }.joined(separator: ", "))
-                            FROM \(sql) h JOIN \(storedSQL) m ON \(isStored) WHERE h.\(HistoryTable.id) = ?
+                            FROM \(sql) h JOIN main.\(table.name.sqlIdentifier) m ON \(isStored) WHERE h.\(HistoryTable.id) = ?
                             """), arguments: [id])
             try body(change(entry, found, width, run))
         }

@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import GRDB
 import GRDBSQLite
+import Ledger
 import XMLStream
 
 /// What a transaction writes of another store's content.
@@ -76,7 +77,7 @@ extension SQLiteTransfer: TransferWriter {
             for request in requests {
                 var state = request.state
                 state.schema = try store.tableInfos.mark(of: state.tables, in: db)
-                try state.write(db, source: request.source)
+                try db.ledger.requests.write([state], of: request.source)
             }
         }
     }

@@ -3,6 +3,7 @@ import FeedStaging
 import FeedStores
 import GRDB
 import GRDBSQLite
+import Ledger
 
 /// A transaction of the store, in which another store's content is read or written.
 struct SQLiteTransfer: TransferReader {
@@ -44,7 +45,7 @@ struct SQLiteTransfer: TransferReader {
 
     func requests() throws -> [TransferredRequest] {
         try reading {
-            try db.requestStates().map { source, state in
+            try db.ledger.requests.all().map { source, state in
                 var state = state
                 if !state.validators.isEmpty || state.digest != nil,
                     try !store.tableInfos.stands(state.schema, of: state.tables, in: db)

@@ -2,6 +2,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import GRDB
+import Ledger
 
 /// The transaction that deletes what only one source has written.
 struct SQLitePurge {
@@ -9,7 +10,7 @@ struct SQLitePurge {
     let db: Database
     let claims: CommitClaims
     /// The number of the run as which it is recorded.
-    let runID: Int64
+    let recorded: RecordedRun
 
     /// Holds the keys of the journal: who has written the rows that they name.
     private static let written = "temp.tributary_written"
@@ -31,7 +32,6 @@ struct SQLitePurge {
 
     func run() throws -> PurgeReport {
         var report = PurgeReport(run: purge.commit.report)
-        let lastChange = try db.lastChange()
         try readJournal()
         let infos = try tables().compactMap { try TableInfo(db, table: $0, schema: "main") }
             .filter { $0.kind == "table" && !$0.locator.isEmpty }
@@ -54,8 +54,7 @@ struct SQLitePurge {
         try db.execute(sql: "DROP TABLE \(Self.written)")
         var commit = purge.commit
         commit.report = report.run
-        let newest = try db.lastChange()
-        try db.write(commit, changes: newest > lastChange ? lastChange + 1...newest : nil)
+        try db.ledger.write(commit, run: recorded)
         for table in ["tributary_source", "tributary_acceptance"] {
             try db.execute(sql: "DELETE FROM main.\(table) WHERE source = ?", arguments: [purge.source])
         }
@@ -120,7 +119,7 @@ struct SQLitePurge {
     private func isWritten(_ info: TableInfo, _ key: [String]?, _ condition: String) -> String {
         guard let key else { return "0" }
         return """
-            coalesce(\(journalKeySQL(key, "m")) IN (
+            coalesce(\(changelogKeySQL(key, "m")) IN (
                 SELECT key FROM \(Self.written) WHERE name = \(info.name.sqlLiteral) AND \(condition)), 0)
             """
     }
@@ -170,15 +169,15 @@ struct SQLitePurge {
 
     /// Deletes the rows, journals them, and lets others who may have written them send them again.
     private func delete(_ target: Target) throws {
-        let key = target.key.map { journalKeySQL($0, "m") } ?? "m.\(target.info.rowID ?? "rowid")"
+        let key = target.key.map { changelogKeySQL($0, "m") } ?? "m.\(target.info.rowID ?? "rowid")"
         let rows = "main.\(target.info.name.sqlIdentifier) AS m WHERE \(target.condition("m"))"
         try db.execute(
             sql: """
                 INSERT INTO main.tributary_change (run, "table", key, operation)
-                SELECT \(runID), \(target.info.name.sqlLiteral), \(key), 'delete' FROM \(rows)
+                SELECT \(recorded.id), \(target.info.name.sqlLiteral), \(key), 'delete' FROM \(rows)
                 """)
         try db.execute(sql: "DELETE FROM \(rows)")
-        try db.forgetValidators(of: Set(claims.requests(of: target.info.name, within: [:])))
+        try db.ledger.requests.forgetValidators(of: Set(claims.requests(of: target.info.name, within: [:])))
     }
 }
 

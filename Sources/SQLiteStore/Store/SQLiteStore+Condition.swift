@@ -1,6 +1,5 @@
 import FeedModel
-package import Foundation
-import FeedStores
+import Foundation
 import GRDB
 
 /// What is asked of a store to tell how it is.
@@ -20,17 +19,4 @@ extension SQLiteStore {
         return bytes
     }
 
-    package func lastSuccesses(of sources: [String]) throws -> [String: Date] {
-        guard !sources.isEmpty else { return [:] }
-        return try pool.read { db in
-            let last = try db.cachedStatement(
-                sql: """
-                    SELECT started_at FROM tributary_run WHERE source = ? AND outcome IN ('committed', 'unchanged')
-                    ORDER BY id DESC LIMIT 1
-                    """)
-            return try sources.reduce(into: [:]) { dates, source in
-                dates[source] = try String.fetchOne(last, arguments: [source]).flatMap(StoreDate.date)
-            }
-        }
-    }
 }

@@ -4,6 +4,7 @@ package import FeedStaging
 package import FeedStores
 import Foundation
 package import GRDB
+import Ledger
 import Synchronization
 
 /// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
@@ -19,7 +20,7 @@ package final class SQLiteStore: MainStore {
     let states: DatabaseQueue
     let memory = StagingMemory()
     let tableInfos = TableInfoCache()
-    let requestIndex: RequestIndex
+    let requestIndex = RequestIndex()
     private let files: StoreFiles
     private let groupCommit = GroupCommit()
     let historyForgetting = HistoryForgetting()
@@ -45,7 +46,6 @@ package final class SQLiteStore: MainStore {
     ) throws {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         self.workFolder = workFolder ?? self.path + "-work"
-        requestIndex = RequestIndex(tableInfos)
         probing = StoreProbe(self.path)
         var configuration = Configuration()
         configuration.label = "store"
@@ -129,7 +129,6 @@ package final class SQLiteStore: MainStore {
     package init(readingAt path: String) throws {
         self.path = path
         workFolder = path + "-work"
-        requestIndex = RequestIndex(tableInfos)
         probing = StoreProbe(path)
         var configuration = Configuration()
         configuration.readonly = true

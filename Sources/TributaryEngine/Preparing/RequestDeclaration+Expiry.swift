@@ -62,9 +62,10 @@ extension RequestDeclaration {
 
     private func referringNotes(on store: any MainStore, file: String) throws -> [String] {
         guard case .mapping(let mapping) = content else { return [] }
-        return try mapping.tables.filter { goneColumn(of: $0) != nil }.flatMap { table in
+        return try mapping.tables.filter { deletionMark(of: $0) != nil }.flatMap { table in
             try table.columns.compactMap { column -> String? in
-                guard case .parent(let parent) = column.origin, deletesRows(of: parent), goneColumn(of: parent) == nil,
+                guard case .parent(let parent) = column.origin, deletesRows(of: parent),
+                    deletionMark(of: parent) == nil,
                     try store.refers(column.name, of: table.table, to: parent)
                 else { return nil }
                 return

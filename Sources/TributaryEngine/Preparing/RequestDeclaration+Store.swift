@@ -147,14 +147,15 @@ extension RequestDeclaration {
 
     private func definitions(_ mapping: RequestMapping, file: String) -> [TableSchema] {
         mapping.definitions(
-            file: file, scope: scope.keys.sorted(), mirrors: { sync(of: $0) == .mirror }, gone: { goneColumn(of: $0) },
+            file: file, scope: scope.keys.sorted(), mirrors: { sync(of: $0) == .mirror },
+            gone: { deletionMark(of: $0) },
             expiry: { expiry(of: $0)?.column }, keepsHistory: keepsHistory)
     }
 
     /// Returns schemas of the columns that mark rows as gone, for existing tables whose other columns no mapping declares.
     private func marks(on tables: some Sequence<String>, in store: any MainStore, file: String) throws -> [TableSchema]
     {
-        let marked = tables.compactMap { table in goneColumn(of: table).map { (table: table, gone: $0) } }
+        let marked = tables.compactMap { table in deletionMark(of: table).map { (table: table, gone: $0) } }
         guard !marked.isEmpty else { return [] }
         let missing = try Set(store.missingTables(among: Set(marked.map(\.table))))
         return marked.filter { !missing.contains($0.table) }.map { table, gone in

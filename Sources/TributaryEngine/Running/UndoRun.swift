@@ -112,7 +112,7 @@ package struct UndoRun: Sendable {
         guard let declaration else { return UndoChangelog() }
         let written = { (request: RequestDeclaration) in states[request.key]?.tables ?? [] }
         var changelog = UndoChangelog(
-            marks: declaration.retention(at: .now) { written($0) }.goneColumns)
+            marks: declaration.retention(at: .now) { written($0) }.deletionMarks)
         for request in declaration.requests {
             for table in parsers.tables(of: request.content) + written(request) {
                 guard changelog.keys[table.lowercased()] == nil else { continue }

@@ -1,0 +1,50 @@
+import FeedModel
+package import FeedStores
+package import Foundation
+import StoreSQL
+
+/// Permissions to exceed the limits of changes, one a source: `tributary_acceptance`.
+package struct Acceptances: LedgerPart {
+    let ledger: Ledger
+
+    /// Adds permissions. Each replaces the source's former one.
+    package func add(_ acceptances: [Acceptance]) throws {
+        for acceptance in acceptances {
+            try session.execute(
+                """
+                INSERT INTO \(dialect.acceptance) (source, until, run)
+                VALUES (\(bind: acceptance.source), \(bind: acceptance.until), \(bind: acceptance.run))
+                ON CONFLICT (source) DO UPDATE SET until = excluded.until, run = excluded.run
+                """)
+        }
+    }
+
+    /// Returns the permission of a source that is valid at a time.
+    package func acceptance(of source: String, at now: Date) throws -> Acceptance? {
+        try session.first(
+            """
+            SELECT run, \(dialect.date("until")) FROM \(dialect.acceptance)
+            WHERE source = \(bind: source) AND until > \(bind: now)
+            """
+        ) { row in
+            Acceptance(source: source, run: try row.int64(0), until: try row.date(1) ?? now)
+        }
+    }
+
+    /// Returns the statement that ends or moves the permission of a source; nil where the permission stays.
+    ///
+    /// - Parameter run: the number of the run that is being recorded.
+    func change(_ use: Acceptance.Use, of source: String, run: SQLText) -> SQLText? {
+        let isOfSource: SQLText = "source = \(bind: source)"
+        return switch use {
+        case .none: nil
+        case .ends: "DELETE FROM \(dialect.acceptance) WHERE \(isOfSource)"
+        case .endsForBlockedRun: "DELETE FROM \(dialect.acceptance) WHERE \(isOfSource) AND run IS NOT NULL"
+        case .movesToRun: "UPDATE \(dialect.acceptance) SET run = \(run) WHERE \(isOfSource) AND run IS NOT NULL"
+        }
+    }
+}
+
+extension Ledger {
+    package var acceptances: Acceptances { Acceptances(ledger: self) }
+}

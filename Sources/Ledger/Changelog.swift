@@ -1,0 +1,103 @@
+package import FeedModel
+import StoreSQL
+
+/// The runs in the order in which they are read, and the row changes that they made: `tributary_change`.
+///
+/// The order is that of the transactions that recorded the runs. Of a server, only those are read that are older than
+/// every transaction under way, so that none comes before them later. A transaction elsewhere on the server that writes
+/// for an hour delays what is read by that hour.
+package struct Changelog: LedgerPart {
+    let ledger: Ledger
+
+    /// The condition that a run can be read.
+    private var isReadable: String { dialect.isSettled ?? "TRUE" }
+
+    /// Returns the position behind all runs that can be read.
+    package func lastPosition() throws -> RunPosition {
+        try session.first(
+            """
+            SELECT \(dialect.runPosition) FROM \(dialect.run) WHERE \(isReadable)
+            ORDER BY \(dialect.runPositionDescending) LIMIT 1
+            """
+        ) { try dialect.readPosition($0) } ?? .start
+    }
+
+    /// Returns the first runs after a position.
+    package func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+        try runs(
+            "WHERE \(dialect.isAfter(position)) AND \(isReadable) ORDER BY \(dialect.runPosition) LIMIT \(bind: limit)")
+    }
+
+    /// Returns a run; nil where it is forgotten.
+    package func run(_ id: Int64) throws -> JournalRun? { try runs("WHERE id = \(bind: id)").first }
+
+    private func runs(_ conditions: SQLText) throws -> [JournalRun] {
+        let columns = dialect.positionWidth
+        return try session.all(
+            """
+            SELECT \(dialect.runPosition), first_change, last_change, \(RunRecords.columns(dialect, requests: "'[]'"))
+            FROM \(dialect.run) \(conditions)
+            """
+        ) { row in
+            let (first, last) = (try row.int64(columns), try row.int64(columns + 1))
+            return JournalRun(
+                position: try dialect.readPosition(row), report: try RunReport(row, from: columns + 2),
+                changes: first.flatMap { first in last.flatMap { first <= $0 ? first...$0 : nil } })
+        }
+    }
+
+    /// True where runs after a position are recorded that cannot be read yet, as an older transaction is under way.
+    package func isDelayed(after position: RunPosition) throws -> Bool {
+        guard let isSettled = dialect.isSettled else { return false }
+        return try session.isTrue(
+            "SELECT EXISTS (SELECT 1 FROM \(dialect.run) WHERE \(dialect.isAfter(position)) AND NOT \(isSettled))")
+    }
+
+    /// Returns the first changes of a run by their ids.
+    ///
+    /// - Parameters:
+    ///   - limit: the most changes.
+    ///   - bytes: the bytes of keys, about, after which no further change is read.
+    package func changes(of run: JournalRun, after id: Int64, limit: Int, bytes most: Int) throws -> [JournalChange] {
+        guard let range = run.changes, range.upperBound > id else { return [] }
+        var found: [JournalChange] = []
+        var bytes = 0
+        try session.forEachRow(
+            of: """
+                SELECT id, "table", key, operation FROM \(dialect.change)
+                WHERE id > \(bind: max(id, range.lowerBound - 1)) AND id <= \(bind: range.upperBound)
+                AND run = \(bind: run.position.run) ORDER BY id LIMIT \(bind: limit)
+                """
+        ) { row in
+            let change = JournalChange(
+                id: try row.int64(0) ?? 0, table: row.string(1) ?? "", key: row.storedValue(2),
+                operation: row.string(3) ?? "")
+            bytes += change.size
+            found.append(change)
+            return bytes < most
+        }
+        return found
+    }
+
+    /// Returns the ids of the first and the last change; nil where there is none.
+    package func bounds() throws -> ClosedRange<Int64>? {
+        try session.first(
+            "SELECT (SELECT min(id) FROM \(dialect.change)), (SELECT max(id) FROM \(dialect.change))"
+        ) { row in
+            guard let first = try row.int64(0), let last = try row.int64(1) else { return nil }
+            return first...last
+        }
+    }
+
+    /// Returns the last id that a change was given; 0 before the first.
+    package func lastID() throws -> Int64 { try session.int64("SELECT \(dialect.lastChange)") ?? 0 }
+
+    /// Returns the run that made a change; nil where there is no such change any more.
+    package func run(ofChange id: Int64) throws -> Int64? {
+        try session.int64("SELECT run FROM \(dialect.change) WHERE id = \(bind: id)")
+    }
+}
+
+extension Ledger {
+    package var changelog: Changelog { Changelog(ledger: self) }
+}

@@ -1,0 +1,123 @@
+package import FeedModel
+import Foundation
+import StoreSQL
+
+/// How far each hook has come, and what it knows of sources: `tributary_hook` and `tributary_hook_source`.
+package struct HookStates: LedgerPart {
+    let ledger: Ledger
+
+    /// Returns the states of all hooks, by name.
+    package func all() throws -> [String: HookState] {
+        try states("").reduce(into: [:]) { $0[$1.name] = $1 }
+    }
+
+    package func state(of name: String) throws -> HookState? { try states(" WHERE name = \(bind: name)").first }
+
+    private func states(_ conditions: SQLText) throws -> [HookState] {
+        let first = dialect.positionWidth
+        return try session.all(
+            """
+            SELECT \(dialect.hookPosition), name, step, \(dialect.date("delivered_at")), attempts,
+                \(dialect.date("next_attempt")), error, gone
+            FROM \(dialect.hook)\(conditions)
+            """
+        ) { row in
+            var state = HookState(name: row.string(first) ?? "", position: try dialect.readPosition(row))
+            state.step = try row.int(first + 1) ?? 0
+            state.deliveredAt = try row.date(first + 2)
+            state.attempts = try row.int(first + 3) ?? 0
+            state.nextAttempt = try row.date(first + 4)
+            state.error = row.string(first + 5)
+            state.gone = row.string(first + 6)
+            return state
+        }
+    }
+
+    /// Adds hooks, which begin with the runs that come now.
+    package func add(_ names: Set<String>) throws {
+        let position = try ledger.changelog.lastPosition()
+        for name in names.sorted() {
+            try session.execute(
+                """
+                INSERT INTO \(dialect.hook) (\(dialect.hookPosition), name)
+                VALUES (\(dialect.values(of: position)), \(bind: name))
+                ON CONFLICT (name) DO NOTHING
+                """)
+        }
+    }
+
+    /// Forgets hooks that no other process can be using.
+    ///
+    /// - Returns: the names of those that are forgotten.
+    package func forget(_ names: Set<String>) throws -> [String] {
+        let unused: SQLText = ledger.leases.map { " AND \($0.isHookUnused)" } ?? ""
+        let forgotten = try session.all(
+            "DELETE FROM \(dialect.hook) WHERE \(dialect.isAmong("name", names.sorted()))\(unused) RETURNING name"
+        ) { $0.string(0) ?? "" }
+        try session.execute("DELETE FROM \(dialect.hookSource) WHERE \(dialect.isAmong("hook", forgotten))")
+        return forgotten.sorted()
+    }
+
+    /// Returns what a hook knows of sources, by their names.
+    package func memories(of name: String) throws -> [String: HookMemory] {
+        var memories: [String: HookMemory] = [:]
+        try session.forEachRow(
+            of: "SELECT source, failing, held FROM \(dialect.hookSource) WHERE hook = \(bind: name)"
+        ) { row in
+            memories[row.string(0) ?? ""] = HookMemory(
+                isFailing: try row.bool(1) ?? false, isHeld: try row.bool(2) ?? false)
+            return true
+        }
+        return memories
+    }
+
+    /// Records that an event has been delivered, or passed over.
+    ///
+    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    package func advance(_ name: String, _ progress: HookProgress) throws {
+        let renewal = ledger.leases.map { ", held_until = \($0.hookEnd)" } ?? ""
+        try update(
+            name,
+            """
+            \(dialect.assignments(of: progress.position)), step = \(bind: progress.step),
+            delivered_at = coalesce(\(bind: progress.deliveredAt), delivered_at), attempts = 0, next_attempt = NULL, error = NULL, gone = NULL\(renewal)
+            """)
+        guard let (source, memory) = progress.memory else { return }
+        if memory == HookMemory() {
+            try session.execute(
+                "DELETE FROM \(dialect.hookSource) WHERE hook = \(bind: name) AND source = \(bind: source)")
+        } else {
+            try session.execute(
+                """
+                INSERT INTO \(dialect.hookSource) (hook, source, failing, held)
+                VALUES (\(bind: name), \(bind: source), \(bind: memory.isFailing), \(bind: memory.isHeld))
+                ON CONFLICT (hook, source) DO UPDATE SET failing = excluded.failing, held = excluded.held
+                """)
+        }
+    }
+
+    /// Records that an event could not be delivered.
+    ///
+    /// - Throws: ``FeedModel/StoreError`` where the lease on the hook has gone to another process.
+    package func recordFailure(of name: String, _ failure: HookFailure) throws {
+        try update(
+            name,
+            """
+            attempts = \(bind: failure.attempts), next_attempt = \(bind: failure.nextAttempt),
+            error = \(bind: failure.error.storable), gone = \(bind: failure.gone)
+            """)
+    }
+
+    private func update(_ name: String, _ assignments: SQLText) throws {
+        let isHeld: SQLText = ledger.leases.map { " AND holder = \(bind: $0.holder)" } ?? ""
+        let updated = try session.execute(
+            "UPDATE \(dialect.hook) SET \(assignments) WHERE name = \(bind: name)\(isHeld)")
+        guard updated > 0 || ledger.leases == nil else {
+            throw StoreError(.conflict, "the hook '\(name)' is served by another daemon now")
+        }
+    }
+}
+
+extension Ledger {
+    package var hooks: HookStates { HookStates(ledger: self) }
+}

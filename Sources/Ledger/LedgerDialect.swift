@@ -1,0 +1,99 @@
+package import FeedModel
+package import Foundation
+package import StoreSQL
+
+/// What the statements of ``Ledger`` need to know of a database's SQL. Fragments are SQL themselves, unless they are
+/// ``SQLText``, which binds its values.
+package protocol LedgerDialect: Sendable {
+    /// Returns the name of one of Tributary's own tables, as a statement writes it.
+    func table(_ name: String) -> String
+
+    // MARK: Time
+
+    /// The time at which the statement runs, to the millisecond.
+    var now: String { get }
+
+    /// Returns an expression that `SQLRow.date` reads.
+    func date(_ column: String) -> String
+
+    /// Returns a point in time, wherever an expression may stand.
+    func time(_ date: Date) -> SQLText
+
+    /// Returns the time some seconds after another.
+    func time(_ time: SQLText, plus seconds: SQLText) -> SQLText
+
+    /// Returns the seconds from one time to a later one.
+    func seconds(from start: SQLText, to end: SQLText) -> SQLText
+
+    /// Returns the seconds since 1970.
+    func epoch(_ column: String) -> String
+
+    // MARK: Values
+
+    /// Returns the largest integer that is not above a number that is not negative.
+    func wholePart(_ number: SQLText) -> SQLText
+
+    /// The functions that return the smallest and the largest of several values.
+    var least: String { get }
+    var greatest: String { get }
+
+    /// Returns the condition that a column has one of these texts.
+    func isAmong(_ column: String, _ texts: [String]) -> SQLText
+
+    /// Returns an item of a FROM clause with the texts in its column `value`.
+    func unnested(_ texts: [String], as alias: String) -> SQLText
+
+    /// Returns an item of a FROM clause with the columns `source` and `key`.
+    func unnested(_ requests: [RequestID], as alias: String) -> SQLText
+
+    // MARK: Order of runs
+
+    /// The condition that no run can be recorded any more whose position is before that of a row of `tributary_run`; nil
+    /// where runs are recorded in the order of their ids, and the tables have no columns `transaction`.
+    var isSettled: String? { get }
+
+    // MARK: Transactions
+
+    /// The id of the next run.
+    var nextRun: String { get }
+
+    /// The last id that a row of `tributary_change` was given, by whichever transaction; 0 before the first.
+    var lastChange: String { get }
+
+    /// The id of the transaction, for ``RecordedRun/transaction``.
+    var transaction: String { get }
+
+    /// Returns the end of a SELECT that locks the rows of a table until the transaction ends; empty where no other
+    /// transaction can write meanwhile.
+    ///
+    /// - Parameter skips: true where rows that another transaction has locked are left out.
+    func lock(_ alias: String, skips: Bool) -> String
+
+    /// True where a WITH clause may write, so that several writes are one statement.
+    var combinesWrites: Bool { get }
+
+    /// The most rows that one INSERT takes.
+    var rowsInStatement: Int { get }
+
+    /// True where `tributary_claims` numbers the changes of requests' tables and scopes, as several processes write.
+    var countsClaims: Bool { get }
+
+    /// A query for a number that has changed where another session has changed claims, and for the start of the server,
+    /// if ``countsClaims`` is true.
+    var claimsVersion: String { get }
+}
+
+extension LedgerDialect {
+    func lock(_ alias: String) -> String { lock(alias, skips: false) }
+
+    var run: String { table("tributary_run") }
+    var source: String { table("tributary_source") }
+    var request: String { table("tributary_request") }
+    var change: String { table("tributary_change") }
+    var host: String { table("tributary_host") }
+    var acceptance: String { table("tributary_acceptance") }
+    var hook: String { table("tributary_hook") }
+    var hookSource: String { table("tributary_hook_source") }
+    var claims: String { table("tributary_claims") }
+    var forgottenRequest: String { table("tributary_forgotten") }
+}

@@ -1,0 +1,45 @@
+import FeedModel
+package import FeedStores
+package import Foundation
+import StoreSQL
+
+/// The runs that have changed rows, and can be undone.
+extension RunRecords {
+    /// Returns the runs of a source that have committed rows, after a given one.
+    package func commits(of source: String, after run: Int64) throws -> [CommittedRun] {
+        try session.all(
+            """
+            SELECT id, \(dialect.date("started_at")), inserted, updated, deleted, unchanged, history, restored
+            FROM \(dialect.run) WHERE source = \(bind: source) AND id > \(bind: run) AND outcome = 'committed'
+            ORDER BY id
+            """
+        ) { row in
+            CommittedRun(
+                number: try row.int64(0) ?? 0, startedAt: try row.date(1) ?? .distantPast,
+                counts: MergeCounts(
+                    inserted: try row.int(2) ?? 0, updated: try row.int(3) ?? 0, deleted: try row.int(4) ?? 0,
+                    unchanged: try row.int(5) ?? 0),
+                hasHistory: try row.bool(6) ?? false, restoredRun: try row.int64(7))
+        }
+    }
+
+    /// Returns true where a run has kept what it replaced.
+    package func hasHistory(_ run: Int64) throws -> Bool {
+        try session.isTrue("SELECT history FROM \(dialect.run) WHERE id = \(bind: run)")
+    }
+
+    /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
+    package func lastWithHistory(of source: String?) throws -> Int64? {
+        let isOfSource: SQLText = source.map { " AND source = \(bind: $0)" } ?? ""
+        return try session.int64(
+            "SELECT max(id) FROM \(dialect.run) WHERE history AND inserted + updated + deleted > 0\(isOfSource)")
+    }
+
+    /// Returns the number of the last run, of whichever source, that had ended by a time; 0 where there is none.
+    package func last(endedBy time: Date) throws -> Int64 {
+        try session.int64("SELECT max(id) FROM \(dialect.run) WHERE finished_at <= \(bind: time)") ?? 0
+    }
+
+    /// Returns the number of the oldest run that is remembered; 0 where there is none.
+    package func firstNumber() throws -> Int64 { try session.int64("SELECT min(id) FROM \(dialect.run)") ?? 0 }
+}

@@ -1,0 +1,191 @@
+package import FeedStores
+package import FeedModel
+package import Foundation
+package import StoreSQL
+
+/// The runs: `tributary_run`.
+package struct RunRecords: LedgerPart {
+    let ledger: Ledger
+
+    /// Draws the id of the run that the transaction will record.
+    package func draw(_ report: RunReport) throws -> RecordedRun {
+        let drawn = try session.first("SELECT \(drawing)") { try Self.drawn(report, $0) }
+        guard let drawn else { throw StoreError(.database, "no id could be drawn for a run of '\(report.source)'") }
+        return drawn
+    }
+
+    /// The columns of a SELECT that draws the id of a run: the id, the transaction's, and the changelog's last one.
+    package var drawing: String { "\(dialect.nextRun), \(dialect.transaction), \(dialect.lastChange)" }
+
+    /// Reads a row that begins with ``drawing``.
+    package static func drawn(_ report: RunReport, _ row: any SQLRow) throws -> RecordedRun {
+        RecordedRun(
+            id: try row.int64(0) ?? 0, transaction: row.string(1) ?? "", source: report.source,
+            startedAt: report.startedAt, firstChange: try row.int64(2).map { $0 + 1 })
+    }
+
+    /// Returns the statement that adds a run, and returns its id.
+    ///
+    /// - Parameter drawn: nil where no id has been drawn before.
+    func insertion(_ commit: Commit, drawn: RecordedRun?) throws -> SQLText {
+        let report = commit.report
+        let counts = report.counts
+        let hasChanges = counts.inserted + counts.updated + counts.deleted > 0
+        let firstChange = hasChanges ? drawn?.firstChange : nil
+        let values: [SQLText.Value] = [
+            .text(report.source), .date(report.startedAt), .date(report.startedAt + report.seconds),
+            .text(report.outcome.rawValue), .init(counts.inserted), .init(counts.updated), .init(counts.deleted),
+            .init(counts.unchanged), .init(counts.replaced), .init(report.skipped), .init(report.bytes),
+            .real(report.seconds), .init(report.error?.storable), .text(try JSONText.encode(report.requests)),
+            .init(report.kind?.rawValue), .bool(report.isHeld), .init(report.failingSince),
+            .bool(commit.keepsHistory), .init(report.restoredRun), .init(firstChange),
+        ]
+        let id: SQLText = drawn.map { "\(bind: $0.id)" } ?? SQLText(dialect.nextRun)
+        return """
+            INSERT INTO \(dialect.run)
+            (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
+             seconds, error, requests, kind, held, failing_since, history, restored, first_change, id, last_change)
+            VALUES (\(SQLText(binding: values)), \(id), \(firstChange == nil ? "NULL" : dialect.lastChange))
+            RETURNING id
+            """
+    }
+
+    /// Returns whether a run is in the store.
+    package func isRecorded(_ run: RecordedRun) throws -> Bool {
+        try session.isTrue(
+            """
+            SELECT EXISTS (SELECT 1 FROM \(dialect.run)
+                WHERE id = \(bind: run.id) AND source = \(bind: run.source) AND started_at = \(bind: run.startedAt))
+            """)
+    }
+
+    /// Returns the last runs of one source or of all, the latest first.
+    package func last(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
+        var conditions: [SQLText] = []
+        if let source { conditions.append("source = \(bind: source)") }
+        if failed { conditions.append("outcome = 'discarded'") }
+        return try session.all(
+            """
+            SELECT \(Self.columns(dialect)) FROM \(dialect.run)\(conditions.whereClause)
+            ORDER BY id DESC LIMIT \(bind: limit)
+            """
+        ) { try RunReport($0) }
+    }
+
+    /// Returns a run with the reports of its requests; nil where it is forgotten.
+    package func run(_ number: Int64) throws -> RunReport? {
+        try session.first("SELECT \(Self.columns(dialect)) FROM \(dialect.run) WHERE id = \(bind: number)") {
+            try RunReport($0)
+        }
+    }
+
+    /// Returns the last run of a source that was blocked; nil where the source is not blocked now.
+    package func blocked(of source: String) throws -> RunReport? {
+        try session.first(
+            """
+            SELECT \(Self.columns(dialect)) FROM \(dialect.run)
+            WHERE source = \(bind: source) AND held AND kind IS NULL
+            AND EXISTS (SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: source) AND s.held)
+            ORDER BY id DESC LIMIT 1
+            """
+        ) { try RunReport($0) }
+    }
+
+    /// Returns when the first run of a source began that is still known.
+    package func firstBeginning(of source: String) throws -> Date? {
+        try session.first(
+            """
+            SELECT \(dialect.date("started_at")) FROM \(dialect.run) WHERE source = \(bind: source)
+            ORDER BY id LIMIT 1
+            """
+        ) { try $0.date(0) }
+    }
+
+    /// Returns when the last good run of each of these sources began, where one is remembered.
+    package func lastSuccesses(of sources: [String]) throws -> [String: Date] {
+        var dates: [String: Date] = [:]
+        try session.forEachRow(
+            of: """
+                SELECT s.value, (
+                    SELECT \(dialect.date("r.started_at")) FROM \(dialect.run) r
+                    WHERE r.source = s.value AND r.outcome IN ('committed', 'unchanged')
+                    ORDER BY r.id DESC LIMIT 1)
+                FROM \(dialect.unnested(sources, as: "s"))
+                """
+        ) { row in
+            if let source = row.string(0) { dates[source] = try row.date(1) }
+            return true
+        }
+        return dates
+    }
+
+    /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
+    /// a run are left out.
+    ///
+    /// - Parameter seconds: the length of a span.
+    package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
+        let spans = dialect.wholePart(
+            "(\(dialect.epoch("started_at")) - \(bind: start.timeIntervalSince1970)) / \(bind: seconds)")
+        return try session.all(
+            """
+            SELECT \(spans), \(RunFigures.columns)
+            FROM \(dialect.run) WHERE source = \(bind: source) AND started_at >= \(dialect.time(start))
+            -- Runs come in the order of their beginnings: those before the first one are not looked at.
+            AND id > coalesce((
+                SELECT id FROM \(dialect.run) WHERE source = \(bind: source) AND started_at < \(dialect.time(start))
+                ORDER BY id DESC LIMIT 1), 0)
+            GROUP BY 1 ORDER BY 1
+            """
+        ) { row in
+            var figures = RunFigures(span: max(try row.int(0) ?? 0, 0))
+            figures.committed = try row.int(1) ?? 0
+            figures.unchanged = try row.int(2) ?? 0
+            figures.discarded = try row.int(3) ?? 0
+            figures.cancelled = try row.int(4) ?? 0
+            figures.inserted = try row.int(5) ?? 0
+            figures.updated = try row.int(6) ?? 0
+            figures.deleted = try row.int(7) ?? 0
+            figures.bytes = try row.int(8) ?? 0
+            figures.seconds = try row.double(9) ?? 0
+            return figures
+        }
+    }
+}
+
+extension Ledger {
+    package var runs: RunRecords { RunRecords(ledger: self) }
+}
+
+extension RunRecords {
+    /// Returns the columns of a report, in the order in which they are read.
+    ///
+    /// - Parameter requests: an expression for the reports of its requests.
+    static func columns(_ dialect: any LedgerDialect, requests: String = "requests") -> String {
+        """
+        id, source, outcome, \(dialect.date("started_at")), seconds, inserted, updated, deleted, unchanged, replaced, skipped,
+            bytes, error, \(requests), kind, held, \(dialect.date("failing_since")), restored
+        """
+    }
+}
+
+extension RunReport {
+    /// - Parameter first: the position of the first of ``RunRecords/columns(_:requests:)``.
+    init(_ row: any SQLRow, from first: Int = 0) throws {
+        var counts = MergeCounts()
+        counts.inserted = try row.int(first + 5) ?? 0
+        counts.updated = try row.int(first + 6) ?? 0
+        counts.deleted = try row.int(first + 7) ?? 0
+        counts.unchanged = try row.int(first + 8) ?? 0
+        counts.replaced = try row.int(first + 9) ?? 0
+        self.init(
+            number: try row.int64(first), source: row.string(first + 1) ?? "",
+            outcome: row.string(first + 2).flatMap(RunOutcome.init) ?? .discarded,
+            startedAt: try row.date(first + 3) ?? .distantPast, seconds: try row.double(first + 4) ?? 0, counts: counts,
+            skipped: try row.int(first + 10) ?? 0, bytes: try row.int(first + 11) ?? 0, error: row.string(first + 12),
+            requests: row.string(first + 13).flatMap { $0 == "[]" ? nil : JSONText.decode($0) } ?? [])
+        kind = row.string(first + 14).flatMap(RunKind.init)
+        isHeld = try row.bool(first + 15) ?? false
+        failingSince = try row.date(first + 16)
+        restoredRun = try row.int64(first + 17)
+    }
+}

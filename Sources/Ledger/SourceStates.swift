@@ -1,0 +1,212 @@
+package import FeedModel
+package import Foundation
+package import StoreSQL
+
+/// The states of sources: `tributary_source`.
+package struct SourceStates: LedgerPart {
+    let ledger: Ledger
+
+    /// Returns the states of all sources that ever ran, by name.
+    package func all() throws -> [String: SourceState] {
+        var states: [String: SourceState] = [:]
+        try session.forEachRow(
+            of: "SELECT \(Self.columns(dialect)) FROM \(dialect.source) s WHERE s.failures IS NOT NULL"
+        ) { row in
+            let state = try SourceState(row)
+            states[state.source] = state
+            return true
+        }
+        return states
+    }
+
+    package func state(of source: String) throws -> SourceState {
+        try session.first(
+            """
+            SELECT \(Self.columns(dialect)) FROM \(dialect.source) s
+            WHERE s.source = \(bind: source) AND s.failures IS NOT NULL
+            """
+        ) { try SourceState($0) } ?? SourceState(source: source)
+    }
+
+    /// Returns the states of a source and of its requests, the latter by key, with one statement.
+    ///
+    /// - Parameter standsForItsRows: returns false for a request whose rows were lost with a table or a column that
+    ///   somebody has dropped. Its validators are left out.
+    package func states(
+        of source: String, standsForItsRows: (RequestState) throws -> Bool
+    ) throws -> (source: SourceState, requests: [String: RequestState]) {
+        var state = SourceState(source: source)
+        var requests: [String: RequestState] = [:]
+        let request = SourceState.columns.count
+        try session.forEachRow(
+            of: """
+                SELECT \(Self.columns(dialect)), \(RequestState.columns(of: "r"))
+                FROM (SELECT \(bind: source) AS source) asked
+                LEFT JOIN \(dialect.source) s ON s.source = asked.source AND s.failures IS NOT NULL
+                LEFT JOIN \(dialect.request) r ON r.source = asked.source
+                """
+        ) { row in
+            if !row.isNull(0) { state = try SourceState(row) }
+            guard let key = row.string(request) else { return true }
+            requests[key] = try RequestState(row, from: request)
+            return true
+        }
+        for (key, request) in requests where try !request.hasNoVersion && !standsForItsRows(request) {
+            requests[key]?.forgetVersion()
+        }
+        return (state, requests)
+    }
+
+    /// Returns the sources whose last run was not good.
+    package func failing() throws -> [FailingSource] {
+        try session.all(
+            """
+            SELECT source, \(dialect.date("failing_since")), error FROM \(dialect.source)
+            WHERE failing_since IS NOT NULL
+            """
+        ) { row in
+            try row.date(1).map { FailingSource(source: row.string(0) ?? "", since: $0, error: row.string(2)) }
+        }.compactMap(\.self)
+    }
+
+    /// Records that a run of a source starts now.
+    ///
+    /// - Parameters:
+    ///   - number: the number of consecutive runs of the source that have begun and not ended, including this one.
+    ///   - wait: seconds from `now` until another process runs the source; nil leaves the due time unchanged.
+    ///   - declared: the declaration that the run follows.
+    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    package func recordAttempt(
+        of source: String, number: Int, wait: Double?, declared: String, now: Date
+    ) throws {
+        let lease = ledger.leases?.lease(of: source)
+        let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
+        let recorded = try session.all(
+            """
+            INSERT INTO \(dialect.source) AS s (source, next_due, wait, declared, attempts, failures)
+            VALUES (\(bind: source), \(bind: wait.map { now + $0 }), \(bind: wait), \(bind: declared), \(bind: number), 0)
+            ON CONFLICT (source) DO UPDATE SET next_due = coalesce(excluded.next_due, s.next_due),
+                wait = CASE WHEN excluded.next_due IS NULL THEN s.wait ELSE excluded.wait END,
+                declared = excluded.declared, attempts = excluded.attempts, failures = coalesce(s.failures, 0)\(isHeld)
+            RETURNING source
+            """
+        ) { $0.string(0) }
+        if recorded.isEmpty { throw StoreError.leaseLost(source) }
+    }
+
+    /// Records the reason for which a source is not run any more.
+    ///
+    /// - Throws: ``FeedModel/StoreError``, as ``recordAttempt(of:number:wait:declared:now:)``.
+    package func recordHold(of source: String, error: String, note: String) throws {
+        try checkLease(of: source)
+        try session.execute(
+            """
+            UPDATE \(dialect.source) SET outcome = 'discarded', error = \(bind: error.storable),
+                note = \(bind: note.storable), failing_since = coalesce(failing_since, \(dialect.now))
+            WHERE source = \(bind: source)
+            """)
+    }
+
+    /// Makes sources run again that are held because processes died during their runs, or because they were undone.
+    ///
+    /// - Returns: the sources that were held.
+    package func release(_ sources: [String]) throws -> [String] {
+        let released = try session.all(
+            """
+            UPDATE \(dialect.source) SET attempts = 0, next_due = NULL, error = NULL, note = NULL, undone = NULL
+            WHERE \(dialect.isAmong("source", sources))
+            AND (attempts >= \(bind: SourceState.deathsUntilHeld) OR undone IS NOT NULL) RETURNING source
+            """
+        ) { $0.string(0) }
+        return sources.filter(Set(released).contains)
+    }
+
+    /// Makes sources that are switched off due when they are switched on again, even if they were gone.
+    package func forgetGone(_ sources: [String]) throws {
+        try session.execute(
+            """
+            UPDATE \(dialect.source) SET gone = NULL, next_due = NULL
+            WHERE \(dialect.isAmong("source", sources)) AND gone IS NOT NULL
+            """)
+    }
+
+    /// Returns the statement that writes the state of a source, and returns a row unless the source is run under a lease
+    /// that another process has taken over. It renews the lease.
+    func upsert(_ state: SourceState) -> SQLText {
+        let lease = ledger.leases?.lease(of: state.source)
+        let renewal = lease == nil ? nil : ledger.leases.map { "held_until = \($0.leaseEnd)" }
+        let columns = SourceState.columns.map(\.0)
+        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" } + (renewal.map { [$0] } ?? [])
+        let isHeld: SQLText = lease.map { " WHERE \($0.isHeld)" } ?? ""
+        let values: [SQLText.Value] = [
+            .text(state.source), .init(state.outcome?.rawValue), .init(state.lastRun), .init(state.lastCommit),
+            .init(state.nextDue), .init(state.failures), .init(state.error?.storable), .init(state.note?.storable),
+            .init(state.gone?.storable), .init(state.wait), .init(state.askedUntil), .init(state.declared?.storable),
+            .init(state.attempts), .bool(state.isHeldBack), .init(state.failingSince), .init(state.undone?.storable),
+        ]
+        return """
+            INSERT INTO \(dialect.source) AS s (\(columns.joined(separator: ", "))) VALUES (\(SQLText(binding: values)))
+            ON CONFLICT (source) DO UPDATE SET \(assignments.joined(separator: ", "))\(isHeld)
+            RETURNING source
+            """
+    }
+
+    /// Checks that a source is still this process's to run, as an early end: what decides is the record of the run, which
+    /// is written under the lease alone.
+    ///
+    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
+    package func checkLease(of source: String) throws {
+        guard let lease = ledger.leases?.lease(of: source) else { return }
+        let holds = try session.int64(
+            "SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: source) AND \(lease.isHeld)")
+        if holds == nil { throw StoreError.leaseLost(source) }
+    }
+}
+
+extension Ledger {
+    package var sources: SourceStates { SourceStates(ledger: self) }
+}
+
+extension SourceStates {
+    /// Returns the columns of a state, in the order in which they are read, of the table `s`.
+    package static func columns(_ dialect: any LedgerDialect) -> String {
+        SourceState.columns.map { name, isDate in isDate ? dialect.date("s.\(name)") : "s.\(name)" }
+            .joined(separator: ", ")
+    }
+}
+
+extension SourceState {
+    /// The columns of a state, and whether they are points in time.
+    package static let columns = [
+        ("source", false), ("outcome", false), ("last_run", true), ("last_commit", true), ("next_due", true),
+        ("failures", false), ("error", false), ("note", false), ("gone", false), ("wait", false), ("asked_until", true),
+        ("declared", false), ("attempts", false), ("held", false), ("failing_since", true), ("undone", false),
+    ]
+
+    /// Reads the columns from the first on. By name, reading takes longer than the query.
+    package init(_ row: any SQLRow) throws {
+        self.init(
+            source: row.string(0) ?? "", outcome: row.string(1).flatMap(RunOutcome.init), lastRun: try row.date(2),
+            lastCommit: try row.date(3), nextDue: try row.date(4), failures: try row.int(5) ?? 0, error: row.string(6),
+            note: row.string(7))
+        gone = row.string(8)
+        wait = try row.double(9)
+        askedUntil = try row.date(10)
+        declared = row.string(11)
+        attempts = try row.int(12) ?? 0
+        isHeldBack = try row.bool(13) ?? false
+        failingSince = try row.date(14)
+        undone = row.string(15)
+    }
+}
+
+extension StoreError {
+    package static func leaseLost(_ source: String) -> StoreError {
+        StoreError(.unavailable, "the source '\(source)' is run by another daemon now")
+    }
+}
+
+extension String {
+    /// The text without U+0000, which no text of PostgreSQL's can hold: for messages about what others sent.
+    package var storable: String { utf8.contains(0) ? replacing("\0", with: "\u{FFFD}") : self }
+}

@@ -1,0 +1,68 @@
+package import Foundation
+import StoreSQL
+
+/// The times until which sources and hosts are left alone: those of `tributary_source`, and `tributary_host`.
+package struct Waits: LedgerPart {
+    let ledger: Ledger
+
+    /// The longest wait that a server may ask for, in seconds. A time that is stored without its wait counts as so much.
+    private static let longest = 604_800
+
+    /// Returns the origins that asked for a pause, with the end of each pause.
+    package func busyHosts() throws -> [String: Date] {
+        var hosts: [String: Date] = [:]
+        try session.forEachRow(of: "SELECT origin, \(dialect.date("not_before")) FROM \(dialect.host)") { row in
+            if let origin = row.string(0) { hosts[origin] = try row.date(1) }
+            return true
+        }
+        return hosts
+    }
+
+    /// Records that an origin asked for a pause.
+    func add(origin: String, notBefore: Date, wait: Double) throws {
+        // Servers choose the names of origins, so expired entries are deleted.
+        try session.execute("DELETE FROM \(dialect.host) WHERE not_before <= \(bind: notBefore - wait)")
+        try session.execute(
+            """
+            INSERT INTO \(dialect.host) (origin, not_before, wait)
+            VALUES (\(bind: origin), \(bind: notBefore), \(bind: wait))
+            ON CONFLICT (origin) DO UPDATE SET not_before = excluded.not_before, wait = excluded.wait
+            """)
+    }
+
+    /// Cuts due times, and the waits that hosts asked for, to the waits that were decided when they were stored.
+    ///
+    /// - Parameter former: the time by a clock that was set back to `now`. What was stored by that clock keeps its
+    ///   remaining wait.
+    package func cut(to now: Date, from former: Date) throws {
+        let (start, former) = (dialect.time(now), dialect.time(former))
+        let known = dialect.seconds(from: "last_run", to: "next_due")
+        let rest = dialect.seconds(from: former, to: "s.next_due")
+        try session.execute(
+            """
+            WITH waits AS (
+                SELECT source, coalesce(
+                    wait, CASE WHEN last_run IS NOT NULL THEN \(dialect.greatest)(0, \(known)) END, \(Self.longest))
+                    AS seconds
+                FROM \(dialect.source) WHERE next_due > \(start) AND gone IS NULL)
+            UPDATE \(dialect.source) AS s SET wait = w.seconds,
+                next_due = \(dialect.time(start, plus: "\(dialect.least)(w.seconds, \(dialect.greatest)(0, \(rest)))"))
+            FROM waits AS w
+            WHERE w.source = s.source AND \(dialect.seconds(from: start, to: "s.next_due")) > w.seconds + 1
+            """)
+        try session.execute(
+            """
+            UPDATE \(dialect.source) SET asked_until = \(dialect.time(start, plus: "\(Self.longest)"))
+            WHERE \(dialect.seconds(from: start, to: "asked_until")) > \(Self.longest)
+            """)
+        try session.execute(
+            """
+            UPDATE \(dialect.host) SET not_before = \(dialect.time(start, plus: "coalesce(wait, \(Self.longest))"))
+            WHERE \(dialect.seconds(from: start, to: "not_before")) > coalesce(wait, \(Self.longest)) + 1
+            """)
+    }
+}
+
+extension Ledger {
+    package var waits: Waits { Waits(ledger: self) }
+}

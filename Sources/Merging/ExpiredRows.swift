@@ -1,0 +1,136 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import StoreSQL
+
+/// Rows that are too old (`expire` in `sources.toml`).
+///
+/// Rows of the feed that have expired are not merged, nor are the records within them, so that they do not come and go.
+/// Rows of the store are deleted once everything else has been merged, with the rows that are mapped within them.
+struct ExpiredRows {
+    let merge: MergeContext
+
+    // MARK: - Staged rows
+
+    /// Takes rows that have expired out of the staged ones, and deletes the stored rows that they would have updated.
+    func discardStaged() throws -> MergeCounts {
+        try merge.retention.expiries.reduce(into: MergeCounts()) { counts, expiry in
+            for part in merge.stack.parts where expiry.concerns(part) {
+                let staged = part.table
+                let table = try merge.table(of: staged)
+                let isKnown = "SELECT 1 FROM \(table.sql) m WHERE \(merge.dialect.matches(staged, "m", "s"))"
+                let isKept =
+                    expiry.isUpdated(by: staged) || staged.keyColumns.isEmpty ? "" : " AND NOT EXISTS (\(isKnown))"
+                guard let hasExpired = try merge.dialect.hasExpired(expiry, table, "s"),
+                    let discarded = try discard(part, where: hasExpired + isKept)
+                else { continue }
+                counts.skipped += try merge.count(discarded) + discardRecords(within: discarded, of: part, expiry)
+                guard case .key = staged.identity, expiry.isUpdated(by: staged) else { continue }
+                counts += try delete(
+                    expiry, table,
+                    from:
+                        "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(merge.dialect.matches(staged, "m", "s"))"
+                )
+            }
+        }
+    }
+
+    /// Moves staged rows to a work table.
+    ///
+    /// - Returns: that table; nil where there are none.
+    private func discard(_ part: StagedStack.Part, where condition: String) throws -> String? {
+        let staged = merge.dialect.staged(part.table)
+        let discarded = try merge.driver.makeTable(
+            merge.uniqueName("expired"), merge.dialect.definition(of: part.table))
+        let count = try merge.driver.execute(
+            SQLText("INSERT INTO \(discarded) SELECT s.* FROM \(staged) s WHERE \(condition)").once)
+        guard count > 0 else { return nil }
+        part.counts.rows -= count
+        let row = StagingTable.row
+        try merge.driver.execute("DELETE FROM \(staged) WHERE \(row) IN (SELECT \(row) FROM \(discarded))")
+        return discarded
+    }
+
+    /// Discards the staged records within discarded ones, and what else is staged for these.
+    ///
+    /// - Parameter discarded: the table of the discarded rows of a part.
+    /// - Returns: the number of the records within.
+    private func discardRecords(
+        within discarded: String, of part: StagedStack.Part, _ expiry: Retention.Expiry
+    ) throws -> Int {
+        var number = 0
+        var open = [(part: part, rows: discarded)]
+        while let outer = open.popLast() {
+            for inner in merge.stack.parts where inner.counts.rows > 0 && !inner.table.isLookUp {
+                let links = expiry.links(from: inner.table, to: outer.part.table)
+                let conditions = links.map { isWithin($0, inner.table, outer.part, outer.rows) }
+                guard !conditions.isEmpty, let rows = try discard(inner, where: conditions.joinedConditions("OR"))
+                else { continue }
+                if !links.contains(.sameKey) { number += try merge.count(rows) }
+                open.append((inner, rows))
+            }
+        }
+        return number
+    }
+
+    private func isWithin(
+        _ link: Retention.Expiry.Link, _ inner: StagingTable, _ outer: StagedStack.Part, _ rows: String
+    ) -> String {
+        switch link {
+        case .record(let column):
+            let duplicates =
+                outer.counts.hasDuplicates
+                ? " UNION ALL SELECT t.record FROM \(merge.dialect.duplicates(of: outer.table)) t JOIN \(rows) r "
+                    + "ON r.\(StagingTable.row) = t.row" : ""
+            return "s.\(column.sqlIdentifier) IN (SELECT \(StagingTable.record) FROM \(rows)\(duplicates))"
+        case .value(let column, let key):
+            return "s.\(column.sqlIdentifier) IN (SELECT \(key.sqlIdentifier) FROM \(rows))"
+        case .sameKey:
+            return "EXISTS (SELECT 1 FROM \(rows) r WHERE \(merge.dialect.matches(inner, "s", "r")))"
+        }
+    }
+
+    // MARK: - Stored rows
+
+    /// Deletes the stored rows that have expired.
+    func deleteStored() throws -> MergeCounts {
+        try merge.retention.expiries.reduce(into: MergeCounts()) { counts, expiry in
+            guard let table = try merge.driver.table(expiry.table),
+                let isExpired = try merge.dialect.isExpired(expiry, table, "m")
+            else { return }
+            counts += try delete(expiry, table, from: "\(table.sql) m WHERE \(isExpired)")
+        }
+    }
+
+    /// Deletes rows of the store, `m`, and those that are mapped within them.
+    private func delete(
+        _ expiry: Retention.Expiry, _ table: any StoredTable, from rows: String
+    ) throws -> MergeCounts {
+        guard let old = try list(table, from: rows) else { return MergeCounts() }
+        var all = [old]
+        for descendant in expiry.descendants {
+            guard let parent = all.last(where: { $0.table.name.lowercased() == descendant.parent.lowercased() }),
+                let child = try merge.driver.table(descendant.table), parent.table.primaryKey.count == 1,
+                let column = child.storedColumn(descendant.column)
+            else { continue }
+            let key = try parent.table.needed(parent.table.primaryKey[0])
+            let found = try list(
+                child,
+                from: """
+                    \(parent.name) g \(merge.dialect.join) \(parent.table.sql) p ON \(parent.isRow("p", "g"))
+                    \(merge.dialect.join) \(child.sql) m ON \(column.value("m", comparedWith: key)) = p.\(key.sql)
+                    """)
+            if let found { all.append(found) }
+        }
+        // Those within go first.
+        return try all.reversed().reduce(into: MergeCounts()) { counts, rows in
+            counts += try merge.driver.refusing(in: rows.table.name) { try Deletions(merge: merge).delete(rows) }
+        }
+    }
+
+    /// Lists rows of a FROM clause, in which the store's are `m`; returns nil where there are none.
+    private func list(_ table: any StoredTable, from rows: String) throws -> RowList? {
+        let list = try merge.makeList(merge.uniqueName("old"), of: table, .delete)
+        return try merge.append(to: list, from: SQLText(rows).once) > 0 ? list : nil
+    }
+}

@@ -1,0 +1,127 @@
+package import FeedModel
+package import FeedStaging
+package import FeedStores
+package import StoreSQL
+
+/// What every step of a merge uses: the driver, the staged rows, and what has been found and done so far.
+package struct MergeContext {
+    package let driver: any MergeDriver
+    /// The rows that requests mirror, even where they staged none of them this time.
+    package let mirrors: [MirroredRows]
+    /// What becomes of rows that the feed no longer has.
+    package let retention: Retention
+    /// Notified of rows that leave the scopes of requests.
+    package let claims: ClaimWatch?
+    /// Called with each change before it is made.
+    package let onChange: ((PlannedChange) throws -> Void)?
+    package let state = MergeState()
+
+    package var dialect: any SQLDialect { driver.dialect }
+    package var run: Int64 { driver.run }
+    package var stack: StagedStack { driver.stack }
+    package var images: (any BeforeImages)? { driver.beforeImages }
+
+    /// Returns the store's table of staged rows, or one that the stack is known to have.
+    package func table(_ name: String) throws -> any StoredTable {
+        guard let table = try driver.table(name) else {
+            throw StoreError(.schema, "the store no longer has the table '\(name)'")
+        }
+        return table
+    }
+
+    package func table(of staged: StagingTable) throws -> any StoredTable { try table(staged.table.name) }
+
+    /// Returns the column that marks a table's rows as deleted, as SQL names it; nil where they are deleted.
+    package func deletionMark(of table: any StoredTable) throws -> String? {
+        guard let column = retention.deletionMark(of: table.name) else { return nil }
+        try retention.check(table.info, has: column)
+        return try table.needed(column).sql
+    }
+
+    package func deletionMark(of table: StagingTable) throws -> String? {
+        try retention.deletionMarks.isEmpty ? nil : deletionMark(of: self.table(of: table))
+    }
+
+    // MARK: - Work tables
+
+    /// Returns a name that no other work table of the merge has.
+    package func uniqueName(_ name: String) -> String { "\(name)_\(state.nextNumber())" }
+
+    /// Makes an empty list of rows.
+    package func makeList(
+        _ name: String, of table: any StoredTable, _ change: RowList.Change, columns: [String] = [],
+        isUnique: Bool = true, besides definitions: [String] = []
+    ) throws -> RowList {
+        let definition = dialect.listDefinition(of: table, isUnique: isUnique, columns: definitions)
+        return RowList(table: table, change: change, columns: columns, name: try driver.makeTable(name, definition))
+    }
+
+    /// Lists rows of a FROM clause, in which the store's are `m`.
+    ///
+    /// - Returns: their number.
+    @discardableResult
+    package func append(to list: RowList, from rows: SQLText, order: String? = nil) throws -> Int {
+        try driver.execute(
+            dialect.append(
+                to: list, list.located + ["key"],
+                "\(list.table.locators("m")), \(changelogKey(of: list.table, "m"))", from: rows, order: order))
+    }
+
+    package func count(_ rows: String) throws -> Int { try driver.count("SELECT count(*) FROM \(rows)") }
+
+    /// Deletes rows that a statement would replace, after others have been merged.
+    package func deleteReplaced(_ rows: RowList, by staged: StagingTable, count: Int) throws {
+        state.changes.add(deleted: count, of: ScopedRows(table: staged.table.name, scope: staged.scope))
+        try PostponedDeletions(merge: self).deleteLate(rows)
+    }
+
+    // MARK: - The changelog
+
+    /// Writes rows of a FROM clause to the changelog.
+    ///
+    /// - Parameters:
+    ///   - key: an expression for the row's key, in the form of the changelog.
+    ///   - rows: the FROM clause, with its conditions and an order.
+    /// - Returns: their number.
+    @discardableResult
+    package func log(_ operation: String, _ table: String, key: String, from rows: SQLText) throws -> Int {
+        try driver.execute(
+            """
+            INSERT INTO \(dialect.changelog) (run, "table", key, operation)
+            SELECT \(bind: run), \(dialect.literal(table)), \(key), \(dialect.literal(operation)) FROM \(rows)
+            """)
+    }
+
+    /// Returns the key of a merged row in the form of the changelog. A row without a key is named by its primary key, or
+    /// else by its place.
+    package func changelogKey(of staged: StagingTable, _ table: any StoredTable, _ alias: String) -> String {
+        dialect.changelogKey(
+            staged.keyColumns.isEmpty ? table.primaryKey : staged.keyColumns, of: table, alias)
+    }
+
+    /// Returns the key of a row that is about to be deleted, in the form in which its insertion was written.
+    package func changelogKey(of table: any StoredTable, _ alias: String) -> String {
+        let keyed = stack.parts.first { !$0.table.keyColumns.isEmpty && $0.table.table.name == table.name }
+        return dialect.changelogKey(keyed?.table.keyColumns ?? table.primaryKey, of: table, alias)
+    }
+}
+
+/// What a commit replaces, as its history keeps it.
+package protocol BeforeImages: AnyObject {
+    /// Keeps rows as they are now, unless they are kept already.
+    ///
+    /// - Parameter rows: a FROM clause, with the table's rows as `m`.
+    func add(_ table: any StoredTable, from rows: String) throws
+
+    /// Notes rows under the keys that an update has given them.
+    func addNewKeys(of difference: Difference) throws
+
+    /// Enters the kept rows that are not what they were into the history.
+    func write() throws
+}
+
+extension BeforeImages {
+    package func add(_ rows: RowList, _ dialect: any SQLDialect) throws {
+        try add(rows.table, from: rows.stored(dialect))
+    }
+}

@@ -1,0 +1,179 @@
+package import FeedModel
+package import FeedStaging
+package import FeedStores
+package import StoreSQL
+
+/// A store's side of a merge: one transaction, in which it runs the statements of the merge, describes tables, and writes
+/// rows in its own way.
+///
+/// A merge uses it on one thread. Whatever decides which rows are written is the merge's; how they are written, and what
+/// the database makes of it, is the driver's.
+package protocol MergeDriver: AnyObject, SQLSession {
+    var dialect: any SQLDialect { get }
+    /// The number of the run.
+    var run: Int64 { get }
+    /// The staged rows, in the tables in which the driver finds them.
+    var stack: StagedStack { get }
+    /// True if known rows are to become what they were, in their spelling and types as well: `1.0` and `1.00`, or 1 and
+    /// 1.0, are equal numbers.
+    var isExact: Bool { get }
+    /// Keeps what is replaced; nil where no history is kept.
+    var beforeImages: (any BeforeImages)? { get }
+
+    /// Prepares the transaction, before anything is merged.
+    func begin(_ merge: MergeContext) throws
+
+    /// Checks the constraints that the merge has deferred.
+    func checkConstraints() throws
+
+    /// Ends the merge: no work table is used any more.
+    func end() throws
+
+    // MARK: Tables
+
+    /// Returns a table of the store as it is in this transaction; nil where there is none.
+    func table(_ name: String) throws -> (any StoredTable)?
+    func table(id: TableID) throws -> (any StoredTable)?
+
+    /// Returns true if triggers or rules may change rows when those of the table are changed.
+    func hasTriggers(_ table: any StoredTable) throws -> Bool
+
+    /// Makes an empty work table, or empties the one of this name and definition. It does not outlive the merge's rows.
+    ///
+    /// - Returns: the name in SQL.
+    func makeTable(_ name: String, _ definition: String) throws -> String
+
+    /// Makes a work table of the rows of a query, in place of an earlier one.
+    func makeTable(_ name: String, of query: String) throws -> String
+
+    /// Lets the planner know what a work table holds.
+    func analyze(_ table: String) throws
+
+    // MARK: Errors
+
+    /// Names the table in what the database says of its rows.
+    func refusing<Value>(in table: String?, _ body: () throws -> Value) throws -> Value
+
+    /// Runs one statement so that nothing of it stays where it fails.
+    func atomically<Value>(_ statement: () throws -> Value) throws -> Value
+
+    func isUniqueViolation(_ error: any Error) -> Bool
+
+    /// Returns the error for a value that must be unique and is not.
+    func uniqueViolation(_ error: any Error, in table: StagingTable, hint: String) -> any Error
+
+    // MARK: Rows
+
+    /// Keeps the last of staged rows with one key, once their references have been resolved.
+    func indexKey(of part: StagedStack.Part) throws
+
+    /// Prepares staged rows to be found by the columns that tell them apart, before their references are resolved.
+    func indexIdentity(of part: StagedStack.Part) throws
+
+    /// Sets a reference to the primary key of the row of the store that has its values: of several, one that is not
+    /// marked as deleted, and then that with the lowest primary key; NULL where there is none.
+    ///
+    /// - Parameter isStaying: conditions on a row of the store, `t`, that it stays there.
+    func lookUp(_ reference: StagedReference, of part: StagedStack.Part, isStaying: SQLText, mark: String?) throws
+
+    /// Returns parts with the same rows but no key in common: one for each combination of parts that have rows of one
+    /// key.
+    func combined(_ parts: [StagedStack.Part], of table: any StoredTable, in merge: MergeContext) throws
+        -> [StagedStack.Part]
+
+    /// Inserts rows, and writes them to the changelog, the history and the report.
+    ///
+    /// - Returns: the number of rows that the table has then: a trigger may drop some.
+    func insert(_ rows: Insertion, in merge: MergeContext) throws -> Int
+
+    /// Updates the rows of a difference, and writes them to the changelog.
+    ///
+    /// - Parameter remaining: the rows of the table that are yet to be updated, with these.
+    /// - Returns: the number of rows.
+    func update(_ rows: Difference, of remaining: ArraySlice<Difference>, in merge: MergeContext) throws -> Int
+
+    /// Deletes listed rows.
+    ///
+    /// - Parameter cascaded: all rows that are changed along.
+    /// - Returns: the number of listed rows that it has deleted: a trigger may keep some.
+    func delete(_ rows: RowList, with cascaded: [RowList], in merge: MergeContext) throws -> Int
+
+    // MARK: Unique values
+
+    /// True if a statement that writes these rows may meet a value that must be unique, apart from the key.
+    func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool
+
+    /// The columns, in lower case, that take part in what must be unique.
+    func uniqueColumns(of table: any StoredTable) throws -> Set<String>
+
+    /// Gives the rows of a query values that no other row has, in some of their columns.
+    ///
+    /// - Parameters:
+    ///   - rows: a query for the rows' locators, in the order of ``RowList/located``.
+    ///   - isNull: true to give NULL where the column takes it.
+    /// - Returns: false where there is no row, or where the columns take no such values.
+    func vacate(
+        _ columns: [any StoredColumn], of table: any StoredTable, _ rows: Vacating, asNull: Bool, in merge: MergeContext
+    )
+        throws -> Bool
+
+    // MARK: Trees
+
+    /// Prepares the store's rows to be found by all their values.
+    ///
+    /// - Returns: a work table, which ``endTree(_:)`` removes.
+    func beginTree(_ table: StagingTable, _ stored: any StoredTable) throws -> String
+    func endTree(_ index: String) throws
+
+    /// Notes in the tree's table which records of a level the store has.
+    func matchTree(
+        _ tree: Tree, _ level: Int, with index: String, where condition: String) throws
+
+    /// Inserts the rows of a level that the store lacks, each once, and notes them.
+    ///
+    /// - Returns: their number.
+    func insertTree(_ tree: Tree, _ level: Int, noting index: String, in merge: MergeContext) throws -> Int
+}
+
+extension MergeDriver {
+    /// Returns the merge of the stack.
+    ///
+    /// - Parameters:
+    ///   - mirrors: the rows that requests mirror, even where they staged none of them this time.
+    ///   - retention: what becomes of rows that the feed no longer has.
+    ///   - claims: notified of rows that leave the scopes of requests.
+    ///   - removals: rows that are to be deleted, whatever is staged.
+    ///   - onChange: called with each change before it is made.
+    package func merge(
+        mirrors: [MirroredRows] = [], retention: Retention = Retention(), claims: ClaimWatch? = nil,
+        removals: [Removal] = [], onChange: ((PlannedChange) throws -> Void)? = nil
+    ) -> Merge {
+        Merge(
+            MergeContext(driver: self, mirrors: mirrors, retention: retention, claims: claims, onChange: onChange),
+            removals: removals)
+    }
+}
+
+/// Rows that are to be inserted.
+package struct Insertion {
+    package var part: StagedStack.Part
+    package var table: any StoredTable
+    package var count: Int
+    /// The FROM clause, with the staged rows as `s`.
+    package var rows: String
+    package var order: String
+    /// The rows of the table that are yet to be updated.
+    package var remaining: ArraySlice<Difference> = []
+
+    package init(
+        part: StagedStack.Part, table: any StoredTable, count: Int, rows: String, order: String,
+        remaining: ArraySlice<Difference> = []
+    ) {
+        self.part = part
+        self.table = table
+        self.count = count
+        self.rows = rows
+        self.order = order
+        self.remaining = remaining
+    }
+}

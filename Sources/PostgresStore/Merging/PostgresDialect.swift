@@ -1,0 +1,232 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Merging
+import PostgresClient
+import StoreSQL
+
+/// The SQL of PostgreSQL. Work tables have the types and collations of the store's columns, so that values compare as the
+/// stored ones do.
+struct PostgresDialect: SQLDialect {
+    var join: String { "JOIN" }
+    var changelog: String { "tributary_change" }
+    var runs: String { "tributary_run" }
+    var integer: String { "bigint" }
+    var boolean: String { "boolean" }
+
+    func literal(_ text: String) -> String { text.postgresLiteral }
+    func literal(_ value: Bool) -> String { value ? "true" : "false" }
+    func isDistinct(_ left: String, from right: String) -> String { "\(left) IS DISTINCT FROM \(right)" }
+
+    // MARK: - Staged rows
+
+    func staged(_ table: StagingTable) -> String { table.staged }
+    func duplicates(of table: StagingTable) -> String { table.stagedDuplicates }
+    func definition(of table: StagingTable) -> String { "LIKE \(table.staged)" }
+    func matches(_ table: StagingTable, _ left: String, _ right: String) -> String { table.matches(left, right) }
+
+    func isSameRow(_ table: StagingTable, _ stored: any StoredTable, _ left: String, _ right: String) -> String {
+        if case .key = table.identity { return table.matches(left, right) }
+        let columns = stored.details.columns(of: table.identityColumns)
+        func record(_ alias: String) -> String { "ROW(\(columns.map { $0.exact(alias) }.joined(separator: ", ")))" }
+        // By their hashes, the rows that may be the same are found at once.
+        return """
+            \(rowHash(table, stored, left)) = \(rowHash(table, stored, right))
+            AND record_eq(\(record(left)), \(record(right)))
+            """
+    }
+
+    func isStaged(_ table: StagingTable, _ stored: any StoredTable) -> String {
+        "EXISTS (SELECT 1 FROM \(table.staged) s WHERE \(isSameRow(table, stored, "s", "m")))"
+    }
+
+    /// Returns an expression for a hash that a staged and a stored row have in common where they are the same row as a
+    /// whole. Rows with one hash need not be the same.
+    ///
+    /// Whole rows are too large for an index, and this is not.
+    func rowHash(_ table: StagingTable, _ stored: any StoredTable, _ alias: String) -> String {
+        let columns = stored.details.columns(of: table.allColumns.map(\.name)).filter {
+            Self.hashedTypes.contains($0.typeName)
+        }
+        guard !columns.isEmpty else { return "0::bigint" }
+        return "hash_record_extended(ROW(\(columns.map { $0.exact(alias) }.joined(separator: ", "))), 0)"
+    }
+
+    /// Types that have hashes in every version of PostgreSQL.
+    private static let hashedTypes: Set<String> = [
+        "bool", "int2", "int4", "int8", "float4", "float8", "numeric", "text", "varchar", "bytea", "uuid", "date",
+        "timestamp", "timestamptz",
+    ]
+
+    // MARK: - Differences
+
+    var differenceDefinition: String {
+        "id bigint NOT NULL, row bigint NOT NULL, is_new boolean NOT NULL, is_restored boolean"
+    }
+
+    func insertDifferences(
+        into name: String, of part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
+    ) throws -> SQLText {
+        let table = part.table
+        let row = "s.\(StagingTable.row)"
+        // The rows of a large feed have no order of their own.
+        let id = part.isSorted ? row : "row_number() OVER (ORDER BY \(row))"
+        let insertion = "INSERT INTO \(name) (id, row, is_new, is_restored)"
+        guard case .key = table.identity else {
+            return """
+                \(insertion) SELECT \(id), \(row), true, false FROM \(table.staged) s
+                WHERE NOT EXISTS (SELECT 1 FROM \(stored.sql) m WHERE \(isSameRow(table, stored, "m", "s")))
+                """
+        }
+        let isNew = "m.tableoid IS NULL"
+        let isRestored = options.deletionMark.map { "m.\($0) IS NOT NULL" }
+        var differs = [isNew]
+        if table.updatesKnownRows {
+            differs += try table.comparedColumns.map {
+                let column = try stored.needed($0)
+                return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
+            }
+        }
+        differs += isRestored.map { [$0] } ?? []
+        return """
+            \(insertion) SELECT \(id), \(row), \(isNew), \(isRestored ?? "false") FROM \(table.staged) s
+            LEFT JOIN \(stored.sql) m ON \(table.matches("m", "s")) WHERE \(differs.joinedConditions("OR"))
+            """
+    }
+
+    func insertWholeDifference(
+        _ difference: Difference, _ missing: RowList, key: String, _ options: DifferenceOptions
+    ) throws -> SQLText? {
+        let table = difference.table
+        let row = "s.\(StagingTable.row)"
+        let differs = try table.comparedColumns.map {
+            let column = try difference.stored.needed($0)
+            return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
+        }
+        let isFound = ["\(row) IS NULL", "m.tableoid IS NULL"] + differs
+        let located = missing.located.joined(separator: ", ")
+        let locators = zip(missing.located, difference.stored.locator).map { "m.\($1.sql) AS \($0)" }
+        return """
+            WITH found AS MATERIALIZED (
+                SELECT \(row) AS row, m.tableoid IS NULL AS is_new, \(locators.joined(separator: ", ")), \(key) AS key
+                FROM \(table.staged) s FULL JOIN \(difference.stored.sql) m ON \(table.matches("m", "s"))
+                WHERE \(isFound.joinedConditions("OR"))
+            ), missing AS (
+                INSERT INTO \(missing.name) (id, \(located), key)
+                SELECT row_number() OVER (), \(located), key FROM found WHERE row IS NULL
+            )
+            INSERT INTO \(difference.name) (id, row, is_new, is_restored)
+            SELECT row_number() OVER (ORDER BY row), row, is_new, false FROM found WHERE row IS NOT NULL
+            """
+    }
+
+    func isStoredRow(_ table: StagingTable, _ stored: any StoredTable) -> String { table.matches("m", "s") }
+
+    // MARK: - Work tables
+
+    func listDefinition(of table: any StoredTable, isUnique: Bool, columns: [String]) -> String {
+        let located = RowList.located(table)
+        let definitions = zip(located, table.locator).map { "\($0) \($1.definition)" } + ["key text"] + columns
+        let id = isUnique ? "id bigint PRIMARY KEY" : "id bigint NOT NULL"
+        let unique = isUnique ? ", UNIQUE (\(located.joined(separator: ", ")))" : ""
+        return "\(id), \(definitions.joined(separator: ", "))\(unique)"
+    }
+
+    // A sequence takes longer to make than the table.
+    func append(to list: RowList, _ columns: [String], _ values: String, from rows: SQLText, order: String?) -> SQLText
+    {
+        """
+        INSERT INTO \(list.name) (id, \(columns.joined(separator: ", ")))
+        SELECT (SELECT coalesce(max(id), 0) FROM \(list.name))
+            + row_number() OVER (\(order.map { "ORDER BY " + $0 } ?? "")), \(values)
+        FROM \(rows) ON CONFLICT DO NOTHING
+        """
+    }
+
+    func keysDefinition(_ key: [any StoredColumn], of table: StagingTable?, columns: [String]) -> String {
+        let own = key.enumerated().map { "k\($0) \($1.definition)" }
+        let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
+        return (own + columns + ["UNIQUE (\(names))"]).joined(separator: ", ")
+    }
+
+    func insertNew(into table: String, _ columns: String, _ query: SQLText) -> SQLText {
+        "INSERT INTO \(table) (\(columns)) \(query) ON CONFLICT DO NOTHING"
+    }
+
+    func firstOfEach(_ query: String) -> String {
+        "SELECT DISTINCT ON (record) record, id FROM (\(query)) a ORDER BY record, id"
+    }
+
+    func isListed(_ list: RowList, _ row: String, _ listed: String) -> String { list.isRow(row, listed) }
+
+    // MARK: - Changes of listed rows
+
+    func deletion(of list: RowList) -> String {
+        "DELETE FROM \(list.table.sql) AS m USING \(list.name) g WHERE \(list.isRow("m", "g"))"
+    }
+
+    func update(_ list: RowList, _ values: [(column: String, value: SQLText)], joined: String, isConstant: Bool)
+        -> SQLText
+    {
+        let assignments = values.map { SQLText("\($0) = ") + $1 }.joined(separator: ", ")
+        return
+            "UPDATE \(list.table.sql) AS m SET \(assignments) FROM \(list.name) g \(joined) WHERE \(list.isRow("m", "g"))"
+    }
+
+    // MARK: - Keys in the changelog
+
+    func changelogKey(_ columns: [String], of table: any StoredTable, _ alias: String) -> String {
+        table.details.changelogKey(columns, alias)
+    }
+
+    // MARK: - Conditions
+
+    func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of staged: String) -> String {
+        func least(_ value: String) -> String { "SELECT min(\(value)) FROM \(staged) s" }
+        let other = "s.\(column.sql)"
+        guard (column as? ColumnDetails)?.category == "S" else { return "\(value) >= (\(least(other)))" }
+        return TimeText.postgres(value, isAtLeastTheSmallestOf: other, least)
+    }
+
+    func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {
+        try expiry.condition(on: table.details, alias)
+    }
+
+    func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {
+        "\(value) IS DISTINCT FROM \(bind: scope)"
+    }
+}
+
+extension StoredTable {
+    /// The table as the catalog describes it.
+    var details: TableDetails {
+        guard let details = self as? TableDetails else { preconditionFailure("a merge has tables of its driver only") }
+        return details
+    }
+}
+
+extension TableDetails {
+    /// Returns those of the columns that the table has.
+    fileprivate func columns(of names: [String]) -> [ColumnDetails] { names.compactMap { column($0) } }
+}
+
+extension StagingTable {
+    /// The schema of the merge's own tables.
+    static let temporarySchema = "pg_temp"
+
+    /// What the names of the merge's own tables begin with, so that they hide no table of the store's.
+    static let temporaryPrefix = "tributary_"
+
+    /// The temporary table of the staged rows, as SQL names it.
+    var staged: String { "\(schema).\(name.sqlIdentifier)" }
+
+    /// The temporary table of records that were replaced by later ones, each with the row that replaced it.
+    var stagedDuplicates: String { "\(schema).\("\(name)_twins".sqlIdentifier)" }
+
+    /// Returns a condition that a row under one alias is the row under the other. Always false without a key. The
+    /// staged columns have the types and collations of the store's.
+    func matches(_ left: String, _ right: String) -> String {
+        guard case .key(let key, _) = identity else { return "false" }
+        return key.map(\.sqlIdentifier).map { "\(left).\($0) = \(right).\($0)" }.joined(separator: " AND ")
+    }
+}

@@ -1,0 +1,183 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Merging
+import PostgresClient
+import StoreSQL
+
+/// The merge in a transaction of PostgreSQL's. The staged rows are in temporary tables, which ``prepare()`` fills before any
+/// table of the store is locked.
+final class PostgresMergeDriver: MergeDriver {
+    let connection: PostgresConnection
+    let store: PostgresStore
+    /// The stack, with tables of the merge's own and counts of the merge's own: a commit may be repeated.
+    let stack: StagedStack
+    let tables: MergeTables
+    let run: Int64
+    let dialect: any SQLDialect = PostgresDialect()
+    /// Keeps what is replaced; nil where no history is kept.
+    private(set) lazy var images = keepsHistory ? PostgresBeforeImages(self, run: run, isExact: isExact) : nil
+    var beforeImages: (any BeforeImages)? { images }
+    private let keepsHistory: Bool
+    let isExact: Bool
+    private var workTables: Set<String> = []
+
+    /// - Parameters:
+    ///   - keepsHistory: true if what is replaced is kept in the tables' histories.
+    ///   - isExact: true if known rows are to become what they were, in their spelling as well: `1.0` and `1.00` are equal
+    ///     numbers.
+    init(
+        _ connection: PostgresConnection, _ store: PostgresStore, _ stack: StagedStack, run: Int64,
+        keepsHistory: Bool = false, isExact: Bool = false
+    ) {
+        self.connection = connection
+        self.store = store
+        self.stack = stack.prepared
+        self.run = run
+        self.keepsHistory = keepsHistory
+        self.isExact = isExact
+        tables = MergeTables(connection, store.tableDetails)
+    }
+
+    @discardableResult
+    func execute(_ sql: SQLText) throws -> Int { try connection.execute(sql) }
+
+    func forEachRow(of sql: SQLText, _ body: (any SQLRow) throws -> Bool) throws {
+        try connection.forEachRow(of: sql, body)
+    }
+
+    // MARK: - Before the merge
+
+    /// Copies the staged rows into temporary tables, and keeps the last of several rows with one key. No table of the
+    /// store is locked.
+    ///
+    /// - Throws: ``StoreError`` where a row cannot be stored, `PostgresError` for all else.
+    func prepare(_ mirrors: [MirroredRows]) throws {
+        let targets = stack.parts.flatMap { $0.table.references.map(\.target.name) }
+        try tables.load(stack.parts.map(\.table.table.name) + targets + mirrors.map(\.table))
+        for part in stack.parts where part.counts.rows > 0 || !part.batches.isEmpty {
+            try copy(part)
+        }
+        try keepLast(of: stack.parts.map { ($0.table, $0.counts) }, without: stack.skippedNumbers)
+    }
+
+    // MARK: - The transaction
+
+    func begin(_ merge: MergeContext) throws { try connection.execute("SET CONSTRAINTS ALL DEFERRED") }
+    func checkConstraints() throws { try connection.execute("SET CONSTRAINTS ALL IMMEDIATE") }
+
+    // The tables go with the transaction.
+    func end() throws {}
+
+    // MARK: - Tables
+
+    func table(_ name: String) throws -> (any StoredTable)? { try tables.table(name) }
+    func table(id: TableID) throws -> (any StoredTable)? { try UInt32(id).flatMap { try tables.table(id: $0) } }
+
+    /// Returns a table that the stack is known to have.
+    func details(of name: String) throws -> TableDetails {
+        guard let details = try tables.table(name) else {
+            throw StoreError(.schema, "the store no longer has the table '\(name)'")
+        }
+        return details
+    }
+
+    func hasTriggers(_ table: any StoredTable) throws -> Bool {
+        try isTrue(
+            """
+            SELECT c.relhasrules OR EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid)
+            FROM pg_catalog.pg_class c WHERE c.oid = \(table.id)
+            """)
+    }
+
+    func makeTable(_ name: String, _ definition: String) throws -> String {
+        // A name has 63 bytes at most.
+        let name =
+            "tributary_\(name.utf8.count > 30 ? "rows" : name)_\(Fingerprint.hexadecimal(name + " " + definition))"
+        let table = "\(StagingTable.temporarySchema).\(name.sqlIdentifier)"
+        let creation = "CREATE TEMP TABLE IF NOT EXISTS \(table) (\(definition)) ON COMMIT DROP"
+        if workTables.insert(table).inserted {
+            try connection.execute(creation)
+        } else {
+            // It may have gone with a savepoint.
+            try connection.executeScript("\(creation); TRUNCATE \(table)")
+        }
+        return table
+    }
+
+    func makeTable(_ name: String, of query: String) throws -> String {
+        let table = "\(StagingTable.temporarySchema).\("tributary_\(name)".sqlIdentifier)"
+        try connection.executeScript(
+            "DROP TABLE IF EXISTS \(table); CREATE TEMP TABLE \(table) ON COMMIT DROP AS \(query)")
+        return table
+    }
+
+    func analyze(_ table: String) throws { try connection.execute("ANALYZE \(table)") }
+
+    // MARK: - Errors
+
+    func refusing<Value>(in table: String?, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as PostgresError where error.isAboutRows {
+            let isCircle = error.breaksForeignKey && tables.isInCircle(error.schema, error.table)
+            throw StoreError(refused: error, in: table, isCircle: isCircle)
+        }
+    }
+
+    func atomically<Value>(_ statement: () throws -> Value) throws -> Value { try connection.inSavepoint(statement) }
+
+    func isUniqueViolation(_ error: any Error) -> Bool { (error as? PostgresError)?.breaksUniqueness == true }
+
+    func uniqueViolation(_ error: any Error, in table: StagingTable, hint: String) -> any Error {
+        guard let error = error as? PostgresError else { return error }
+        return StoreError(refused: error, in: table.table.name, hint: hint)
+    }
+
+    // MARK: - Staged rows
+
+    func indexKey(of part: StagedStack.Part) throws { try indexKey(of: part.table, part.counts) {} }
+
+    // The planner joins by hashes.
+    func indexIdentity(of part: StagedStack.Part) throws {}
+
+    func lookUp(
+        _ reference: StagedReference, of part: StagedStack.Part, isStaying: SQLText, mark: String?
+    ) throws {
+        let column = reference.column.name.sqlIdentifier
+        let key = reference.targetKey.sqlIdentifier
+        let target = try details(of: reference.target.name)
+        let isFound = reference.lookups.compactMap { lookup in
+            lookup.column.map { "t.\($0.sqlIdentifier) = s.\(lookup.staged.sqlIdentifier)" }
+        }.joined(separator: " AND ")
+        let row = "s.\(StagingTable.row)"
+        let isOne = reference.findsOneRow
+        let order = mark.map { "t.\($0) IS NOT NULL, id" } ?? "id"
+        try execute(
+            """
+            UPDATE \(part.table.staged) AS r SET \(column) = f.id FROM (
+                SELECT \(isOne ? "" : "DISTINCT ON (\(row)) ")\(row) AS row, t.\(key) AS id
+                FROM \(part.table.staged) s LEFT JOIN \(target.sql) t
+                    ON \(isFound)\(isStaying.isEmpty ? "" : " AND \(isStaying)" as SQLText)
+                WHERE s.\(reference.lookups[0].staged.sqlIdentifier) IS NOT NULL
+                \(isOne ? "" : "ORDER BY \(row), \(order)")) f
+            WHERE r.\(StagingTable.row) = f.row AND r.\(column) IS DISTINCT FROM f.id
+            """)
+    }
+}
+
+extension StagedStack {
+    /// The stack as one merge uses it: its tables are temporary ones, whose names no table of the store has.
+    fileprivate var prepared: StagedStack {
+        var stack = self
+        for index in parts.indices {
+            stack.parts[index].table.schema = StagingTable.temporarySchema
+            stack.parts[index].table.name = StagingTable.temporaryPrefix + parts[index].table.name
+            let counts = StagedCounts()
+            counts.rows = parts[index].counts.rows
+            counts.replaced = parts[index].counts.replaced
+            counts.hasDuplicates = parts[index].counts.hasDuplicates
+            counts.nulls = parts[index].counts.nulls
+            stack.parts[index].counts = counts
+        }
+        return stack
+    }
+}

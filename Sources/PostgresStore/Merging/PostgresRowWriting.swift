@@ -1,0 +1,131 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Merging
+import PostgresClient
+import StoreSQL
+
+/// Statements that write rows, and return which rows they have written to the changelog.
+extension PostgresMergeDriver {
+    func insert(_ rows: Insertion, in merge: MergeContext) throws -> Int {
+        let table = rows.part.table
+        let details = rows.table.details
+        let names = table.allColumns.map(\.name)
+        let source = "\(rows.rows) ORDER BY \(rows.order)"
+        try ChangeReport(merge: merge).insertion(of: table, into: details, from: source)
+        let overriding =
+            names.contains { details.column($0)?.identity == .always } ? " OVERRIDING SYSTEM VALUE" : ""
+        let insertion = """
+            INSERT INTO \(details.sql) AS m (\(names.map(\.sqlIdentifier).joined(separator: ", ")))\(overriding)
+            SELECT \(names.map { "s." + $0.sqlIdentifier }.joined(separator: ", ")) FROM \(source)
+            RETURNING \(merge.changelogKey(of: table, details, "m")) AS key
+            """
+        return try UniqueConflicts(merge, in: table, of: details, remaining: rows.remaining).resolving {
+            let noting = try images?.noting(details)
+            return try logging(
+                insertion + (noting?.returning ?? ""), details.name, "'insert'", besides: noting?.statement ?? "")
+        }
+    }
+
+    func update(_ rows: Difference, of remaining: ArraySlice<Difference>, in merge: MergeContext) throws -> Int {
+        let table = rows.table
+        let cleared = try merge.deletionMark(of: rows.stored).map { ["\($0) = NULL"] } ?? []
+        let assignments = rows.updatedColumns.map(\.sqlIdentifier).map { "\($0) = s.\($0)" } + cleared
+        // The changelog gets the key as the store has it.
+        let statement = """
+            UPDATE \(rows.stored.sql) AS m SET \(assignments.joined(separator: ", ")) FROM \(rows.rows(dialect))
+            WHERE NOT d.is_new AND \(table.matches("m", "s"))
+            RETURNING \(merge.changelogKey(of: table, rows.stored, "m")) AS key, d.id, d.is_restored
+            """
+        let operation = rows.restored > 0 ? "CASE WHEN is_restored THEN 'insert' ELSE 'update' END" : "'update'"
+        return try UniqueConflicts(merge, in: table, of: rows.stored, remaining: remaining).resolving {
+            try logging(statement, rows.stored.name, operation, order: " ORDER BY id")
+        }
+    }
+
+    func delete(_ rows: RowList, with cascaded: [RowList], in merge: MergeContext) throws -> Int {
+        try connection.execute(dialect.deletion(of: rows)).affectedRows
+    }
+
+    /// Runs a statement that returns the changelog's key as `key` for each row that it changes, and logs these rows.
+    ///
+    /// - Parameters:
+    ///   - operation: an expression for the operation.
+    ///   - statement: a further part of the WITH clause, which reads the returned rows as `changed`.
+    /// - Returns: the number of changed rows.
+    private func logging(
+        _ change: String, _ table: String, _ operation: String, order: String = "", besides statement: String = ""
+    ) throws -> Int {
+        try connection.execute(
+            """
+            WITH changed AS (\(change))\(statement)
+            INSERT INTO tributary_change (run, "table", key, operation)
+            SELECT \(run), \(table.postgresLiteral), key, \(operation) FROM changed\(order)
+            """
+        ).affectedRows
+    }
+}
+
+/// Trees of elements.
+extension PostgresMergeDriver {
+    /// Lists the store's rows by their hashes, with an index of these, so that a level's rows are found without reading
+    /// all of the store's once more.
+    func beginTree(_ table: StagingTable, _ stored: any StoredTable) throws -> String {
+        let key = try stored.needed(table.table.primaryKey[0])
+        let index = try makeTable("stored", "hash bigint, id \(key.definition), PRIMARY KEY (hash, id)")
+        try connection.execute(
+            "INSERT INTO \(index) SELECT \(hash(table, stored, "m")), m.\(key.sql) FROM \(stored.sql) m")
+        try analyze(index)
+        return index
+    }
+
+    func endTree(_ index: String) throws {}
+
+    private func hash(_ table: StagingTable, _ stored: any StoredTable, _ alias: String) -> String {
+        PostgresDialect().rowHash(table, stored, alias)
+    }
+
+    func matchTree(_ tree: Tree, _ level: Int, with index: String, where condition: String) throws {
+        let table = tree.table
+        let stored = try details(of: table.table.name)
+        try connection.execute(
+            """
+            INSERT INTO \(tree.name) SELECT DISTINCT ON (l.record) l.record, m.\(tree.key)
+            FROM \(tree.levels) l JOIN \(table.staged) s ON s.\(StagingTable.row) = l.row
+            JOIN \(index) h ON h.hash = \(hash(table, stored, "s"))
+            JOIN \(stored.sql) m ON m.\(tree.key) = h.id AND \(dialect.isSameRow(table, stored, "s", "m"))
+            WHERE l.level = \(level) AND NOT EXISTS (SELECT 1 FROM \(tree.name) t WHERE t.record = l.record)
+                AND \(condition)
+            ORDER BY l.record, m.\(tree.key)
+            """)
+    }
+
+    func insertTree(_ tree: Tree, _ level: Int, noting index: String, in merge: MergeContext) throws -> Int {
+        let table = tree.table
+        let stored = try details(of: table.table.name)
+        let identity = table.allColumns.compactMap { stored.column($0.name)?.exact("s") }.joined(separator: ", ")
+        let new = try tree.newRows(level, identity: identity)
+        guard new.count > 0 else { return 0 }
+        let rows = "\(new.name) d JOIN \(table.staged) s ON s.\(StagingTable.row) = d.row ORDER BY d.id"
+        try ChangeReport(merge: merge).insertion(of: table, into: stored, from: rows)
+        let names = table.allColumns.map(\.name.sqlIdentifier)
+        let inserted = try UniqueConflicts(merge, in: table, of: stored).resolving {
+            let noting = try images?.noting(stored)
+            return try connection.execute(
+                """
+                WITH changed AS (
+                    INSERT INTO \(stored.sql) AS m (\(names.joined(separator: ", ")))
+                    SELECT \(names.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows)
+                    RETURNING m.\(tree.key) AS id, \(hash(table, stored, "m")) AS hash,
+                        \(merge.changelogKey(of: table, stored, "m")) AS key\(noting?.returning ?? "")
+                )\(noting?.statement ?? ""), change AS (
+                    INSERT INTO tributary_change (run, "table", key, operation)
+                    SELECT \(run), \(stored.name.postgresLiteral), key, 'insert' FROM changed)
+                INSERT INTO \(index) (hash, id) SELECT hash, id FROM changed
+                """
+            ).affectedRows
+        }
+        try matchTree(tree, level, with: index, where: table.hasParents)
+        return inserted
+    }
+}

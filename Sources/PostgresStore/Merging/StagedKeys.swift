@@ -1,0 +1,116 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// The keys of staged rows.
+extension PostgresMergeDriver {
+    /// Refuses rows that lack a value the store requires, and keeps only the last of several rows with one key. For a
+    /// key with references in it, this is done once they have been resolved.
+    ///
+    /// Of rows from a scratch database, only those are left to be found that differ in their bytes, but not in the
+    /// store.
+    ///
+    /// - Parameter onReplaced: called where several rows have one key, before one of them is removed.
+    func indexKey(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
+        for (index, column) in table.columns.enumerated()
+        where counts.nulls[index] > 0 && table.mustHave(column) {
+            let isKey = table.isKey(column.name)
+            if isKey || (column.isNotNull && column.name != table.table.generatedKey) {
+                try checkMissingValue(of: column.name, isKey: isKey, in: table)
+            }
+        }
+        // A NULL cannot identify a row.
+        for reference in table.references where table.isKey(reference.column.name) {
+            try checkMissingValue(of: reference.column.name, isKey: true, in: table)
+        }
+        let details = try details(of: table.table.name)
+        let identity = try table.identityColumns.map { try details.needed($0) }
+        guard !identity.isEmpty, counts.rows > 1 else { return }
+        if stack.path != nil, !table.isIdentifiedByReference, identity.allSatisfy(\.bytesDecide) { return }
+        try removeReplacedRows(of: table, counts, identity, onReplaced: onReplaced)
+    }
+
+    private func removeReplacedRows(
+        of table: StagingTable, _ counts: StagedCounts, _ identity: [ColumnDetails], onReplaced: () throws -> Void
+    ) throws {
+        let key = identity.map { column in
+            if case .key = table.identity { "s.\(column.name.sqlIdentifier)" } else { column.exact("s") }
+        }.joined(separator: ", ")
+        let row = "s.\(StagingTable.row)"
+        let record = table.numbersRecords ? ", s.\(StagingTable.record) AS record" : ""
+        // References to a record that was replaced lead to its replacement.
+        let last = """
+            SELECT \(row) AS row\(record), max(\(row)) OVER (PARTITION BY \(key)) AS last FROM \(table.staged) s
+            """
+        if table.numbersRecords {
+            guard
+                try connection.execute("SELECT EXISTS (SELECT 1 FROM (\(last)) l WHERE row <> last)")[0].bool(0) == true
+            else { return }
+            try onReplaced()
+            if counts.hasDuplicates {
+                try connection.execute(
+                    "UPDATE \(table.stagedDuplicates) AS t SET row = l.last FROM (\(last)) l WHERE t.row = l.row")
+            } else {
+                try makeDuplicates(of: table)
+                try connection.execute(
+                    "INSERT INTO \(table.stagedDuplicates) (number, record, row) SELECT row, record, last FROM (\(last)) l"
+                )
+            }
+        }
+        let removed = try connection.execute(
+            """
+            DELETE FROM \(table.staged) AS d USING (\(last)) l
+            WHERE d.\(StagingTable.row) = l.row AND l.row <> l.last
+            """
+        ).affectedRows
+        counts.rows -= removed
+        counts.replaced += removed
+        counts.hasDuplicates = counts.hasDuplicates || (table.numbersRecords && removed > 0)
+    }
+
+    /// Checks the rows themselves, as a row without a value may have been forgotten again.
+    private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
+        let columns = table.describedColumns
+        let found = try connection.execute(
+            """
+            SELECT \(columns.map(\.column.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
+            WHERE \(column.sqlIdentifier) IS NULL ORDER BY \(StagingTable.row) LIMIT 1
+            """)
+        guard let row = found.first else { return }
+        let isNumber = Dictionary(
+            table.columns.map { ($0.name, $0.stagedType != "TEXT") }
+                + table.references.flatMap(\.lookups).map { ($0.staged, $0.type != "TEXT") }
+        ) { first, _ in first }
+        let text = columns.enumerated().map { index, column in
+            let value = row.string(index).map { isNumber[column.column] == false ? String(reflecting: $0) : $0 }
+            return "\(column.name) = \(value ?? "NULL")"
+        }.joined(separator: ", ")
+        let what =
+            isKey
+            ? "its key column '\(column)' has no value" : "NOT NULL constraint failed: \(table.table.name).\(column)"
+        throw StoreError(
+            .constraint,
+            "table '\(table.table.name)': \(what), in the row "
+                + "(\(text.count > 300 ? text.prefix(300) + "…" : text))")
+    }
+}
+
+extension PostgresMergeDriver: StagedRecordStore {
+    func rows(of table: StagingTable) -> String { table.staged }
+
+    func makeTable(_ name: String, columns: [String]) throws -> String {
+        let definition = columns.map { $0 + " bigint NOT NULL" }.joined(separator: ", ")
+        return try makeTable(
+            name, "\(definition), PRIMARY KEY (\(columns.joined(separator: ", ")))")
+    }
+
+    func run(_ sql: String) throws -> Int { try connection.execute(sql).affectedRows }
+
+    func isTrue(_ sql: String) throws -> Bool { try connection.execute(sql)[0].bool(0) == true }
+
+    func keepLast(of table: StagingTable, _ counts: StagedCounts, onReplaced: () throws -> Void) throws {
+        guard !table.isIdentifiedByReference else { return }
+        try indexKey(of: table, counts, onReplaced: onReplaced)
+    }
+}

@@ -1,0 +1,179 @@
+import FeedModel
+import FeedStores
+import Merging
+import Ledger
+import PostgresClient
+
+/// The statements that begin the transaction of a small commit and write its rows, and their answers.
+///
+/// The tables are looked at after their rows have been written: nobody changes a definition from then on.
+struct FirstFlight {
+    private let commit: SmallCommit
+    private let connection: PostgresConnection
+    private let ledger: Ledger
+    /// The tables of the commit's requests, apart from those of staged rows.
+    private let asked: [TableDetails]
+
+    init(_ commit: SmallCommit, _ connection: PostgresConnection) {
+        self.commit = commit
+        self.connection = connection
+        ledger = connection.ledger(commit.store.leases)
+        let staged = Set(commit.steps.compactMap { if case .write(let part, _) = $0 { part.details.oid } else { nil } })
+        let named = Set(commit.commit.changedStates.flatMap(\.tables)).sorted().compactMap { commit.tables[$0] }
+        var seen = staged
+        asked = named.filter { seen.insert($0.oid).inserted }
+    }
+
+    struct Answers {
+        var run: RecordedRun
+        /// The counts of each step.
+        var counts: [SmallPart.Counts]
+        /// The tables that have rows.
+        var filled: Set<UInt32>
+        var requests: [String: RequestRow]
+    }
+
+    // MARK: - The statements
+
+    func statements() throws -> [PostgresStatement] {
+        let states = commit.commit.requests
+        return try [PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED"), opening, locks]
+            + commit.steps.map { step in
+                switch step {
+                case .delete(let deletion): deletion.statement
+                case .write(let part, let deletes): part.writing(deletes: deletes)
+                }
+            }
+            + asked.map { PostgresStatement("SELECT EXISTS (SELECT FROM \($0.sql))", isPrepared: true) }
+            + [look] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
+    }
+
+    /// The settings of ``LockWaits``, and the number of the run. Tables that were never analyzed make statements look so
+    /// expensive that the server would compile them each time, which takes a hundred times as long as to execute them.
+    private var opening: PostgresStatement {
+        let settings =
+            commit.store.lockWaits.settings().map { ($0.name, String($0.value)) }
+            + [
+                ("extra_float_digits", "1"), ("bytea_output", "hex"), ("jit", "off"),
+                ("plan_cache_mode", "force_generic_plan"),
+            ]
+        let texts = settings.indices.map { "set_config('\(settings[$0].0)', $\($0 + 1), true)" }
+        return PostgresStatement(
+            "SELECT \(ledger.runs.drawing), \(texts.joined(separator: ", "))", settings.map { .text($0.1) },
+            isPrepared: true
+        )
+    }
+
+    /// Keeps commits away that lock whole tables.
+    private var locks: PostgresStatement {
+        PostgresStatement(
+            "SELECT pg_advisory_xact_lock_shared(\(TableLock.key("oid"))) FROM unnest($1::oid[]) oid",
+            [oids(commit.written)], isPrepared: true)
+    }
+
+    /// The lease, which nobody takes over before the commit ends; the version of the claims; the tables.
+    private var look: PostgresStatement {
+        let source = commit.commit.report.source
+        let lease = commit.store.leases.lease(of: source)
+        return PostgresStatement(
+            """
+            WITH lease AS MATERIALIZED (
+                SELECT FROM tributary_source WHERE source = $2 AND holder = $3 AND lease = $4 FOR NO KEY UPDATE)
+            SELECT $3::text IS NULL OR EXISTS (SELECT FROM lease), (SELECT version FROM tributary_claims),
+                pg_postmaster_start_time(),
+                c.oid, \(Catalog.mark), pg_table_is_visible(c.oid), \(Catalog.hasOwnRules)
+            FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])
+            """,
+            [
+                oids(Array(commit.tables.values)), .text(source), (lease?.holder).map { .text($0) },
+                (lease?.number).map { .integer($0) },
+            ], isPrepared: true)
+    }
+
+    private func oids(_ tables: [TableDetails]) -> PostgresValue {
+        .text("{\(tables.map { String($0.oid) }.joined(separator: ","))}")
+    }
+
+    // MARK: - The answers
+
+    /// - Throws: ``Unsuitable`` where anything is not as expected; ``StoreError`` where the lease was lost.
+    func answers(_ results: [PostgresResult]) throws -> Answers {
+        var results = results.dropFirst()
+        let run = try RunRecords.drawn(commit.commit.report, results.removeFirst()[0])
+        results.removeFirst()
+        let counts = try commit.steps.map { step in
+            let row = results.removeFirst()[0]
+            switch step {
+            case .delete: return SmallPart.Counts(deleted: try row.int(0) ?? 0)
+            case .write: return try SmallPart.Counts(row)
+            }
+        }
+        var filled = Set(commit.steps.compactMap { if case .write(let part, _) = $0 { part.details.oid } else { nil } })
+        for table in asked where try results.removeFirst()[0].bool(0) == true { filled.insert(table.oid) }
+        try check(tables: results.removeFirst())
+        for case (.write(let part, _), let counts) in zip(commit.steps, counts) { try check(counts, of: part) }
+        let stored = try results.popFirst().map { try $0.map { try RequestRow($0) } } ?? []
+        return Answers(
+            run: run, counts: counts, filled: filled, requests: stored.reduce(into: [:]) { $0[$1.state.key] = $1 })
+    }
+
+    private func check(_ counts: SmallPart.Counts, of part: SmallPart) throws {
+        try Unsuitable.unless(
+            counts.different == counts.updated, "rows that another commit has changed, or that leave a scope")
+        try Unsuitable.unless(counts.outside == 0, "rows outside of their scope")
+        // Whoever has written it must send its rows again.
+        let isOthers =
+            try counts.wasEmpty
+            && commit.store.claims(connection).requests(
+                of: part.details.name, within: [:]
+            ).contains { !commit.commit.changedRequests.contains($0) }
+        try Unsuitable.unless(!isOthers, "a table that was empty")
+    }
+
+    private func check(tables result: PostgresResult) throws {
+        guard let first = result.first else { throw Unsuitable("tables that are gone") }
+        guard try first.bool(0) == true else { throw StoreError.leaseLost(commit.commit.report.source) }
+        let claims = commit.store.requestIndex
+        if !claims.knows(version: try first.int64(1) ?? 0, serverStart: first.string(2)) {
+            try claims.renew(ledger)
+        }
+        let written = Set(commit.written.map(\.oid))
+        var found: [UInt32: (mark: String?, isVisible: Bool?)] = [:]
+        for row in result {
+            let oid = UInt32(try row.int64(3) ?? 0)
+            found[oid] = (row.string(4), try row.bool(5))
+            try Unsuitable.unless(
+                try row.bool(6) == false || !written.contains(oid), "triggers, rules or policies of a table")
+        }
+        for table in commit.tables.values {
+            try Unsuitable.unless(
+                found[table.oid]?.mark == table.mark && found[table.oid]?.isVisible == table.isVisible,
+                "a table that has changed")
+        }
+    }
+}
+
+extension SmallPart.Counts {
+    fileprivate init(deleted: Int) { self.deleted = deleted }
+}
+
+extension SmallCommit.Deletion {
+    fileprivate var statement: PostgresStatement {
+        if let part { return part.deleting() }
+        var parameters: [PostgresValue?] = []
+        let deletion = details.deletion(of: rows, key: details.primaryKey, isStaged: nil, &parameters)
+        let journal = JournaledChange("delete", from: "deleted", order: "row_number() OVER ()")
+        return PostgresStatement(
+            """
+            WITH deleted AS (\(deletion)),
+            journal AS (\(JournaledChange.insertion(of: [journal], table: details.name)))
+            SELECT count(*) FROM deleted
+            """, parameters, isPrepared: true)
+    }
+}
+
+/// The advisory locks of tables. Small commits into one table hold its lock together, and each other commit alone.
+enum TableLock {
+    /// Returns an expression for the lock's key: `Trib` in the high 32 bits, and the table's oid in the low ones.
+    static func key(_ oid: String) -> String { "(1416784226::bigint << 32) | \(oid)::bigint" }
+}

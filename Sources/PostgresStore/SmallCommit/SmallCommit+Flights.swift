@@ -1,0 +1,128 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import Ledger
+import PostgresClient
+
+/// The two round trips.
+extension SmallCommit {
+    /// What the first flight has written, and the second is to record.
+    struct Written {
+        var run: RecordedRun
+        var report: RunReport
+        fileprivate var last: [PostgresStatement]
+    }
+
+    /// Begins the transaction, writes the rows, and checks what became of them. The transaction is left open.
+    ///
+    /// - Throws: ``Unsuitable``, `PostgresError` or ``StoreError``; the transaction is then rolled back.
+    func write(_ connection: PostgresConnection) throws -> Written {
+        do {
+            let flight = FirstFlight(self, connection)
+            let results = try general { try connection.pipeline(flight.statements()).results() }
+            return try written(flight.answers(results), connection)
+        } catch {
+            connection.rollBack()
+            throw error
+        }
+    }
+
+    /// Records the run, and commits.
+    ///
+    /// - Throws: ``Unsuitable`` or `PostgresError`; the transaction is then rolled back, or its outcome is unknown.
+    func end(_ written: Written, _ connection: PostgresConnection) throws {
+        _ = try general { try connection.commit(after: written.last) }
+    }
+
+    /// Leaves to the general way what the server says of rows and definitions: there it is said of which row. Errors of the
+    /// connection, of other transactions and of waits are those of any commit.
+    private func general<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as PostgresError {
+            let isAnyCommits = error.isConnectionLost || error.isRepeatable || error.isTransient
+            if isAnyCommits || error.isCommitUnknown { throw error }
+            throw Unsuitable(error.text)
+        }
+    }
+
+    private func written(_ answers: FirstFlight.Answers, _ connection: PostgresConnection) throws -> Written {
+        var commit = commit
+        var changes = ScopeChanges()
+        for (step, counts) in zip(steps, answers.counts) {
+            commit.report.counts += add(counts, of: step, to: &changes)
+        }
+        try check(changes)
+        try checkClaims(connection)
+        commit.report.seconds = seconds()
+        let changed = commit.requests.indices.filter { commit.revalidated[commit.requests[$0].key] == nil }
+        let marks = TableDetailsCache.marks(
+            of: changed.map { commit.requests[$0].tables }, tables, filled: answers.filled)
+        for (index, mark) in zip(changed, marks) { commit.requests[index].schema = mark }
+        return Written(run: answers.run, report: commit.report, last: try last(commit, answers, connection))
+    }
+
+    /// Returns what a step has done to rows, and notes it for the limits of changes.
+    private func add(_ counts: SmallPart.Counts, of step: Step, to changes: inout ScopeChanges) -> MergeCounts {
+        var sum = MergeCounts(deleted: counts.deleted)
+        switch step {
+        case .delete(let deletion):
+            changes.add(deleted: counts.deleted, of: ScopedRows(table: deletion.rows.table, scope: deletion.rows.scope))
+        case .write(let part, let deletes):
+            let rows = MergeCounts(
+                inserted: counts.inserted, updated: counts.updated,
+                unchanged: counts.rows - counts.inserted - counts.updated)
+            changes.add(rows, of: part.part)
+            if deletes {
+                changes.add(
+                    deleted: counts.deleted, of: ScopedRows(table: part.details.name, scope: part.table.scope))
+            }
+            sum += rows
+            sum.replaced = part.rows.rows - counts.rows
+        }
+        return sum
+    }
+
+    private func check(_ changes: ScopeChanges) throws {
+        let exceeded = Unsuitable("limits of changes")
+        do {
+            try changes.check(
+                commit.limits, accepted: commit.accepted, count: { _ in throw exceeded },
+                isAcceptedInAdvance: { throw exceeded })
+        } catch is StoreError {
+            throw exceeded
+        }
+    }
+
+    /// Checks that nobody else has written the mirrored rows, and that the update has kept all rows within their scopes.
+    private func checkClaims(_ connection: PostgresConnection) throws {
+        let claims = store.claims(connection)
+        let overlapping: Set<RequestID>
+        do {
+            overlapping = try claims.overlappingRequests(of: commit.report.source, mirrored, check: commit.checkMirrors)
+        } catch is StoreError {
+            throw Unsuitable("rows that others mirror")
+        }
+        try Unsuitable.unless(overlapping.isSubset(of: commit.changedRequests), "rows that other requests have written")
+        for case .write(let part, _) in steps {
+            let columns = try SmallPart.scopeColumns(
+                part.table, part.details, claims.scopeColumns(of: part.details.name))
+            try Unsuitable.unless(columns == part.scopeColumns, "scopes that are new")
+        }
+    }
+
+    /// Returns the statements before COMMIT.
+    private func last(
+        _ commit: Commit, _ answers: FirstFlight.Answers, _ connection: PostgresConnection
+    ) throws -> [PostgresStatement] {
+        let ledger = connection.ledger(store.leases)
+        let states = try ledger.requests.states(of: commit, answers.requests).map { state, claim in
+            guard let claim else { throw Unsuitable("claims that have changed") }
+            return RequestRow(state: state, claim: claim)
+        }
+        let notification = CommitNotification(connection: connection, leases: store.leases)
+            .statement(of: commit.report, run: answers.run)
+        let requests = try ledger.requests.insertion(of: states, source: commit.report.source)
+        return try [ledger.recording(commit, drawn: answers.run).prepared]
+            + (states.isEmpty ? [] : [requests.prepared]) + (notification.map { [$0] } ?? [])
+    }
+}

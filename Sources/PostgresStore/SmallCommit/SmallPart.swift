@@ -1,0 +1,123 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import PostgresClient
+
+/// The staged rows of one table, as parameters of a statement.
+struct SmallPart {
+    let part: StagedStack.Part
+    let details: TableDetails
+    /// The columns that the rows supply.
+    let columns: [ParameterColumn]
+    let constants: [(column: ParameterColumn, value: String)]
+    let rows: StagedArrays
+    /// Columns of scopes that an update writes. A row whose value there changes leaves the scope of some request.
+    let scopeColumns: [ColumnDetails]
+
+    var table: StagingTable { part.table }
+
+    /// - Parameters:
+    ///   - details: the table as it was when it was last looked at.
+    ///   - scopes: the sets of columns by which requests lay claim to the table's rows.
+    /// - Throws: ``Unsuitable``
+    init(_ part: StagedStack.Part, _ details: TableDetails, scopes: [Set<String>]) throws {
+        let table = part.table
+        try Self.check(table)
+        try details.check(for: table)
+        func parameter(_ column: TableInfo.Column) throws -> ParameterColumn {
+            guard let known = details.column(column.name), let parameter = ParameterColumn(known) else {
+                throw Unsuitable("the type of column '\(column.name)'")
+            }
+            return parameter
+        }
+        self.part = part
+        self.details = details
+        columns = try table.columns.map(parameter)
+        constants = try table.constants.map { (try parameter($0.column), $0.value) }
+        for (column, value) in constants {
+            try Unsuitable.unless(
+                value.unicodeScalars.count <= column.mostCharacters ?? .max, "a long value in the scope")
+        }
+        do { rows = try StagedArrays(part, columns) } catch is CopiedColumn.ValueProblem {
+            throw Unsuitable("a value that cannot be stored")
+        }
+        try Unsuitable.unless(!rows.isTooLong, "a text that is too long")
+        for (column, nulls) in zip(table.columns, rows.nulls) where nulls > 0 && table.mustHave(column) {
+            let isRefused = column.isNotNull && column.name != table.table.generatedKey
+            try Unsuitable.unless(!table.isKey(column.name) && !isRefused, "a missing value")
+        }
+        scopeColumns = Self.scopeColumns(table, details, scopes)
+    }
+
+    /// Returns the columns of scopes of which an update writes some.
+    static func scopeColumns(
+        _ table: StagingTable, _ details: TableDetails, _ scopes: [Set<String>]
+    ) -> [ColumnDetails] {
+        let written = Set(table.valueColumns.map { $0.lowercased() })
+        let named = scopes.reduce(into: Set(table.scope.keys.map { $0.lowercased() })) { $0.formUnion($1) }
+        return named.intersection(written).sorted().compactMap { details.column($0) }
+    }
+
+    /// The columns that known rows get from the staged ones.
+    var updatedColumns: [String] { table.sync == .upsert || table.sync == .mirror ? table.valueColumns : [] }
+
+    private static func check(_ table: StagingTable) throws {
+        guard case .key = table.identity else { throw Unsuitable("rows without a key") }
+        try Unsuitable.unless(
+            table.references.isEmpty && table.enclosing.isEmpty && !table.numbersRecords && !table.isLookUp
+                && table.within == nil, "rows that refer to others")
+        try Unsuitable.unless(table.window == nil, "a window")
+        try Unsuitable.unless(table.respeltColumns.isEmpty, "rows that are restored")
+        // A row that is kept as it is may be in another scope.
+        let scope = table.scope.keys.map { $0.lowercased() }
+        let isKept = table.sync == .insert || table.sync == .append
+        try Unsuitable.unless(
+            scope.allSatisfy { column in table.isKey(column) || !isKept && !table.insertOnly.contains(column) },
+            "a scope that rows may be kept outside of")
+    }
+}
+
+extension TableDetails {
+    /// - Throws: ``Unsuitable`` where more than the rows themselves decides what becomes of the table.
+    fileprivate func check(for table: StagingTable) throws {
+        try Unsuitable.unless(kind == .table && !isPartition, "a partitioned table")
+        try Unsuitable.unless(info.isSame(as: table.table), "a table that has changed")
+        let written = table.allColumns.compactMap { column($0.name) }
+        try Unsuitable.unless(
+            written.count == table.allColumns.count && !written.contains(where: \.isGenerated), "a generated column")
+        let names = Set(written.map { $0.name.lowercased() })
+        let key = Set(table.keyColumns.map { $0.lowercased() })
+        for unique in uniquenesses {
+            let columns = Set(unique.columns.map { $0.lowercased() })
+            if unique.isPlain, columns == key { continue }
+            let mentioned = columns.union(unique.mentioned.map { $0.lowercased() })
+            let isComputed = mentioned.contains { column($0)?.isComputed ?? true }
+            try Unsuitable.unless(!isComputed && mentioned.isDisjoint(with: names), "another unique index")
+        }
+        try Unsuitable.unless(!foreignKeys.contains { $0.parent == oid }, "rows that refer to their own table")
+        let updated = Set(table.valueColumns.map { $0.lowercased() })
+        try Unsuitable.unless(
+            referringKeys.allSatisfy { updated.isDisjoint(with: $0.targets.map { $0.lowercased() }) },
+            "columns that other tables refer to")
+    }
+
+    /// - Throws: ``Unsuitable`` where deletions change rows of other tables, or may have to wait for such a change.
+    func checkDeletions(beside others: Set<UInt32>) throws {
+        try Unsuitable.unless(
+            referringKeys.allSatisfy { !$0.onDelete.changesChildren && !others.contains($0.child) },
+            "deletions that other tables' rows depend on")
+    }
+}
+
+extension TableInfo {
+    /// Returns true if the table has not changed in what staging knows of it.
+    fileprivate func isSame(as staged: TableInfo) -> Bool {
+        primaryKey == staged.primaryKey && generatedKey == staged.generatedKey
+            && uniqueIndexes.map { $0.map(\.name) } == staged.uniqueIndexes.map { $0.map(\.name) }
+            && columns.count == staged.columns.count
+            && zip(columns, staged.columns).allSatisfy {
+                $0.name == $1.name && $0.declaredType == $1.declaredType && $0.isGenerated == $1.isGenerated
+                    && $0.isNotNull == $1.isNotNull
+            }
+    }
+}

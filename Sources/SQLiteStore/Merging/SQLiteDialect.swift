@@ -1,0 +1,180 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Merging
+import StoreSQL
+
+/// The SQL of SQLite. CROSS JOIN keeps its planner to the order of the tables.
+struct SQLiteDialect: SQLDialect {
+    var join: String { "CROSS JOIN" }
+    var changelog: String { "main.tributary_change" }
+    var runs: String { "main.tributary_run" }
+    var integer: String { "INTEGER" }
+    var boolean: String { "INTEGER" }
+
+    func literal(_ text: String) -> String { text.sqlLiteral }
+    func literal(_ value: Bool) -> String { value ? "1" : "0" }
+    func isDistinct(_ left: String, from right: String) -> String { "\(left) IS NOT \(right)" }
+
+    // MARK: - Staged rows
+
+    func staged(_ table: StagingTable) -> String { table.qualifiedName }
+    func duplicates(of table: StagingTable) -> String { table.duplicates }
+    func definition(of table: StagingTable) -> String { table.definition }
+    func matches(_ table: StagingTable, _ left: String, _ right: String) -> String { table.matches(left, right) }
+
+    func isSameRow(_ table: StagingTable, _ stored: any StoredTable, _ left: String, _ right: String) -> String {
+        table.isSameRow(left, right)
+    }
+
+    func isStaged(_ table: StagingTable, _ stored: any StoredTable) -> String {
+        if table.isIdentifiedByManyColumns {
+            return "m.\(stored.locator[0].sql) IN (\(table.rowsThatAreInBoth("stored")))"
+        }
+        return "EXISTS (SELECT 1 FROM \(table.qualifiedName) s WHERE \(table.isSameRow("s", "m")))"
+    }
+
+    // MARK: - Differences
+
+    /// Also the row id of the store's row as `target`: by it, the row is found at once.
+    var differenceDefinition: String {
+        "id INTEGER PRIMARY KEY, row INTEGER NOT NULL, is_new INTEGER NOT NULL, is_restored INTEGER, target INTEGER"
+    }
+
+    func insertDifferences(
+        into name: String, of part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
+    ) throws -> SQLText {
+        SQLText(
+            "INSERT INTO \(name) (row, is_new, is_restored, target) "
+                + (part.table.keyColumns.isEmpty ? newRows(of: part.table) : try differing(part, stored, options)))
+    }
+
+    private func newRows(of table: StagingTable) -> String {
+        let row = StagingTable.row
+        // Without a key, the store's rows are looked up among the staged ones, whose index covers every column.
+        let known =
+            table.isIdentifiedByManyColumns
+            ? table.rowsThatAreInBoth("staged")
+            : """
+            SELECT k.\(row) FROM \(table.qualifiedTable) m CROSS JOIN \(table.qualifiedName) k ON \(table.isSameRow("k", "m"))
+            """
+        return """
+            SELECT s.\(row), 1, 0, NULL FROM \(table.qualifiedName) s
+            WHERE s.\(row) NOT IN (\(known)) ORDER BY s.\(row)
+            """
+    }
+
+    private func differing(
+        _ part: StagedStack.Part, _ stored: any StoredTable, _ options: DifferenceOptions
+    ) throws -> String {
+        let table = part.table
+        let isNew = "m.\(table.keyColumns[0].sqlIdentifier) IS NULL"
+        let isRestored = options.deletionMark.map { "m.\($0) IS NOT NULL" }
+        var differs = [isNew]
+        if table.updatesKnownRows {
+            differs += try table.comparedColumns.map {
+                let column = try stored.needed($0)
+                return column.differs("s.\(column.sql)", from: "m.\(column.sql)", exactly: options.isExact)
+            }
+        }
+        differs += isRestored.map { [$0] } ?? []
+        return """
+            SELECT s.\(StagingTable.row), \(isNew), \(isRestored ?? "0"), \(table.table.rowID.map { "m." + $0 } ?? "NULL")
+            FROM \(table.qualifiedName) s LEFT JOIN \(table.qualifiedTable) m ON \(table.matches("m", "s"))
+            WHERE \(differs.joinedConditions("OR")) ORDER BY \(table.order(isSorted: part.isSorted))
+            """
+    }
+
+    // A full join looks up each row of either side, as the two passes do.
+    func insertWholeDifference(
+        _ difference: Difference, _ missing: RowList, key: String, _ options: DifferenceOptions
+    ) throws -> SQLText? { nil }
+
+    func isStoredRow(_ table: StagingTable, _ stored: any StoredTable) -> String {
+        table.table.rowID.map { "m.\($0) = d.target" } ?? table.matches("m", "s")
+    }
+
+    // MARK: - Work tables
+
+    func listDefinition(of table: any StoredTable, isUnique: Bool, columns: [String]) -> String {
+        let located = RowList.located(table).joined(separator: ", ")
+        let others = columns.map { ", " + $0 }.joined()
+        return "id INTEGER PRIMARY KEY, \(located), key\(others)\(isUnique ? ", UNIQUE (\(located))" : "")"
+    }
+
+    func append(to list: RowList, _ columns: [String], _ values: String, from rows: SQLText, order: String?) -> SQLText
+    {
+        """
+        INSERT OR IGNORE INTO \(list.name) (\(columns.joined(separator: ", ")))
+        SELECT \(values) FROM \(rows)\(order.map { " ORDER BY " + $0 } ?? "")
+        """
+    }
+
+    func keysDefinition(_ key: [any StoredColumn], of table: StagingTable?, columns: [String]) -> String {
+        let own = key.enumerated().map { index, column in
+            let column = column as? SQLiteColumn
+            let collation = table?.keyCollations[index] ?? column?.collation ?? "BINARY"
+            return "k\(index) \(column?.column.stagedType ?? "BLOB") COLLATE \(collation)"
+        }
+        let names = key.indices.map { "k\($0)" }.joined(separator: ", ")
+        return (own + columns + ["PRIMARY KEY (\(names))"]).joined(separator: ", ")
+    }
+
+    func insertNew(into table: String, _ columns: String, _ query: SQLText) -> SQLText {
+        "INSERT OR IGNORE INTO \(table) (\(columns)) \(query)"
+    }
+
+    func firstOfEach(_ query: String) -> String { "SELECT record, min(id) FROM (\(query)) GROUP BY record" }
+
+    // With the affinity of the store's column, SQLite would not use the index of a column that has none; `+` takes it away.
+    func isListed(_ list: RowList, _ row: String, _ listed: String) -> String {
+        zip(list.located, list.table.locator).map { "\(listed).\($0) = +\(row).\($1.sql)" }.joinedConditions("AND")
+    }
+
+    // MARK: - Changes of listed rows
+
+    func deletion(of list: RowList) -> String {
+        "DELETE FROM \(list.table.sql) WHERE \(isListed(list))"
+    }
+
+    func update(_ list: RowList, _ values: [(column: String, value: SQLText)], joined: String, isConstant: Bool)
+        -> SQLText
+    {
+        let assignments = values.map { column, value -> SQLText in
+            isConstant
+                ? "\(column) = \(value)"
+                : "\(column) = (SELECT \(value) FROM \(list.name) g \(joined) WHERE \(isListed(list, "m", "g")))"
+        }
+        return "UPDATE \(list.table.sql) AS m SET \(assignments.joined(separator: ", ")) WHERE \(isListed(list))"
+    }
+
+    /// Returns a condition on rows of the table. By it, SQLite reads the list and looks each row up.
+    private func isListed(_ list: RowList) -> String {
+        let locator = list.table.locator.map(\.sql).joined(separator: ", ")
+        return "(\(locator)) IN (SELECT \(list.located.joined(separator: ", ")) FROM \(list.name))"
+    }
+
+    // MARK: - Keys in the changelog
+
+    func changelogKey(_ columns: [String], of table: any StoredTable, _ alias: String) -> String {
+        columns.isEmpty ? "\(alias).\(table.info.rowID ?? "rowid")" : changelogKeySQL(columns, alias)
+    }
+
+    // MARK: - Conditions
+
+    func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of staged: String) -> String {
+        let collation = (column as? SQLiteColumn)?.collation ?? "BINARY"
+        return TimeText.sqlite(value, isAtLeastTheSmallestOf: "s.\(column.sql)") {
+            "SELECT min(\($0) COLLATE \(collation)) FROM \(staged) s"
+        }
+    }
+
+    func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {
+        try expiry.condition(on: table.info, alias)
+    }
+
+    func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {
+        let collation = (column as? SQLiteColumn)?.collation ?? "BINARY"
+        return "\(value) IS NOT \(bind: scope) COLLATE \(collation.sqlIdentifier)"
+    }
+}

@@ -1,0 +1,110 @@
+import FeedModel
+import FeedStaging
+import GRDB
+import Merging
+
+/// The staging tables of small stacks, in a database in memory that stays attached to the store's writing connection.
+/// They outlive the stack for which they were made, so that its prepared statements serve the next stack of its shape.
+///
+/// `@unchecked Sendable`: used only by the holder of the writing connection, which GRDB gives to one at a time.
+final class StagingMemory: @unchecked Sendable {
+    static let databaseName = "memory"
+    /// The most shapes for which statements stay prepared. Beyond it, all are dropped and prepared anew.
+    static let maximumShapes = 128
+
+    private var names: [Key: String] = [:]
+    /// Tables that were mirrored: they have prepared statements even without a staged row.
+    private var mirrored: Set<String> = []
+    /// The merge's own tables: the existing ones, and those that the current transaction has made.
+    private var workTables: Set<String> = []
+    private var newWorkTables: Set<String> = []
+
+    /// The main store's tables, and the schema version from which they were read (pragma.html, "schema_version").
+    private var schema: (version: Int, foreignKeys: ForeignKeyGraph, tables: [TableID: SQLiteTable?])?
+
+    private struct Key: Hashable {
+        /// The store's table. Statements name it, so that each has a staging table of its own.
+        var table: String
+        var definition: String
+        var identity: [String]
+        /// A number that tells staging tables of one definition apart within a stack.
+        var ordinal: Int
+    }
+
+    static func attach(to db: Database) throws {
+        try db.execute(sql: "ATTACH DATABASE ':memory:' AS \(databaseName)")
+    }
+
+    /// Gives a stack's rows tables of their own, outside the transaction in which they will be merged.
+    ///
+    /// - Parameter mirrors: the rows that the stack mirrors, perhaps without staging one.
+    func makeTables(for stack: StagedStack, mirrors: [MirroredRows], _ db: Database) throws -> StagedStack {
+        guard stack.path == nil else { return stack }
+        if names.count + stack.parts.count + mirrored.union(mirrors.map(\.table)).count > Self.maximumShapes
+            || workTables.count > 2 * Self.maximumShapes
+        {
+            try removeTables(db)
+        }
+        mirrored.formUnion(mirrors.map(\.table))
+        var stack = stack
+        var ordinals: [Key: Int] = [:]
+        for index in stack.parts.indices {
+            var table = stack.parts[index].table
+            var key = Key(
+                table: table.table.name, definition: table.definition, identity: table.identityColumns, ordinal: 0)
+            let ordinal = ordinals[key, default: 0]
+            ordinals[key] = ordinal + 1
+            key.ordinal = ordinal
+            table.schema = Self.databaseName
+            table.isIndexed = true
+            if let name = names[key] {
+                table.name = name
+            } else {
+                table.name = "tributary_stage_\(names.count + 1)"
+                try db.inTransaction(.deferred) {
+                    try db.execute(sql: table.creationSQL)
+                    try db.execute(sql: table.indexSQL(isUnique: false))
+                    if table.numbersRecords { try db.execute(sql: table.duplicatesCreationSQL) }
+                    return .commit
+                }
+                names[key] = table.name
+            }
+            stack.parts[index].table = table
+        }
+        return stack
+    }
+
+    /// Returns a table of the main store, read anew when the schema has changed; nil where there is none.
+    func table(_ name: String, _ db: Database) throws -> SQLiteTable? {
+        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
+        if schema?.version != version { schema = (version, try ForeignKeyGraph(db), [:]) }
+        let id = SQLiteTable.id(name)
+        if let known = schema?.tables[id] { return known }
+        let table = try TableInfo(db, table: name, schema: "main").map {
+            try SQLiteTable(db, $0, children: schema?.foreignKeys.references(to: $0.name) ?? [])
+        }
+        schema?.tables[id] = .some(table)
+        return table
+    }
+
+    /// Returns true if a table of the merge exists already, and notes that it exists from now on.
+    func hasWorkTable(_ name: String) -> Bool { workTables.contains(name) || !newWorkTables.insert(name).inserted }
+
+    /// Forgets the tables that an unfinished transaction made: they were rolled back with it.
+    func beginTransaction() { newWorkTables = [] }
+
+    func endTransaction() {
+        workTables.formUnion(newWorkTables)
+        newWorkTables = []
+    }
+
+    private func removeTables(_ db: Database) throws {
+        // The prepared statements go first: they would keep the tables locked.
+        db.releaseMemory()
+        try db.execute(sql: "DETACH DATABASE \(Self.databaseName)")
+        names = [:]
+        mirrored = []
+        workTables = []
+        try Self.attach(to: db)
+    }
+}

@@ -1,0 +1,31 @@
+import FeedModel
+import Foundation
+import Ledger
+import PostgresClient
+import PostgresServer
+import Testing
+
+@testable import FeedStaging
+@testable import FeedStores
+@testable import PostgresStore
+
+@Suite(.enabled(if: PostgresServer.isAvailable)) struct LostConnectionTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000.123)
+
+    /// A lost connection is noticed before it is used, or while it is.
+    @Test func lostConnectionsAreReplaced() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore()
+            for number in 1...3 {
+                _ = try await store.commit(.of("s")) { 0 }
+                try database.terminateOthers()
+                try await store.noteAttempt("s", number: number, wait: 1, declared: "d", now: now)
+                try database.terminateOthers()
+                #expect(try store.sourceState("s").attempts == number)
+                try database.terminateOthers()
+            }
+            #expect(try store.runs(limit: 9).count == 3)
+            try store.close()
+        }
+    }
+}

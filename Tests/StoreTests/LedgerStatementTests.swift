@@ -1,0 +1,54 @@
+import FeedModel
+import FeedStores
+import Ledger
+import StoreSQL
+import TestStores
+import Testing
+
+/// The number of statements that a commit costs beside those of its rows. Each is a round trip to a server.
+@Suite(.onEachStore) struct LedgerStatementTests {
+    private func statements(of commit: Commit, in store: LedgerFixture.Store) throws -> [String] {
+        try store.writeLedger { ledger in
+            let session = CountedSession(ledger.session)
+            try Ledger(session, ledger.dialect, leases: ledger.leases).write(commit)
+            return session.statements
+        }
+    }
+
+    @Test func aRunWithoutChangesReadsItsRequestsOnce() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            let requests = ["1", "2", "3"].map { request($0, etag: $0) }
+            _ = try await store.commit(.of("s", requests)) { 0 }
+            var commit = Commit.of("s", requests)
+            for request in requests { commit.revalidated[request.key] = request }
+            let statements = try statements(of: commit, in: store)
+            #expect(statements.count == StoreKind.by(sqlite: 5, postgres: 3), "\(statements)")
+            #expect(try tables.rows("SELECT key, etag FROM tributary_request ORDER BY key") == ["1|1", "2|2", "3|3"])
+        }
+    }
+
+    @Test func changedRequestsAreWrittenWithoutBeingReadInAFile() async throws {
+        try await LedgerFixture.with { (_, store) async throws in
+            let statements = try statements(of: .of("s", [request("1"), request("2")]), in: store)
+            #expect(statements.count == StoreKind.by(sqlite: 6, postgres: 5), "\(statements)")
+        }
+    }
+}
+
+/// A session that keeps what it executes.
+private final class CountedSession: SQLSession {
+    private let session: any SQLSession
+    private(set) var statements: [String] = []
+
+    init(_ session: any SQLSession) { self.session = session }
+
+    func execute(_ sql: SQLText) throws -> Int {
+        statements.append(sql.rendered { _, _ in ("?", true) }.text)
+        return try session.execute(sql)
+    }
+
+    func forEachRow(of sql: SQLText, _ body: (any SQLRow) throws -> Bool) throws {
+        statements.append(sql.rendered { _, _ in ("?", true) }.text)
+        try session.forEachRow(of: sql, body)
+    }
+}

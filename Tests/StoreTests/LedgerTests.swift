@@ -1,0 +1,183 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Ledger
+import TestStores
+import Testing
+
+/// What every store remembers of sources, requests and runs.
+@Suite(.onEachStore) struct LedgerTests {
+    let now = Date(timeIntervalSince1970: 1_800_000_000.123)
+
+    @Test func statesSurviveReopening() async throws {
+        try await LedgerFixture.with { (tables, first) async throws in
+            var sent = RequestState(
+                key: "k \"1\"", validators: Validators(etag: "W/\"é\"", lastModified: "then"), fingerprint: "f",
+                tables: ["item", "a \"b\", {c}"], sync: .mirror, scope: ["a\"": "b\\"])
+            sent.digest = "d"
+            sent.movedTo = "https://example.org/"
+            sent.movedTimes = 2
+            var state = SourceState(
+                source: "s", outcome: .discarded, lastRun: now, lastCommit: now - 1, nextDue: now + 60, failures: 3,
+                error: "why", note: "note")
+            state.gone = "gone"
+            state.wait = 60.5
+            state.askedUntil = now + 3600
+            state.declared = "declared"
+            state.attempts = 2
+            var report = RunReport(
+                source: "s", outcome: .discarded, startedAt: now, skipped: 1, bytes: 2, error: "a\0b",
+                requests: [RequestReport(key: "k", status: 304, outcome: .unchanged, bytes: 5, seconds: 0.25)])
+            report.counts.inserted = 1
+            report.counts.updated = 2
+            report.counts.deleted = 3
+            report.counts.unchanged = 4
+            report.counts.replaced = 5
+            let commit = Commit(report: report, requests: [sent], state: state, forgetBefore: .distantPast)
+            let recorded = try await first.commit(commit) { 1.5 }
+            #expect(recorded.seconds == 1.5)
+
+            let store = try LedgerFixture.open(tables)
+            #expect(try store.sourceState("s") == state)
+            #expect(try store.sourceStates() == ["s": state])
+            #expect(try store.sourceState("t") == SourceState(source: "t"))
+            let known = try store.states(of: "s")
+            #expect(known.source == state)
+            #expect(known.requests.keys.sorted() == ["k \"1\""])
+            #expect(known.requests["k \"1\""]?.scope == sent.scope)
+            #expect(known.requests["k \"1\""]?.tables == sent.tables)
+            #expect(known.requests["k \"1\""]?.movedTimes == 2)
+            let run = try #require(try store.runs(limit: 1).first)
+            report.seconds = 1.5
+            report.number = run.number
+            report.error = "a\u{FFFD}b"
+            #expect(run == report)
+            #expect(
+                try tables.rows("SELECT started_at, finished_at FROM tributary_run") == [
+                    "2027-01-15T08:00:00.123Z|2027-01-15T08:00:01.623Z"
+                ])
+            try store.close()
+        }
+    }
+
+    @Test func runsAreListedTheLatestFirst() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            for (source, outcome) in [
+                ("a", RunOutcome.committed), ("b", .discarded), ("a", .discarded), ("a", .unchanged),
+            ] {
+                _ = try await store.commit(.of(source, outcome: outcome)) { 0 }
+            }
+            #expect(try store.runs(limit: 3).map(\.source) == ["a", "a", "b"])
+            #expect(try store.runs(of: "a", limit: 9).map(\.outcome) == [.unchanged, .discarded, .committed])
+            #expect(try store.runs(of: "a", failed: true, limit: 9).map(\.outcome) == [.discarded])
+            #expect(try store.runs(failed: true, limit: 9).map(\.source) == ["a", "b"])
+        }
+    }
+
+    @Test func attemptsAreNotedAndReleased() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            try await store.noteAttempt("s", number: 1, wait: 60, declared: "d", now: now)
+            #expect(try store.sourceState("s").nextDue == now + 60)
+            try await store.noteAttempt("s", number: 3, wait: nil, declared: "e", now: now + 9)
+            var state = try store.sourceState("s")
+            #expect(state.nextDue == now + 60)
+            #expect(state.wait == 60)
+            #expect(state.declared == "e")
+            #expect(state.isHeld)
+            try await store.noteHold("s", error: "died", note: "held")
+            state = try store.sourceState("s")
+            #expect(state.outcome == .discarded)
+            #expect(state.error == "died")
+            #expect(state.note == "held")
+            #expect(try store.release(["t", "s", "u"]) == ["s"])
+            #expect(try store.release(["s"]) == [])
+            state = try store.sourceState("s")
+            #expect(!state.isHeld)
+            #expect(state.nextDue == nil)
+            #expect(state.error == nil)
+        }
+    }
+
+    @Test func goneSourcesAreForgottenAndBusyHostsKnown() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            var commit = Commit.of("s")
+            commit.state.gone = "declaration"
+            commit.state.nextDue = now
+            commit.busyHost = ("https://a.example", now + 60, 60)
+            _ = try await store.commit(commit) { 0 }
+            commit = .of("t")
+            commit.state.nextDue = now
+            commit.busyHost = ("https://b.example", now + 200, 100)
+            _ = try await store.commit(commit) { 0 }
+            // The first pause ended before the second began.
+            #expect(try store.busyHosts() == ["https://b.example": now + 200])
+            try store.forgetGone(["s", "t"])
+            #expect(try store.sourceState("s").gone == nil)
+            #expect(try store.sourceState("s").nextDue == nil)
+            #expect(try store.sourceState("t").nextDue == now)
+        }
+    }
+
+    @Test func waitsAreCutToThoseThatWereDecided() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            let far = now + 1e9
+            func commit(_ source: String, wait: Double?, lastRun: Date?, due: Date) async throws {
+                var commit = Commit.of(source)
+                commit.state.nextDue = due
+                commit.state.wait = wait
+                commit.state.lastRun = lastRun
+                commit.state.askedUntil = source == "asked" ? far : nil
+                if source == "asked" { commit.busyHost = ("https://a.example", far, 120) }
+                _ = try await store.commit(commit) { 0 }
+            }
+            try await commit("waiting", wait: 60, lastRun: nil, due: far)
+            try await commit("old", wait: nil, lastRun: far - 90, due: far)
+            try await commit("oldest", wait: nil, lastRun: nil, due: far)
+            try await commit("right", wait: 60, lastRun: nil, due: now + 30)
+            try await commit("asked", wait: 60, lastRun: nil, due: now + 30)
+            try store.cutWaits(to: now)
+            func due(_ source: String) throws -> Double? {
+                try store.sourceState(source).nextDue.map { ($0.timeIntervalSince(now) * 1000).rounded() / 1000 }
+            }
+            #expect(try ["waiting", "old", "oldest", "right"].map(due) == [60, 90, 604_800, 30])
+            #expect(try store.sourceState("old").wait.map { abs($0 - 90) < 0.001 } == true)
+            #expect(try store.sourceState("asked").askedUntil == now + 604_800)
+            #expect(try store.busyHosts() == ["https://a.example": now + 120])
+            // By the former clock, 20 of the 60 seconds were left.
+            try await store.cutWaits(to: now - 1000, setBackFrom: now + 40)
+            #expect(try due("waiting") == -980)
+        }
+    }
+
+    @Test func oldRunsAreForgottenWithTheirJournal() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            for source in ["a", "b"] { _ = try await store.commit(.of(source)) { 0 } }
+            try tables.execute(
+                """
+                UPDATE tributary_run SET started_at = '2001-01-01T00:00:01.000Z' WHERE id = 1;
+                UPDATE tributary_run SET started_at = '2001-01-01T00:00:02.000Z' WHERE id = 2;
+                INSERT INTO tributary_change (run, "table", key, operation)
+                VALUES (1, 'item', 'a', 'insert'), (2, 'item', 'b', 'insert')
+                """)
+            var commit = Commit.of("s")
+            commit.forgetBefore = now
+            _ = try await store.commit(commit) { 0 }
+            #expect(try tables.rows("SELECT id FROM tributary_run ORDER BY id") == ["2", "3"])
+            #expect(try tables.rows("SELECT run, key FROM tributary_change") == ["2|b"])
+        }
+    }
+
+    @Test func onlyMissingStatesOfRevalidatedRequestsAreKept() async throws {
+        try await LedgerFixture.with { (tables, store) async throws in
+            _ = try await store.commit(.of("s", [request("1", etag: "a"), request("2", etag: "b")])) { 0 }
+            // Another commit has deleted rows of the first request since it was sent.
+            try tables.execute("UPDATE tributary_request SET etag = NULL WHERE key = '1'")
+            var commit = Commit.of("s", [request("1", etag: "a"), request("2", etag: "b")])
+            commit.revalidated = ["1": request("1", etag: "a"), "2": request("2", etag: "b")]
+            _ = try await store.commit(commit) { 0 }
+            #expect(try tables.rows("SELECT key, etag FROM tributary_request ORDER BY key") == ["1|NULL", "2|b"])
+            _ = try await store.commit(.of("s", forgotten: ["1"])) { 0 }
+            #expect(try tables.rows("SELECT key FROM tributary_request") == ["2"])
+        }
+    }
+}
