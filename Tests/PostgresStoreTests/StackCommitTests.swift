@@ -116,12 +116,12 @@ import Testing
             async let attempt = message { try await store.noteHold("s", error: "", note: "") }
             try await database.waitForWaiting()
             store.stopWaiting()
-            let first = await attempt
-            // The server may have given up by itself before it was asked to.
-            let isExpected = ["cannot be written", "stayed locked"].contains { first?.contains($0) ?? false }
-            #expect(isExpected, "\(first ?? "")")
-            let second = await message { try await store.noteHold("s", error: "", note: "") }
-            #expect(second?.contains("stayed locked by another session") == true, "\(second ?? "")")
+            // The server gives up by itself, or is asked to, or has nothing left to ask where the machine was busy for
+            // seconds: one of the three ends each wait.
+            for error in [await attempt, await message { try await store.noteHold("s", error: "", note: "") }] {
+                let isExpected = ["cannot be written", "stayed locked"].contains { error?.contains($0) ?? false }
+                #expect(isExpected, "\(error ?? "no error")")
+            }
             try holder.execute("ROLLBACK")
             try store.close()
         }
