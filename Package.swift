@@ -84,6 +84,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.5.0", traits: ["FullFoundation"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.0.0"),
+        // For tests only.
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
         .systemLibrary(
@@ -286,7 +288,9 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
             ] + umbrella,
             swiftSettings: swiftSettings),
-        .testTarget(name: "TOMLTests", dependencies: ["TOML"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TOMLTests", dependencies: ["TOML", .product(name: "TOMLKit", package: "TOMLKit")],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [

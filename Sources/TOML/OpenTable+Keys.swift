@@ -1,4 +1,4 @@
-/// Finds the tables for headers and dotted keys, and refuses additions where none are allowed (TOML 1.0, "Keys",
+/// Finds the tables for headers and dotted keys, and refuses additions where none are allowed (TOML 1.1, "Keys",
 /// "Table", "Inline Table" and "Array of Tables").
 extension OpenTable {
     /// Returns the table that a header opens.

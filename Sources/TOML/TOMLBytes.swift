@@ -1,4 +1,4 @@
-/// The bytes of a document. All must be text: UTF-8 without control characters other than tabs and line ends (TOML 1.0,
+/// The bytes of a document. All must be text: UTF-8 without control characters other than tabs and line ends (TOML 1.1,
 /// "Spec" and "Comment").
 struct TOMLBytes {
     let bytes: [UInt8]

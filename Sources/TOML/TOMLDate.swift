@@ -11,7 +11,20 @@ enum TOMLDate {
         return digits(2, &rest) != nil && rest.first == UInt8(ascii: ":")
     }
 
-    static func isDate(_ word: ArraySlice<UInt8>) -> Bool {
+    /// Returns a date, a time or both as text, with the seconds if they were left out; nil where the word is none.
+    static func text(_ word: ArraySlice<UInt8>) -> String? {
+        guard isDate(word) else { return nil }
+        var text = Array(word)
+        if let colon = text.firstIndex(of: UInt8(ascii: ":")) {
+            let seconds = colon + 3
+            if seconds == text.count || text[seconds] != UInt8(ascii: ":") {
+                text.insert(contentsOf: ":00".utf8, at: seconds)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func isDate(_ word: ArraySlice<UInt8>) -> Bool {
         var rest = word
         if isTimeMeant(by: word) { return takeTime(&rest) && rest.isEmpty }
         guard let year = digits(4, &rest), take("-", &rest), let month = digits(2, &rest), take("-", &rest),
@@ -22,11 +35,12 @@ enum TOMLDate {
         return rest.isEmpty || takeZone(&rest) && rest.isEmpty
     }
 
-    /// Takes `07:32:00` or `07:32:00.999`. A minute may have a leap second.
+    /// Takes `07:32`, `07:32:00` or `07:32:00.999`. A minute may have a leap second.
     private static func takeTime(_ rest: inout ArraySlice<UInt8>) -> Bool {
-        guard let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest), take(":", &rest),
-            let second = digits(2, &rest), hour < 24, minute < 60, second <= 60
+        guard let hour = digits(2, &rest), take(":", &rest), let minute = digits(2, &rest), hour < 24, minute < 60
         else { return false }
+        guard take(":", &rest) else { return true }
+        guard let second = digits(2, &rest), second <= 60 else { return false }
         guard take(".", &rest) else { return true }
         let fraction = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         rest = rest.dropFirst(fraction.count)

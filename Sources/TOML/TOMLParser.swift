@@ -1,4 +1,5 @@
-/// Reads documents of TOML 1.0 (https://toml.io/en/v1.0.0) into tables whose values have line numbers.
+/// Reads documents of TOML 1.1 (https://toml.io/en/v1.1.0) into tables whose values have line numbers. Every document of
+/// TOML 1.0 is one of TOML 1.1, with the same values.
 ///
 /// It reads any bytes in time and memory that grow only with their number, or reports the line at which they are not
 /// TOML. Beyond the specification:

@@ -93,14 +93,16 @@ extension TOMLScanner {
         if letter != nil, letter != UInt8(ascii: "\n"), letter != UInt8(ascii: "\r") { advance() }
         switch letter {
         case UInt8(ascii: "b"): return "\u{8}"
+        case UInt8(ascii: "e"): return "\u{1B}"
         case UInt8(ascii: "t"): return "\t"
         case UInt8(ascii: "n"): return "\n"
         case UInt8(ascii: "f"): return "\u{C}"
         case UInt8(ascii: "r"): return "\r"
         case UInt8(ascii: "\""): return "\""
         case UInt8(ascii: "\\"): return "\\"
-        case UInt8(ascii: "u"): return try readCodePoint(digits: 4, from: start)
-        case UInt8(ascii: "U"): return try readCodePoint(digits: 8, from: start)
+        case UInt8(ascii: "x"): return try readCodePoint(2, after: "x", from: start)
+        case UInt8(ascii: "u"): return try readCodePoint(4, after: "u", from: start)
+        case UInt8(ascii: "U"): return try readCodePoint(8, after: "U", from: start)
         default:
             throw error(
                 "the backslash has no meaning here; write \\\\ for a backslash, or put the string into single quotes",
@@ -108,11 +110,13 @@ extension TOMLScanner {
         }
     }
 
-    private mutating func readCodePoint(digits: Int, from start: Int) throws(TOMLError) -> Unicode.Scalar {
+    private mutating func readCodePoint(_ digits: Int, after letter: Character, from start: Int) throws(TOMLError)
+        -> Unicode.Scalar
+    {
         var value: UInt32 = 0
         for _ in 0..<digits {
             guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw error("\(digits) hexadecimal digits must follow \\\(digits == 4 ? "u" : "U")", at: start)
+                throw error("\(digits) hexadecimal digits must follow \\\(letter)", at: start)
             }
             value = value << 4 | UInt32(digit)
             advance()

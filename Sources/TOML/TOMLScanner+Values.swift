@@ -36,32 +36,23 @@ extension TOMLScanner {
     }
 
     private mutating func readInlineTable(depth: Int) throws(TOMLError) -> TOMLTable {
-        let start = position
+        let (start, line) = (position, self.line)
         advance()
         let table = OpenTable(.key, depth: depth)
-        skipBlanks()
-        if skip("}") { return table.closed() }
-        repeat {
-            skipBlanks()
-            if peek == UInt8(ascii: "}") { throw error("a comma before } is one too many in a table in braces") }
-            try checkInline(start)
+        while true {
+            skipBlankLines()
+            if skip("}") { return table.closed() }
+            guard peek != nil else { throw error("the table in braces is never closed; add } at its end", at: start) }
             try readAssignment(into: table)
-            skipBlanks()
-        } while skip(",")
-        guard skip("}") else {
-            try checkInline(start)
-            throw error("\(found) in a table in braces; write , before the next key, or } at the end")
-        }
-        return table.closed()
-    }
-
-    private func checkInline(_ start: Int) throws(TOMLError) {
-        switch peek {
-        case nil: throw error("the table in braces is never closed; add } at its end", at: start)
-        case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "#"):
-            throw error(
-                "\(found) in a table in braces, which stands on one line; a longer one is written as a [table]")
-        default: break
+            skipBlankLines()
+            if skip("}") { return table.closed() }
+            guard skip(",") else {
+                guard peek != nil else {
+                    throw error("the table in braces is never closed; add } at its end", at: start)
+                }
+                let place = line == self.line ? "a table in braces" : "the table in braces from line \(line)"
+                throw error("\(found) in \(place); write , before the next key, or } at the end")
+            }
         }
     }
 

@@ -4,7 +4,7 @@ package enum TOMLValue: Sendable, Equatable {
     case integer(Int)
     case float(Double)
     case boolean(Bool)
-    /// A date, a time or both, as written. The date exists in the calendar.
+    /// A date, a time or both, as written, with `:00` where the seconds are left out. The date exists in the calendar.
     case date(String)
     case array([TOMLNode])
     case table(TOMLTable)

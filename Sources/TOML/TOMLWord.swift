@@ -8,10 +8,10 @@ enum TOMLWord {
     static func value(_ word: ArraySlice<UInt8>) throws(Problem) -> TOMLValue {
         if let last = word.last, last >= UInt8(ascii: "a"), let value = named(word) { return value }
         if TOMLDate.isMeant(by: word) {
-            guard TOMLDate.isDate(word) else {
+            guard let date = TOMLDate.text(word) else {
                 throw Problem(message: "is not a date or time; write 1979-05-27, 07:32:00 or 1979-05-27T07:32:00Z")
             }
-            return .date(String(decoding: word, as: UTF8.self))
+            return .date(date)
         }
         return try number(word)
     }

@@ -26,6 +26,7 @@ import Testing
         ("'C:\\x'", "C:\\x"), ("\"\"\"\na\nb\"\"\"", "a\nb"), ("\"\"\"\r\na\r\nb\"\"\"", "a\nb"),
         ("\"\"\"a \\  \n\n  b\"\"\"", "a b"), ("\"\"\"a\\\r\n b\"\"\"", "ab"), ("\"\"\"\"\"a\"\"\"\"\"", "\"\"a\"\""),
         ("'''\n''a'''''", "''a''"), ("'''\\n'''", "\\n"), ("\"\"\"\"\"\"", ""), ("\"\\u0000\"", "\0"),
+        ("\"\\x41\\xe9\\xFF\\e[0m\"", "Aéÿ\u{1B}[0m"), ("\"\"\"\\x00\\e\"\"\"", "\0\u{1B}"), ("'\\x41\\e'", "\\x41\\e"),
     ])
     func strings(text: String, string: String) throws {
         #expect(try value(text) == .string(string))
@@ -63,6 +64,25 @@ import Testing
         #expect(try value(text) == .date(text))
         // A comment does not become part of one.
         #expect(try value(text + " # 12:00") == .date(text))
+    }
+
+    @Test(arguments: [
+        ("07:32", "07:32:00"), ("1979-05-27T07:32", "1979-05-27T07:32:00"),
+        ("1979-05-27 07:32Z", "1979-05-27 07:32:00Z"), ("1979-05-27t07:32-07:00", "1979-05-27t07:32:00-07:00"),
+    ])
+    func secondsThatAreLeftOut(text: String, date: String) throws {
+        #expect(try value(text) == .date(date))
+    }
+
+    @Test func tablesInBracesMayHaveLinesAndComments() throws {
+        let text = "{ # one\r\n b = 1 # two }\n\n , # three\n c.d = [\n2,\n], e = {\n # none\n },\n # last\n }\ny = 3"
+        guard case .table(let table) = try value(text) else { return #expect(Bool(false)) }
+        #expect(table.keys == ["b", "c", "e"])
+        #expect(table.entries.map(\.node.line) == [2, 5, 7])
+        #expect(table["b"] == .integer(1) && table["e"] == .table(TOMLTable()))
+        let end = try TOMLParser.parse("x = " + text).node("y")
+        #expect(end == TOMLNode(.integer(3), line: 12))
+        #expect(try value("{a = 1,}") == value("{a = 1}"))
     }
 
     @Test func arraysMayHaveLinesCommentsAndAnythingInThem() throws {
