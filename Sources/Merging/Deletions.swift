@@ -76,10 +76,11 @@ struct Deletions {
     private func missingRows(
         of table: any StoredTable, _ mirrored: MirroredRows, within: RowShape.Within?
     ) throws -> RowList? {
-        if let whole = merge.state.wholeDifference {
+        if within == nil, let whole = try WholeDifference(merge, of: table) {
+            merge.state.wholeDifferences[table.id] = whole
             let scope = ScopedRows(table: mirrored.table, scope: mirrored.scope)
-            merge.state.changes.add(deleted: whole.missingCount, of: scope)
-            return whole.missingCount > 0 ? whole.missing : nil
+            merge.state.changes.add(deleted: whole.missing?.count ?? 0, of: scope)
+            return whole.missing?.rows
         }
         let missing = MissingRows(merge: merge, table: table)
         var conditions = try mirrored.scope.sorted { $0.key < $1.key }.map { entry -> SQLText in

@@ -44,7 +44,6 @@ package struct Merge {
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {
             try references.prepare(part, late: late)
         }
-        if removals.isEmpty { state.wholeDifference = try WholeDifference(context) }
         counts += try deletions.delete(removals)
         counts += try deletions.deleteMissing { !late.contains($0) }
         let groups = parts.filter { $0.counts.rows > 0 }.groupedByKeys

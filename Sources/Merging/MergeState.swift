@@ -9,8 +9,8 @@ package final class MergeState {
     var postponed: [TableID: RowList] = [:]
     /// The counts of these deletions.
     var counts = MergeCounts()
-    /// The rows of the only table that differ, where one join has found them.
-    var wholeDifference: WholeDifference?
+    /// The rows that differ, by their table, where they have been found along with the missing ones.
+    var wholeDifferences: [TableID: WholeDifference] = [:]
     /// What the merge does to each scope, as it is limited.
     package var changes = ScopeChanges()
     /// Tables whose rows foreign keys have deleted or changed along with those of another table.

@@ -54,7 +54,7 @@ package protocol SQLDialect: Sendable {
     ) throws -> SQLText
 
     /// Returns a statement that notes the rows of a table which are new or differ, and lists those that no staged row has;
-    /// nil where the database finds them better in two passes.
+    /// nil where the database finds the missing ones better by themselves, and only if their count says that there are any.
     ///
     /// - Parameter key: an expression for the key of a row of the store, in the form of the changelog.
     func insertWholeDifference(

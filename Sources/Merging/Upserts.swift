@@ -80,7 +80,7 @@ struct Upserts {
     ///
     /// - Parameter number: tells the part from others of the same table.
     private func difference(of part: StagedStack.Part, _ table: any StoredTable, number: Int) throws -> Difference {
-        if let whole = merge.state.wholeDifference { return whole.difference }
+        if let difference = merge.takeWholeDifference(of: table) { return difference }
         let dialect = merge.dialect
         let name = try merge.driver.makeTable(
             number == 0 ? "difference" : "difference_\(number)", dialect.differenceDefinition)

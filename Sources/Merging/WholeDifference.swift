@@ -3,44 +3,49 @@ import FeedStaging
 import FeedStores
 import StoreSQL
 
-/// The new, the different and the missing rows of a table, found by one join.
+/// The new, the different and the missing rows of a table that a feed mirrors whole, found at once.
 ///
-/// It takes the place of two passes where the feed mirrors the whole table, and where nothing but the merge's own
-/// statements changes the table's rows between the deletions and the upserts: the table has no foreign keys and no
-/// triggers, and the stack has no other rows.
+/// It takes the place of two passes, one before the deletions and one before the upserts. It counts as long as nothing but
+/// the deletion of the table's own missing rows has changed them since: no table of the stack has triggers, and no foreign
+/// key has changed rows along with others.
 struct WholeDifference {
     let difference: Difference
-    /// The rows that the feed lacks.
-    let missing: RowList
-    let missingCount: Int
+    /// The rows that the feed lacks; nil where there are none.
+    let missing: (rows: RowList, count: Int)?
 
     /// Finds the rows; nil where two passes are to find them.
-    init?(_ merge: MergeContext) throws {
-        let dialect = merge.dialect
-        let parts = merge.stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }
+    init?(_ merge: MergeContext, of table: any StoredTable) throws {
+        let parts = merge.stack.parts.filter { $0.table.table.name == table.name && $0.counts.rows > 0 }
         guard merge.stack.path != nil, parts.count == 1, let part = parts.first, part.table.isMirroredWhole,
-            merge.mirrors.allSatisfy({ $0.table == part.table.table.name && $0.scope.isEmpty && $0.window == nil }),
-            merge.retention.expiries.isEmpty, merge.stack.skipped.isEmpty
-        else { return nil }
-        let table = try merge.table(of: part.table)
-        guard table.parents.isEmpty, table.children.isEmpty, !table.checksOwnRows,
-            try merge.deletionMark(of: table) == nil, try !merge.driver.hasTriggers(table),
+            merge.mirrors.allSatisfy({ $0.table != table.name || ($0.scope.isEmpty && $0.window == nil) }),
+            merge.retention.expiries.isEmpty, merge.stack.skipped.isEmpty, try merge.deletionMark(of: table) == nil,
+            try !merge.stackHasTriggers(),
             try merge.driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(table.sql))")
         else { return nil }
+        let dialect = merge.dialect
         var difference = Difference(
             part: part, stored: table, number: 0,
-            name: try merge.driver.makeTable("difference", dialect.differenceDefinition),
+            name: try merge.driver.makeTable(merge.uniqueName("difference"), dialect.differenceDefinition),
             new: 0, updated: 0)
-        missing = try merge.makeList("missing", of: table, .delete, isUnique: false)
+        let list = try merge.makeList("missing", of: table, .delete, isUnique: false)
+        let options = DifferenceOptions(isExact: merge.driver.isExact)
         let statement = try dialect.insertWholeDifference(
-            difference, missing, key: merge.changelogKey(of: table, "m"),
-            DifferenceOptions(isExact: merge.driver.isExact))
-        guard let statement else { return nil }
-        let differing = try merge.driver.execute(statement)
+            difference, list, key: merge.changelogKey(of: table, "m"), options)
+        let differing = try merge.driver.execute(
+            statement ?? dialect.insertDifferences(into: difference.name, of: part, table, options))
         difference.new = try merge.count("\(difference.name) WHERE is_new")
         difference.updated = differing - difference.new
-        missingCount = try merge.count(missing.name)
         self.difference = difference
+        var missing = 0
+        if statement != nil {
+            missing = try merge.count(list.name)
+        } else if try merge.count(table.sql) > merge.count(dialect.staged(part.table)) - difference.new {
+            // Each staged row that is not new has a row of its own in the store.
+            missing = try merge.append(
+                to: list, from: "\(table.sql) m WHERE NOT \(dialect.isStaged(part.table, table))")
+        }
+        if missing > 0 { try merge.driver.analyze(list.name) }
+        self.missing = missing > 0 ? (list, missing) : nil
     }
 }
 
@@ -48,5 +53,21 @@ extension StagingTable {
     /// True if the rows of the feed are all that the table is to have.
     fileprivate var isMirroredWhole: Bool {
         sync == .mirror && !keyColumns.isEmpty && scope.isEmpty && window == nil && within == nil && references.isEmpty
+    }
+}
+
+extension MergeContext {
+    fileprivate func stackHasTriggers() throws -> Bool {
+        try Set(stack.parts.map(\.table.table.name) + mirrors.map(\.table)).contains { name in
+            try driver.table(name).map(driver.hasTriggers) ?? false
+        }
+    }
+
+    /// Returns the rows of a table that differ, where they have been found and nothing has changed since.
+    func takeWholeDifference(of table: any StoredTable) -> Difference? {
+        guard let whole = state.wholeDifferences.removeValue(forKey: table.id), state.cascadedTables.isEmpty,
+            state.cascadedTablesAfterMerge.isEmpty
+        else { return nil }
+        return whole.difference
     }
 }

@@ -85,7 +85,8 @@ final class PostgresMergeDriver: MergeDriver {
     func hasTriggers(_ table: any StoredTable) throws -> Bool {
         try isTrue(
             """
-            SELECT c.relhasrules OR EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid)
+            SELECT c.relhasrules OR EXISTS (
+                SELECT FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal)
             FROM pg_catalog.pg_class c WHERE c.oid = \(table.id)
             """)
     }

@@ -85,7 +85,7 @@ struct SQLiteDialect: SQLDialect {
             """
     }
 
-    // A full join looks up each row of either side, as the two passes do.
+    // A full join would look up each row of either side.
     func insertWholeDifference(
         _ difference: Difference, _ missing: RowList, key: String, _ options: DifferenceOptions
     ) throws -> SQLText? { nil }

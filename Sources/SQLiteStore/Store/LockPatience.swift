@@ -7,10 +7,18 @@ final class LockPatience: Sendable {
     private static let limit = Duration.seconds(120)
     private static let lastLimit = Duration.seconds(3)
 
+    /// A shorter limit for what the current thread does.
+    @TaskLocal private static var ownLimit: Duration?
+
     private let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Limits all further waiting to three seconds from now.
     func end() { deadline.withLock { $0 = $0 ?? .now + Self.lastLimit } }
+
+    /// Waits in `body` no longer than this for each lock.
+    static func limited<Value>(to limit: Duration, _ body: () throws -> Value) rethrows -> Value {
+        try $ownLimit.withValue(limit, operation: body)
+    }
 
     /// SQLite's busy handler (c3ref/busy_handler.html). Pauses at growing intervals, as SQLite's own does.
     ///
@@ -20,7 +28,7 @@ final class LockPatience: Sendable {
         let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
         let pause = tries < pauses.count ? pauses[tries] : 100
         let waited = pauses.prefix(tries).reduce(0, +) + 100 * max(0, tries - pauses.count)
-        if .milliseconds(waited) >= Self.limit { return false }
+        if .milliseconds(waited) >= Self.ownLimit ?? Self.limit { return false }
         if let deadline = deadline.withLock(\.self), .now >= deadline { return false }
         usleep(UInt32(pause * 1000))
         return true

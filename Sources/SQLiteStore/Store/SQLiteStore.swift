@@ -181,23 +181,24 @@ package final class SQLiteStore: MainStore {
     /// Does the same as ``checkPlace()`` for the store's own file alone. Each commit calls it.
     func checkFile() throws { try files.checkStore() }
 
-    /// Moves committed changes from the write-ahead log into the store's file, as far as no reader needs the log. Waits
-    /// only for this process's own commit.
+    /// Moves committed changes from the write-ahead log into the store's file, and empties the log where no reader needs
+    /// it. Waits only for this process's own commit.
     package func tidy() throws {
-        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+        try pool.writeWithoutTransaction { try $0.emptyLog(patience: .zero) }
     }
 
     /// Makes waits for another process's lock end within three seconds, because the program is to stop.
     package func stopWaiting() { patience.end() }
 
-    /// Closes every connection. The store must not be used afterwards. The last who writes and closes it brings the log into
-    /// the store's file; until others close it, that has all that was committed as far as no reader needs the log.
+    /// Closes every connection. The store must not be used afterwards. The store's file then has all that was committed, and
+    /// the log is empty, as far as no reader needs the log and nobody else is writing.
     package func close() throws {
         // SQLite would remove the log that lies beside the file that is there now.
         let isInPlace = (try? files.check()) != nil
         if !pool.configuration.readonly {
             try? pool.writeWithoutTransaction { db in
-                if isInPlace { _ = try db.checkpoint(.passive) } else { db.leaveLog() }
+                // Some reads of others end meanwhile.
+                if isInPlace { try db.emptyLog(patience: .milliseconds(100)) } else { db.leaveLog() }
             }
         }
         let closing = Result { try states.close() }
@@ -283,6 +284,18 @@ extension Database {
 }
 
 extension Database {
+    /// Moves the log's changes into the database's file, and empties the log. Whoever opens the database when nobody else has
+    /// it open reads the whole log before the first query (walformat.html, "Recovery").
+    ///
+    /// - Parameter patience: how long to wait for readers of the log and for other writers. Where they take longer, the
+    ///   log stays, without what could be moved.
+    fileprivate func emptyLog(patience: Duration) throws {
+        do {
+            _ = try LockPatience.limited(to: patience) { try checkpoint(.truncate) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        }
+    }
+
     /// Makes the closing of the connection leave the log as it is.
     func leaveLog() { _ = tributary_leave_log(sqliteConnection) }
 }
