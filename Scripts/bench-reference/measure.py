@@ -106,6 +106,7 @@ class Reader:
 class Bench:
     def __init__(self, arguments):
         self.work, self.bin, self.runs = pathlib.Path(arguments.work), pathlib.Path(arguments.bin), arguments.runs
+        self.programs = getattr(arguments, "programs", None)
         self.served = self.fresh("served")
         self.environment = {}
 
@@ -131,6 +132,13 @@ class Bench:
         for feed in ("companies.xml", "contacts.xml"):
             (self.served / feed).unlink(missing_ok=True)
             (self.served / feed).symlink_to((feeds / feed).resolve())
+
+    def feeds(self, contacts):
+        """The folder of the feeds with so many contacts, which are written once."""
+        folder = self.work / f"feeds-{contacts}"
+        if not (folder / "contacts.xml").exists():
+            subprocess.run([sys.executable, HERE / "generate.py", folder, str(contacts)], check=True)
+        return folder
 
     def fresh(self, name):
         folder = self.work / name
@@ -241,6 +249,7 @@ class Bench:
 
         `before` is what each store is filled with, unmeasured. The rows of all programs must be the same in the end.
         """
+        programs = [name for name in programs if name in (self.programs or programs)]
         results, ends = {name: [] for name in programs}, {}
         for run in range(runs):
             for name in programs:
@@ -258,12 +267,14 @@ class Bench:
             sys.exit(f"The rows differ: {ends}")
         print(f"\n{title}")
         print(f"{'':20}{'wall s':>9}{'CPU s':>9}{'peak MiB':>10}")
-        walls = {}
+        walls, cpus = {}, {}
         for name, measured in results.items():
-            walls[name], cpu, memory = (statistics.median(result[i] for result in measured) for i in range(3))
+            walls[name], cpus[name], memory = (statistics.median(result[i] for result in measured) for i in range(3))
             note = "   one run" if name in ONCE and runs > 1 else ""
-            print(f"{LABELS[name]:20}{walls[name]:9.2f}{cpu:9.2f}{memory:10.1f}{note}")
-        print("  ".join(f"{r} {walls[x] / walls[y]:.2f}" for r, x, y in RATIOS if x in walls and y in walls), flush=True)
+            print(f"{LABELS[name]:20}{walls[name]:9.2f}{cpus[name]:9.2f}{memory:10.1f}{note}")
+        for what, seconds in (("wall", walls), ("CPU", cpus)):
+            ratios = [f"{r} {seconds[x] / seconds[y]:.2f}" for r, x, y in RATIOS if x in seconds and y in seconds]
+            print(f"{what}: {'  '.join(ratios)}", flush=True)
         if "a" in walls and before is None:
             parse, insert = self.apart(feeds, runs)
             longer = max(parse, insert)
@@ -304,6 +315,13 @@ class Bench:
             reader = Reader(folder / "contacts.sqlite")
             wall = self.sync(config)[0]
             print(f"A reader's longest wait while a sync {what}: {reader.longest():.1f} ms, in {wall:.1f} s", flush=True)
+        reader = Reader(folder / "contacts.sqlite")
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+        time.sleep(10)
+        for process in busy:
+            process.kill()
+            process.wait()
+        print(f"The same beside {len(busy)} processes that only compute: {reader.longest():.1f} ms, in 10 s", flush=True)
 
 
 def change_one(feeds, changed):
@@ -334,16 +352,14 @@ def main():
     parser.add_argument("--contacts", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--scenarios", nargs="*", choices=SCENARIOS)
+    parser.add_argument("--programs", nargs="*", choices=["a", "a_default", "b", "c", "c_full", "d", "d_full", "e", "f"])
     arguments = parser.parse_args()
     # Whoever is told to stop stops the server, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench, chosen = Bench(arguments), arguments.scenarios or [name for name in SCENARIOS if not name.startswith("large_")]
 
-    feeds, large = bench.work / "feeds", bench.work / "feeds4"
-    for folder, contacts in ((feeds, arguments.contacts), (large, 4 * arguments.contacts)):
-        is_wanted = folder is feeds or any(scenario.startswith("large") for scenario in chosen)
-        if is_wanted and not (folder / "contacts.xml").exists():
-            subprocess.run([sys.executable, HERE / "generate.py", folder, str(contacts)], check=True)
+    feeds = bench.feeds(arguments.contacts)
+    large = bench.feeds(4 * arguments.contacts) if any(name.startswith("large") for name in chosen) else None
     size = (feeds / "contacts.xml").stat().st_size / 1e6
     title, large_title = f"{arguments.contacts:,} contacts, {size:.0f} MB", f"{4 * arguments.contacts:,} contacts"
     few = 1 if bench.runs < 3 else 3
@@ -353,7 +369,7 @@ def main():
         if "empty" in chosen:
             bench.compare(title + ", into an empty store", feeds, ["a", "a_default", *"bcdef"], bench.runs)
         if "large" in chosen:
-            bench.compare(f"{4 * arguments.contacts:,} contacts, into an empty store", large, ABOVE, few)
+            bench.compare(large_title + ", into an empty store", large, ABOVE, few)
         if "derived" in chosen:
             bench.compare(title + ", with ten expressions", feeds, ["d", "d_sql", "d_wide"], bench.runs)
     with bench.serving("--no-validators"):

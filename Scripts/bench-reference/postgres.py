@@ -200,9 +200,7 @@ def main():
         with server(bench) as (store, sql), bench.serving("--no-validators"):
             small_feeds(bench, store, sql, 500, arguments.runs)
         return
-    feeds = bench.work / f"feeds-{arguments.contacts}"
-    if not (feeds / "contacts.xml").exists():
-        subprocess.run([sys.executable, HERE / "generate.py", feeds, str(arguments.contacts)], check=True)
+    feeds = bench.feeds(arguments.contacts)
     prepared, script = bench.work / "contacts.copy", bench.work / "merge.sql"
     prepare(feeds, prepared)
     script.write_text(MERGE % prepared)
