@@ -12,6 +12,7 @@ package struct ConfigurationReader {
     private let interpolation: Interpolation
     private let problems: ProblemCollector
     private let hasEncryptionKey: Bool
+    private let mayHoldNUL: Bool
     /// Where the service manager has a folder for what the service writes (`StateDirectory=`, systemd.exec(5)), that one.
     private let stateFolder: String?
 
@@ -24,6 +25,8 @@ package struct ConfigurationReader {
             let message = "this is not TOML: \(error.message), at column \(error.column)"
             throw ConfigurationError(problems: [.init(file: file, line: error.line, message: message)])
         }
+        // Only an escape can make one.
+        mayHoldNUL = bytes.contains(UInt8(ascii: "\\"))
         self.file = file
         self.parsers = parsers
         folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
@@ -42,15 +45,20 @@ package struct ConfigurationReader {
         interpolation = reader.interpolation
         problems = reader.problems
         hasEncryptionKey = encryptionKey != nil
+        mayHoldNUL = reader.mayHoldNUL
         stateFolder = reader.stateFolder
     }
 
-    func read() throws -> TributaryConfiguration {
+    /// - Parameter names: the sources that are read, and reported on; all where there are none, or where a host has a
+    ///   pace: then each source may have to wait for others.
+    func read(only names: [String] = []) throws -> TributaryConfiguration {
         // An empty file is most likely half written. It would switch off every source.
         guard !document.isEmpty else {
             throw ConfigurationError(problems: [.init(file: file, message: "the file is empty; it declares no source")])
         }
-        document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+        if mayHoldNUL {
+            document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
+        }
         try problems.check(file: file)
         let root = reader(document)
         let store = root.table("store") ?? reader(TOMLTable())
@@ -61,6 +69,7 @@ package struct ConfigurationReader {
         let sources = root.table("sources")
         let hooks = root.table("hooks")
         let hosts = root.table("hosts").map { HostsReader(table: $0).read() } ?? [:]
+        let chosen = names.isEmpty || hosts.values.contains { $0.pace != nil } ? nil : Set(names)
         let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
         let health = daemon.health(beside: web)
@@ -75,7 +84,7 @@ package struct ConfigurationReader {
             concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
             perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2, hosts: hosts,
             sources: sources.map { sources in
-                sources.keys.compactMap { name in
+                sources.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
                     sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
                 }
             } ?? [],

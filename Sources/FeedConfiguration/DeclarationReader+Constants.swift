@@ -26,6 +26,7 @@ extension DeclarationReader {
 
     private func scalar(_ value: TOMLValue, at path: @autoclosure () -> TOMLKeyPath) -> Constant? {
         switch value {
+        case .string(let text) where !text.utf8.contains(UInt8(ascii: "$")): return .text(text)
         case .string(let text):
             let plain = text.replacingOccurrences(of: "$${", with: "")
             if plain.contains("${") {

@@ -5,40 +5,44 @@ extension DeclarationReader {
     /// Returns the fingerprint of the values of some keys, with `${…}` replaced. Their place in the file does not
     /// matter.
     ///
-    /// The text behind it distinguishes values of different types, and nested ones.
+    /// The text whose hash it is distinguishes values of different types, and nested ones.
     func fingerprint(of keys: [String]) -> String {
-        var text = ""
+        var hash = Fingerprint.empty
         for key in keys {
             guard let value = nodes[key] else { continue }
-            append(key, to: &text)
-            append(value, to: &text)
+            append(key, to: &hash)
+            append(value, to: &hash)
         }
-        return Fingerprint.hexadecimal(text)
+        return Fingerprint.hexadecimal(hash)
     }
 
-    private func append(_ value: TOMLValue, to text: inout String) {
+    private func append(_ value: TOMLValue, to hash: inout UInt64) {
         switch value {
-        case .string(let template): append(interpolated(template), to: &text)
-        case .integer(let number): text += "i\(number),"
-        case .float(let number): text += "f\(number),"
-        case .boolean(let flag): text += flag ? "t," : "f,"
-        case .date(let date): text += "d\(date),"
+        case .string(let template): append(interpolated(template), to: &hash)
+        case .integer(let number): add("i\(number),", to: &hash)
+        case .float(let number): add("f\(number),", to: &hash)
+        case .boolean(let flag): add(flag ? "t," : "f,", to: &hash)
+        case .date(let date): add("d\(date),", to: &hash)
         case .array(let nodes):
-            text += "["
-            for node in nodes { append(node.value, to: &text) }
-            text += "]"
+            add("[", to: &hash)
+            for node in nodes { append(node.value, to: &hash) }
+            add("]", to: &hash)
         case .table(let table):
-            text += "{"
+            add("{", to: &hash)
             for entry in table.entries {
-                append(entry.key, to: &text)
-                append(entry.node.value, to: &text)
+                append(entry.key, to: &hash)
+                append(entry.node.value, to: &hash)
             }
-            text += "}"
+            add("}", to: &hash)
         }
     }
 
     /// Appends a string with its length before it, as in a netstring, so that no text can pass for the end of another.
-    private func append(_ string: String, to text: inout String) {
-        text += "s\(string.utf8.count):\(string),"
+    private func append(_ string: String, to hash: inout UInt64) {
+        add("s\(string.utf8.count):", to: &hash)
+        add(string, to: &hash)
+        add(",", to: &hash)
     }
+
+    private func add(_ text: String, to hash: inout UInt64) { hash = Fingerprint.hash(text, after: hash) }
 }

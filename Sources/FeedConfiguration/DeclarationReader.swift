@@ -46,9 +46,7 @@ final class DeclarationReader {
 
     /// Reports every key that was never asked for.
     func finish() {
-        for key in keys where !known.contains(key) {
-            report(key, unknown(key))
-        }
+        for entry in nodes.entries where !known.contains(entry.key) { report(entry.key, unknown(entry.key)) }
     }
 
     private func unknown(_ key: String) -> String {

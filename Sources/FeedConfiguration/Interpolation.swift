@@ -26,6 +26,7 @@ final class Interpolation {
         guard !template.utf8.contains(0) else {
             throw Failure(message: "there is a NUL character, U+0000, which no text may hold")
         }
+        guard template.utf8.contains(UInt8(ascii: "$")) else { return InterpolatedText(template) }
         let bytes = Array(template.utf8)
         var value = ""
         // Everything before this index is done.

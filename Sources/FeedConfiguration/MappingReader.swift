@@ -1,6 +1,7 @@
 import FeedDeclarations
 import FeedModel
 import Foundation
+import TOML
 import XMLStream
 
 /// Reads the `tables` of a request, and reports what is wrong with them.
@@ -137,8 +138,15 @@ struct MappingReader {
                 reader.report(name, "two columns are named '\(name)'; letter case does not tell columns apart")
             }
             if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
+            if let path = plainPath(reader.nodes[name]) { return ColumnMapping(name: name, origin: path) }
             return reader.table(name, orTextFor: "path").flatMap { column(name, $0) }
         }
+    }
+
+    /// Returns the origin of a column that is given as nothing but a path; nil for any other, and for a mistake.
+    private func plainPath(_ value: TOMLValue?) -> ColumnMapping.Origin? {
+        guard case .string(let written)? = value, !written.utf8.contains(UInt8(ascii: "$")) else { return nil }
+        return (try? XMLPathParser.parse(written, namespaces: namespaces)).map { .path($0, written: written) }
     }
 
     func column(_ name: String, _ reader: DeclarationReader) -> ColumnMapping? {

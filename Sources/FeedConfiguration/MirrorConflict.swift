@@ -20,10 +20,8 @@ package struct MirrorConflict: Sendable {
         let mirrors = configuration.enabledSources.flatMap { source in
             source.requests.enumerated().flatMap { index, request -> [Mirror] in
                 guard request.mirrors else { return [] }
-                let place = TOMLKeyPath().appending("sources").appending(source.name).appending("requests").appending(
-                    index)
                 return parsers.tables(of: request.content).filter(request.mirrors).map {
-                    Mirror(source: source.name, place: place, table: $0, scope: request.scope)
+                    Mirror(source: source.name, index: index, table: $0, scope: request.scope)
                 }
             }
         }
@@ -53,8 +51,13 @@ package struct MirrorConflict: Sendable {
 
     private struct Mirror {
         var source: String
-        var place: TOMLKeyPath
+        /// The request's position in the source.
+        var index: Int
         var table: String
         var scope: [String: String]
+
+        var place: TOMLKeyPath {
+            TOMLKeyPath().appending("sources").appending(source).appending("requests").appending(index)
+        }
     }
 }

@@ -7,9 +7,10 @@ extension TributaryConfiguration {
     /// - Parameters:
     ///   - parsers: the registered parsers, any of which a request may name.
     ///   - environment: the variables that replace `${NAME}`.
+    ///   - names: the sources that matter; others may be left out, and mistakes in them unseen. All where there are none.
     /// - Throws: ``ConfigurationError`` with every mistake in the file.
     package init(
-        file: String, parsers: any BodyParsing, environment: [String: String]
+        file: String, parsers: any BodyParsing, environment: [String: String], only names: [String] = []
     ) throws {
         let bytes: [UInt8]
         do {
@@ -17,7 +18,8 @@ extension TributaryConfiguration {
         } catch {
             throw ConfigurationError(problems: [.init(file: file, message: "the file \(error.message)")])
         }
-        self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read()
+        self = try ConfigurationReader(file: file, bytes: bytes, parsers: parsers, environment: environment).read(
+            only: names)
     }
 
     /// Returns messages about the file's keys, `FILE: KEY: …`, with the lines of the keys.

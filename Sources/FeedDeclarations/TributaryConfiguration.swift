@@ -24,8 +24,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// How many requests a host gets, and how often.
     public private(set) var hosts: HostRules
     /// The sources, in the order of their names.
-    public var sources: [SourceDeclaration] { sourcesByName.values.sorted { $0.name < $1.name } }
-    private var sourcesByName: [String: SourceDeclaration]
+    public let sources: [SourceDeclaration]
+    private let positions: [String: Int]
     /// Those who are told of what happens, in the order of their names.
     public var hooks: [HookDeclaration]
     /// Where the daemon shows what it does; nil where it does not.
@@ -45,7 +45,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     }
 
     /// The sources of which bodies are kept.
-    package var keepingBodies: Set<String> { Set(sourcesByName.filter { $0.value.keepsBodies }.keys) }
+    package var keepingBodies: Set<String> { Set(sources.filter(\.keepsBodies).map(\.name)) }
 
     public var enabledSources: [SourceDeclaration] { sources.filter(\.isEnabled) }
 
@@ -55,7 +55,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
             || schemaAfterPath != other.schemaAfterPath
     }
 
-    public subscript(source name: String) -> SourceDeclaration? { sourcesByName[name] }
+    public subscript(source name: String) -> SourceDeclaration? { positions[name].map { sources[$0] } }
 
     package init(
         file: String, store: StoreLocation, workFolder: String, schemaPath: String?, schemaAfterPath: String?,
@@ -73,7 +73,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.concurrency = concurrency
         self.perHost = perHost
         self.hosts = HostRules(perHost: perHost, hosts)
-        sourcesByName = Dictionary(uniqueKeysWithValues: sources.map { ($0.name, $0.identified) })
+        self.sources = sources.map(\.identified).sorted { $0.name < $1.name }
+        positions = Dictionary(uniqueKeysWithValues: self.sources.enumerated().map { ($1.name, $0) })
         self.hooks = hooks.sorted { $0.name < $1.name }
         self.web = web
         self.health = health

@@ -34,11 +34,11 @@ package struct WebAddress: Sendable, Hashable {
         }
         // Parsed by hand: Foundation drops a port that it cannot hold, and accepts one that no socket can use.
         let authority = Self.authority(of: url.absoluteString)
-        let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-        guard allowsUser || place.count == authority.count else {
+        let place = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] }
+        guard allowsUser || place == nil else {
             throw Problem(description: "it has a user or password in it; declare 'auth = { basic = … }' instead")
         }
-        try Self.checkHost(Self.host(in: place), Self.port(in: place))
+        try Self.checkHost(Self.host(in: place ?? authority), Self.port(in: place ?? authority))
         guard let host = url.host, !host.isEmpty else { throw Problem(description: "it names no host") }
         // A base may have made it longer.
         guard url.absoluteString.utf8.count <= Self.lengthLimit else { throw Self.tooLong }
@@ -59,13 +59,21 @@ package struct WebAddress: Sendable, Hashable {
 
     /// Returns the text between `//` and the path (RFC 3986, section 3.2).
     private static func authority(of text: String) -> Substring {
-        guard let start = text.range(of: "//")?.upperBound else { return "" }
-        return text[start...].prefix { !"/?#".contains($0) }
+        let slash = UInt8(ascii: "/")
+        var rest = text.utf8[...]
+        while let first = rest.firstIndex(of: slash) {
+            rest = rest[rest.index(after: first)...]
+            guard rest.first == slash else { continue }
+            rest.removeFirst()
+            return Substring(rest.prefix { $0 != slash && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
+        }
+        return ""
     }
 
     private static func host(in place: Substring) -> Substring {
-        if place.first == "[", let end = place.firstIndex(of: "]") { return place[...end] }
-        return place.prefix { $0 != ":" }
+        let bytes = place.utf8
+        if bytes.first == UInt8(ascii: "["), let end = bytes.firstIndex(of: UInt8(ascii: "]")) { return place[...end] }
+        return Substring(bytes.prefix { $0 != UInt8(ascii: ":") })
     }
 
     private static func port(in place: Substring) -> Substring {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CSQLite
+import FeedConfiguration
 import FeedDeclarations
 package import FeedParsing
 import FeedStores
@@ -40,8 +41,11 @@ package struct Program: Sendable {
         }
     }
 
-    func configuration(_ options: GlobalOptions) throws -> TributaryConfiguration {
-        try TributaryConfiguration(file: options.configurationFile, parsers: parsers)
+    /// - Parameter names: the sources that matter; others may be left out. All where there are none.
+    func configuration(_ options: GlobalOptions, only names: [String] = []) throws -> TributaryConfiguration {
+        try TributaryConfiguration(
+            file: options.configurationFile, parsers: parsers, environment: ProcessInfo.processInfo.environment,
+            only: names)
     }
 
     func service(

@@ -17,8 +17,9 @@ extension SQLiteStore {
         do {
             try tableInfos.ensure(.tables(definitions), in: pool) {
                 if try !isPrepared(for: definitions) {
+                    let all = Dictionary(definitions.map { ($0.name.lowercased(), $0) }) { first, _ in first }
                     try pool.write { db in
-                        for definition in definitions { try db.prepare(definition, among: definitions) }
+                        for definition in definitions { try db.prepare(definition, among: all) }
                         // What was made for a table of this name went with it.
                         try db.execute(sql: "DELETE FROM main.tributary_schema")
                     }
@@ -34,9 +35,9 @@ extension SQLiteStore {
 
     /// Returns true if every table exists, with every column.
     package func isPrepared(for definitions: [TableSchema]) throws -> Bool {
-        try pool.read { db in
+        try pool.unsafeRead { db in
             try definitions.allSatisfy { definition in
-                guard let info = try TableInfo(db, table: definition.name, schema: "main") else { return false }
+                guard let info = try tableInfos.info(of: definition.name, in: db) else { return false }
                 return definition.columns.allSatisfy { info.column($0.name) != nil }
             }
         }
@@ -115,8 +116,8 @@ extension SQLiteStore {
     /// Returns true if a column of a table refers to another table by a foreign key of its own, or if there is no such
     /// table.
     package func refers(_ column: String, of table: String, to other: String) throws -> Bool {
-        try pool.read { db in
-            guard let info = try TableInfo(db, table: table, schema: "main") else { return true }
+        try pool.unsafeRead { db in
+            guard let info = try tableInfos.info(of: table, in: db) else { return true }
             return info.foreignKeys.contains { key in
                 key.columns.map { $0.lowercased() } == [column.lowercased()]
                     && key.parent.lowercased() == other.lowercased()
@@ -140,14 +141,16 @@ extension SQLiteStore {
 
     /// Returns the columns of a table, in lower case; empty where there is no such table.
     package func columns(of table: String) throws -> Set<String> {
-        try pool.read { db in
-            Set(try TableInfo(db, table: table, schema: "main")?.columns.map { $0.name.lowercased() } ?? [])
+        try pool.unsafeRead { db in
+            Set(try tableInfos.info(of: table, in: db)?.columns.map { $0.name.lowercased() } ?? [])
         }
     }
 
     /// Returns messages about existing tables that are not as declared.
     package func differences(from definitions: [TableSchema]) throws -> [String] {
-        try pool.read { db in try definitions.flatMap { try db.differences(from: $0) } }
+        try pool.unsafeRead { db in
+            try definitions.flatMap { try tableInfos.info(of: $0.name, in: db)?.differences(from: $0) ?? [] }
+        }
     }
 
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
@@ -189,7 +192,8 @@ extension Database {
         return nil
     }
 
-    fileprivate func prepare(_ definition: TableSchema, among all: [TableSchema]) throws {
+    /// - Parameter all: the tables that are declared together, by their names in lower case.
+    fileprivate func prepare(_ definition: TableSchema, among all: [String: TableSchema]) throws {
         let name = definition.name.sqlIdentifier
         guard let info = try TableInfo(self, table: definition.name, schema: "main") else {
             var parts = try definition.columns.map { column in
@@ -242,7 +246,7 @@ extension Database {
         }
     }
 
-    private func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [TableSchema]) throws -> String {
+    private func sql(_ column: TableSchema.Column, isNotNull: Bool, among all: [String: TableSchema]) throws -> String {
         var sql = "\(column.name.sqlIdentifier) \(try column.type ?? keyType(of: column.references, among: all))"
         if isNotNull { sql += " NOT NULL" }
         if let table = column.references { sql += " REFERENCES \(table.sqlIdentifier)" }
@@ -250,8 +254,8 @@ extension Database {
     }
 
     /// Returns the type of a table's primary key, with its collation, as it is or as it will be created.
-    private func keyType(of table: String?, among all: [TableSchema]) throws -> String {
-        if let definition = all.first(where: { $0.name.lowercased() == table?.lowercased() }),
+    private func keyType(of table: String?, among all: [String: TableSchema]) throws -> String {
+        if let definition = table.flatMap({ all[$0.lowercased()] }),
             try !tableExists(definition.name, in: "main")
         {
             guard !definition.needsGeneratedKey else { return "INTEGER" }

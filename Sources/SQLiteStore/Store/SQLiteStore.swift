@@ -233,7 +233,9 @@ package final class SQLiteStore: MainStore {
 
     /// Returns the names of tables that the store does not have.
     package func missingTables(among names: Set<String>) throws -> [String] {
-        try pool.read { db in try names.sorted().filter { try !db.tableExists($0) } }
+        try pool.unsafeRead { db in
+            try names.sorted().filter { try tableInfos.info(of: $0, in: db).map { $0.kind == "view" } ?? true }
+        }
     }
 
     // MARK: - Worker contexts

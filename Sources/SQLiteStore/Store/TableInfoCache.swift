@@ -29,19 +29,27 @@ final class TableInfoCache: Sendable {
     /// The cached tables, by the names that were asked for.
     var known: [String: TableInfo] { state.withLock { $0.tables } }
 
-    /// Forgets the cache if the schema has changed, perhaps by another process, and returns what is left.
+    /// Forgets the cache if the schema has changed, perhaps by another process, and returns the schema's version.
     @discardableResult
-    private func current(in db: Database) throws -> State {
+    private func version(in db: Database) throws -> Int {
         // The version in the file's header (pragma.html, "schema_version").
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA main.schema_version")) ?? 0
-        return state.withLock { state in
-            if state.version != version { state = State(version: version) }
-            return state
-        }
+        state.withLock { if $0.version != version { $0 = State(version: version) } }
+        return version
+    }
+
+    /// Returns what the cache knows of one version of the schema; nil where it knows nothing of that, or another version.
+    private func cached<Value>(_ version: Int, _ value: (State) -> Value?) -> Value? {
+        state.withLock { $0.version == version ? value($0) : nil }
+    }
+
+    /// Keeps what was found out, unless the schema has changed since.
+    private func keep(_ version: Int, _ body: (inout State) -> Void) {
+        state.withLock { if $0.version == version { body(&$0) } }
     }
 
     /// Forgets the cache if the schema has changed. Each run that uses tables begins with it.
-    func renew(in db: Database) throws { try current(in: db) }
+    func renew(in db: Database) throws { try version(in: db) }
 
     /// Ensures a requirement once, and again after the schema has changed.
     ///
@@ -49,20 +57,18 @@ final class TableInfoCache: Sendable {
     ///   meanwhile.
     func ensure(_ requirement: Requirement, in pool: DatabasePool, _ body: () throws -> Void) throws {
         if state.withLock({ $0.suitable.contains(requirement) }) { return }
-        let before = try pool.unsafeRead { try current(in: $0).version }
+        let before = try pool.unsafeRead(version)
         try body()
-        let version = try pool.unsafeRead { try current(in: $0).version }
-        guard version == before else { return }
-        state.withLock { if $0.version == version { $0.suitable.insert(requirement) } }
+        guard try pool.unsafeRead(version) == before else { return }
+        keep(before) { $0.suitable.insert(requirement) }
     }
 
     /// - Returns: nil where there is no such table.
     func info(of table: String, in db: Database) throws -> TableInfo? {
-        let current = try current(in: db)
-        if let known = current.tables[table] { return known }
-        let version = current.version
+        let version = try version(in: db)
+        if let info = cached(version, { $0.tables[table] }) { return info }
         let info = try TableInfo(db, table: table, schema: "main")
-        state.withLock { if $0.version == version { $0.tables[table] = info } }
+        keep(version) { $0.tables[table] = info }
         return info
     }
 
@@ -72,16 +78,13 @@ final class TableInfoCache: Sendable {
     func comparison(of table: String, columns: Set<String>, in db: Database) throws -> TableComparison {
         guard !columns.isEmpty else { return TableComparison() }
         let name = table.lowercased()
-        let current = try current(in: db)
-        var known = current.comparisons[name] ?? [:]
+        let version = try version(in: db)
+        var known = cached(version) { $0.comparisons[name] } ?? [:]
         let missing = columns.filter { known[$0] == nil }
         if !missing.isEmpty {
             let found = try db.comparisons(of: missing, in: table)
             for column in missing { known[column] = .some(found[column]) }
-            state.withLock { state in
-                guard state.version == current.version else { return }
-                state.comparisons[name, default: [:]].merge(known) { $1 }
-            }
+            keep(version) { $0.comparisons[name, default: [:]].merge(known) { $1 } }
         }
         return TableComparison(columns: known.compactMapValues { $0 }.filter { columns.contains($0.key) })
     }
@@ -90,9 +93,9 @@ final class TableInfoCache: Sendable {
 
     /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
     func mark(of tables: Set<String>, in db: Database) throws -> String {
-        let current = try current(in: db)
+        let version = try version(in: db)
         return try tables.sorted().map { table in
-            let marks = try columnMarks(of: table, current, db)
+            let marks = try columnMarks(of: table, version, db)
             guard let last = marks.last else { return Self.missing }
             return "\(marks.count)\(try db.hasRows(table) ? "+" : "-")\(last)"
         }.joined(separator: " ")
@@ -103,8 +106,8 @@ final class TableInfoCache: Sendable {
     ///
     /// - Parameter mark: nil where none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
-        let current = try current(in: db)
-        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, current, db).isEmpty } }
+        let version = try version(in: db)
+        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, version, db).isEmpty } }
         let parts = mark.split(separator: " ")
         guard parts.count == tables.count else { return false }
         return try zip(tables.sorted(), parts).allSatisfy { table, part in
@@ -112,7 +115,7 @@ final class TableInfoCache: Sendable {
             guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
                 return false
             }
-            let marks = try columnMarks(of: table, current, db)
+            let marks = try columnMarks(of: table, version, db)
             guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
                 return false
             }
@@ -123,15 +126,15 @@ final class TableInfoCache: Sendable {
     private static let missing = "none"
 
     /// Returns the marks of a table's columns; empty where there is no such table.
-    private func columnMarks(of table: String, _ current: State, _ db: Database) throws -> [String] {
-        if let known = current.columnMarks[table] { return known }
+    private func columnMarks(of table: String, _ version: Int, _ db: Database) throws -> [String] {
+        if let marks = cached(version, { $0.columnMarks[table] }) { return marks }
         var last = ""
         let marks = try (info(of: table, in: db)?.columns ?? []).map { column in
             last = Fingerprint.hexadecimal(
                 [last, column.name.lowercased(), column.declaredType.uppercased()].joined(separator: "\u{0}"))
             return last
         }
-        state.withLock { if $0.version == current.version { $0.columnMarks[table] = marks } }
+        keep(version) { $0.columnMarks[table] = marks }
         return marks
     }
 }

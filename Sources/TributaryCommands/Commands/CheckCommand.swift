@@ -180,11 +180,14 @@ struct CheckCommand: ProgramCommand {
                     of: path,
                     except: Set(configuration.sources.flatMap { $0.schemas(file: configuration.file) }.map(\.name)))
             }
+            do {
+                try configuration.prepareAllTables(of: store)
+            } catch is StoreError {
+                // Its request reports it below.
+            }
             try Self.trySchemaAfter(in: store, program, configuration)
-            let problems = try configuration.sources.flatMap { source in
-                try source.requests.flatMap {
-                    try Self.problems($0, of: source, in: store, existing, program, configuration)
-                }
+            let problems = try configuration.messages(parsers: program.parsers) { request, source in
+                try Self.problems(request, of: source, in: store, existing, program, configuration)
             }
             let conflicts = try conflicts(program, configuration) { table, columns in
                 // An existing table may compare values differently from the one that would be created.
@@ -192,17 +195,18 @@ struct CheckCommand: ProgramCommand {
                 return try (isThere ? existing ?? store : store as any MainStore).comparison(
                     of: table, columns: columns)
             }
-            var notes: Set<String> = []
-            for request in configuration.sources.flatMap(\.requests) where problems.isEmpty {
-                for store in [store as any MainStore, existing].compactMap(\.self) {
-                    notes.formUnion(
-                        try request.notes(on: store, file: configuration.file, parsers: program.parsers))
-                }
-            }
-            let scopes = try scopeConflicts([existing, store].compactMap(\.self), program, configuration)
+            let stores = [store as any MainStore, existing].compactMap(\.self)
+            let notes =
+                try problems.isEmpty
+                ? configuration.messages(parsers: program.parsers) { request, _ in
+                    try stores.flatMap {
+                        try request.notes(on: $0, file: configuration.file, parsers: program.parsers)
+                    }
+                } : []
+            let scopes = try scopeConflicts(stores.reversed(), program, configuration)
             return (
                 configuration.locating(problems + conflicts + scopes.mistakes),
-                try configuration.locating(notes.sorted() + scopes.notes)
+                try configuration.locating(Set(notes).sorted() + scopes.notes)
                     + undeclared(in: configuration.hasStore() ? existing : nil, configuration)
             )
         } catch let error as StoreError {

@@ -19,7 +19,11 @@ struct StatusCommand: ProgramCommand {
     var json = false
 
     func run(_ program: Program) async throws {
-        let configuration = try program.configuration(options)
+        var configuration = try program.configuration(options, only: sources)
+        // The message about an unknown name has all that there are.
+        if !sources.allSatisfy({ configuration[source: $0] != nil }) {
+            configuration = try program.configuration(options)
+        }
         try SyncCommand.check(sources, in: configuration, mayBeOff: true)
         let now = Date()
         let status = try configuration.withExistingStore {

@@ -11,8 +11,16 @@ package struct XMLPathParser {
 
     /// - Parameter namespaces: the namespaces of the prefixes.
     package static func parse(_ text: String, namespaces: [String: String] = [:]) throws(Problem) -> XMLPath {
+        if isPlainName(text) { return XMLPath(steps: [XMLPath.Step(test: .local(text))]) }
         var parser = XMLPathParser(text: Array(text), namespaces: namespaces)
         return try parser.path()
+    }
+
+    /// Returns true for one name of ASCII letters and digits, as most paths of a mapping are.
+    private static func isPlainName(_ text: String) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte) || (65...90).contains(byte) }
+        guard let first = text.utf8.first, isLetter(first) else { return false }
+        return text.utf8.allSatisfy { isLetter($0) || (48...57).contains($0) }
     }
 
     private init(text: [Character], namespaces: [String: String]) {

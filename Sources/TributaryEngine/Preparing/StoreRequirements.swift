@@ -1,0 +1,79 @@
+package import FeedDeclarations
+import FeedModel
+package import FeedParsing
+package import FeedStores
+
+/// What a request needs of a store's tables. A store meets equal requirements alike, so that a check of thousands of
+/// requests asks it once for each kind.
+package struct StoreRequirements: Hashable {
+    private struct Table: Hashable {
+        var name: String
+        var takesColumnsOfStore: Bool
+        var deletionMark: String?
+        var expiry: RowExpiry?
+    }
+
+    private var parser: String?
+    private var tables: [Table]
+    private var schemas: [TableSchema] = []
+    private var references: [ReferenceDefinition] = []
+    private var scope: [String]
+    private var window: String?
+    private var keepsHistory: Bool
+
+    /// - Returns: nil for a request whose query must be tried on its own (`for_each`).
+    package init?(_ request: RequestDeclaration, parsers: ParserRegistry) {
+        guard request.forEach == nil else { return nil }
+        func table(_ name: String, takesColumnsOfStore: Bool) -> Table {
+            Table(
+                name: name, takesColumnsOfStore: takesColumnsOfStore, deletionMark: request.deletionMark(of: name),
+                expiry: request.expiry(of: name))
+        }
+        scope = request.scope.keys.sorted()
+        window = request.window
+        keepsHistory = request.keepsHistory
+        guard case .mapping(let mapping) = request.content else {
+            if case .parser(let name) = request.content { parser = name }
+            tables = parsers.tables(of: request.content).map { table($0, takesColumnsOfStore: true) }
+            return
+        }
+        tables = mapping.tables.map { table($0.table, takesColumnsOfStore: $0.matchesNames) }
+        schemas = request.schemas(file: "")
+        references = mapping.references(file: "")
+        // Where it is declared makes no difference to a store.
+        for index in schemas.indices { schemas[index].place = "" }
+        for index in references.indices { references[index].place = "" }
+    }
+}
+
+extension TributaryConfiguration {
+    /// Returns the messages about all requests. After one about which there is nothing to say, none is asked for that
+    /// needs the same of a store.
+    package func messages(
+        parsers: ParserRegistry, _ body: (RequestDeclaration, SourceDeclaration) throws -> [String]
+    ) rethrows -> [String] {
+        var met: Set<StoreRequirements> = []
+        return try sources.flatMap { source in
+            try source.requests.flatMap { request in
+                let requirements = StoreRequirements(request, parsers: parsers)
+                if let requirements, met.contains(requirements) { return [String]() }
+                let messages = try body(request, source)
+                if let requirements, messages.isEmpty { met.insert(requirements) }
+                return messages
+            }
+        }
+    }
+
+    /// Creates the tables of all mappings in one change of a trial's store: after each change, its connections read the
+    /// whole schema again. Requests that refer to rows of other tables need those first, and are left to their own turn.
+    ///
+    /// - Throws: `StoreError` for a mistake in any of them.
+    package func prepareAllTables(of store: any MainStore) throws {
+        let requests = sources.flatMap(\.requests)
+        let refers = requests.contains { request in
+            guard case .mapping(let mapping) = request.content else { return false }
+            return mapping.tables.contains { $0.columns.contains { $0.reference != nil } }
+        }
+        if !refers { try store.prepareTables(requests.flatMap { $0.schemas(file: file) }) }
+    }
+}
