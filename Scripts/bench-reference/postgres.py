@@ -15,6 +15,7 @@ of the changelog a transaction (pgbench), on as many connections as commits run 
 import argparse
 import contextlib
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import threading
 import time
 import xml.etree.ElementTree as ElementTree
 
-from measure import Bench, HERE, ROOT, measure
+from measure import Bench, CHOICES, HERE, ROOT, measure
 
 COLUMNS = "email, firstname, lastname, lastnameinitial, company, age, balance, updated"
 VALUES = COLUMNS.split(", ")[1:]
@@ -194,7 +195,10 @@ def main():
     parser.add_argument("--contacts", type=int, required=True)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only-feeds", action="store_true")
+    parser.add_argument("--programs", nargs="*", choices=CHOICES)
     arguments = parser.parse_args()
+    # Whoever is told to stop stops the servers, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     bench = Bench(arguments)
     if arguments.only_feeds:
         with server(bench) as (store, sql), bench.serving("--no-validators"):
@@ -239,6 +243,8 @@ def main():
             reader_delay(bench, store, config, sql)
             sql(FRESH)
             small_feeds(bench, store, sql, 500, arguments.runs)
+        if "f" not in (arguments.programs or "f"):
+            return
         dlt = bench.fresh("dlt")
         for round in ("empty", "unchanged"):
             sql("CHECKPOINT")
