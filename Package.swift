@@ -181,8 +181,8 @@ let package = Package(
                 "FeedStores",
                 "FeedFetching",
                 "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, crypto,
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
         // What swift-metrics is told, as Prometheus reads it.

@@ -10,13 +10,18 @@ struct OutcomeService: Service {
     let service: SyncService
     let systemd: SystemdNotifier
     let logger: Logger
+    /// The time between two lines of `systemctl status`.
+    private static let statusInterval = Duration.seconds(1)
 
     /// Returns when the service's outcomes end, so that those of a shutdown are logged too.
     func run() async throws {
+        var told = ContinuousClock.now - Self.statusInterval
         for await report in service.outcomes {
             let summary = Figures.summary(report, now: Date())
             let line = "\(report.source): \(report.outcome.rawValue): \(summary)".escapedForTerminal()
             logger.log(level: Self.level(report.outcome), "\(line)")
+            guard ContinuousClock.now - told >= Self.statusInterval else { continue }
+            told = .now
             systemd.status(line)
         }
         // The outcomes end with the service. A service that returns before the group tells it to would count as failed.

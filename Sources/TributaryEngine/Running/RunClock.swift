@@ -23,9 +23,9 @@ package struct SystemClock: RunClock {
 
     package func now() -> Date { Date() }
 
-    package func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+    package func sleep(for duration: Duration) async throws { try await Timers.shared.sleep(until: .now + duration) }
 
     package func sleep(until date: Date) async throws {
-        try await Task.sleep(for: .seconds(max(date.timeIntervalSinceNow, 0)))
+        try await sleep(for: .seconds(max(date.timeIntervalSinceNow, 0)))
     }
 }

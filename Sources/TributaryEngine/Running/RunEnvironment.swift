@@ -44,6 +44,15 @@ struct RunEnvironment: Sendable {
     /// True if a source runs even while it is held because processes died during its runs.
     var runsHeld = false
 
+    /// Runs the scheduler, and runs as long as they parse nothing.
+    let executor = EngineExecutor()
+
+    /// Asks the store for little. A store that is a file answers at once; a server may not.
+    func asking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        guard store is any SharedStore else { return try body() }
+        return try await onThread(body)
+    }
+
     func mayRun(_ source: String) -> Bool { ownership?.owns(source) ?? true }
 
     /// Sends a request with the fetcher of its URL's scheme.

@@ -1,7 +1,8 @@
 import Dispatch
+import Foundation
 import Synchronization
 
-/// A serial executor on a private queue: a run's parsing and staging block only that queue's thread.
+/// A serial executor on a private queue: a refresh's parsing and staging block only that queue's thread.
 final class RunExecutor: SerialExecutor {
     private let queue: DispatchQueue
     private let nanosecondsWorked = Atomic<UInt64>(0)
@@ -23,4 +24,23 @@ final class RunExecutor: SerialExecutor {
     }
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}
+
+/// The executor of a service's scheduler and of its runs, as long as these parse nothing: one queue, so that a run which
+/// finds no change passes through few threads. Its jobs take microseconds. They may read a store that is a file.
+final class EngineExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "tributary.engine")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let executor = asUnownedTaskExecutor()
+        queue.async { job.runSynchronously(on: executor) }
+    }
+}
+
+/// Runs a body that may block for long on a thread of its own.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
 }

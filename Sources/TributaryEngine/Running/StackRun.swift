@@ -5,180 +5,188 @@ import FeedStaging
 import FeedStores
 import Foundation
 import Logging
-import Synchronization
 
 /// One attempt to refresh one source: the order of the steps, and nothing else.
 ///
-/// Claims the source, checks that it is due, sends the requests one after another, parses each body into the worker
-/// context as it arrives, and merges the whole stack in one transaction. If anything fails, the worker context is
-/// thrown away and only the run itself is recorded.
+/// Claims the source, checks that it is due, and asks its servers (``Poll``). If all answer 304, that is recorded. The first
+/// body makes a ``Refresh``, which parses the stack into the worker context and merges it in one transaction. If anything
+/// fails, the worker context is thrown away and only the run itself is recorded.
 ///
-/// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool.
-actor StackRun {
-    var source: SourceDeclaration
-    let environment: RunEnvironment
-    let mode: RefreshMode
-    let executor: RunExecutor
-    let interruption = Interruption()
-    /// The run's permit. Its slot is given to others while the run waits for a host.
-    var permit: RunPermit
-    /// The permit to go on without a slot.
-    var absence: HostLimiter.Place?
-    /// The bytes of bodies that the run has received.
-    var received = 0
-    /// True once a server has sent next to nothing for seconds.
-    var wasSlow = false
-
-    /// The right to run the source, once the run has it.
-    var claim: (any SourceClaim)?
-    var startedAt = Date()
-    var start = ContinuousClock.now
-    var state: SourceState
-    var known: [String: RequestState] = [:]
-    /// The feed that was undone, as long as this run has not seen that it differs.
-    var undone: UndoneFeed?
-    var context: WorkerContext?
-    var results: [RequestResult] = []
-    /// The values captured from responses for later requests, by name.
-    var captured: [String: String] = [:]
-    /// What addresses are led by that captured values name, by those values' names.
-    var leads: [String: AddressLead] = [:]
-    /// What addresses are led by that rows name; nil until a server has answered.
-    var rowLead: AddressLead?
-    /// The responses' advice on the time of the next run.
-    var advice = PollAdvice()
-    /// The number of times that a permanent redirect is followed before its target is asked at once.
-    static let movesBelieved = 3
-    /// True if the parts of documents that nothing takes are noted, in `unmatched`.
-    var notesUnused = false
-    var unmatched = UnmatchedPaths()
-    /// True where the last kept bodies are read instead of responses.
-    let isReplay: Bool
-    /// True where a replay reads all kept bodies of requests that delete no rows.
-    let readsAllBodies: Bool
-    /// The bodies that are read instead of responses, if any are.
-    var kept: KeptStack?
-    /// The reason why documents that were accepted cannot be committed any more.
-    var unusable: String?
-    /// Keep what is being parsed, by the requests' positions.
-    var keepers: [Int: BodyKeeper] = [:]
-    /// The names of bodies that count once the run is committed, by the requests' positions.
-    var newBodies: [Int: String] = [:]
-    /// What the commit has not done, and why.
-    var notes: [String] = []
-    /// The number of records that the declarations said to drop.
-    var skipped = 0
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+/// All but the refresh runs on ``RunEnvironment/executor``, one thread for all runs: a run that finds nothing to do costs
+/// no other.
+struct StackRun: Sendable {
+    private let source: SourceDeclaration
+    private let environment: RunEnvironment
+    private let mode: RefreshMode
+    private let isReplay: Bool
+    private let readsAllBodies: Bool
+    private let permits: RunPermits
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit(),
         isReplay: Bool = false, readsAllBodies: Bool = false
     ) {
-        self.permit = permit
         self.source = source
         self.environment = environment
         self.mode = mode
         self.isReplay = isReplay
         self.readsAllBodies = readsAllBodies
-        executor = RunExecutor(label: "tributary.run.\(source.name)")
-        state = SourceState(source: source.name)
+        permits = RunPermits(permit, in: environment)
     }
+
+    /// True once a server has sent next to nothing for seconds.
+    var wasSlow: Bool { permits.wasSlow }
 
     /// Runs the source. Never throws: an error is in the report. A cancelled task makes a cancelled run.
     func run() async -> RunReport {
         // The object may outlive the run.
-        defer { permit = RunPermit() }
+        defer { permits.release() }
         environment.http.begin(source.requests)
         defer { environment.http.end(source.requests) }
-        return await withTaskCancellationHandler {
+        return await withTaskExecutorPreference(environment.executor) {
             do {
                 guard environment.mayRun(source.name) else { return notOurs() }
-                let lock = try await claim()
-                defer { lock.unlock() }
-                // A source that was given up meanwhile is the next daemon's, which waits for this claim's end.
-                guard environment.mayRun(source.name) else { return notOurs() }
-                claim = lock
-                return await runClaimed()
+                return try await claimed { run, deaths in
+                    // A source that was given up meanwhile is the next daemon's, which waits for this claim's end.
+                    guard environment.mayRun(source.name) else { return notOurs() }
+                    return await self.run(run, after: deaths)
+                }
             } catch {
-                return unclaimed(ending(with: error))
+                return unclaimed(error)
             }
-        } onCancel: {
-            interruption.request()
         }
     }
 
-    /// Waits until the source has no other run, in this process or another. Other sources go on meanwhile.
-    func claim() async throws -> any SourceClaim {
-        let hadSlot = permit.slot != nil
+    /// Does everything but the commit.
+    ///
+    /// - Parameters:
+    ///   - bodies: files to read instead of the requests' responses, by the requests' keys.
+    ///   - known: the states of the requests, where they are not in the store, which may be a copy of its tables.
+    ///   - onChange: called with each change.
+    /// - Throws: the error for which a run would be discarded.
+    func plan(
+        bodies: [String: String], replaying known: [String: RequestState]? = nil,
+        onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
+        defer { permits.release() }
+        return try await claimed { run, _ in
+            var run = run
+            if let known { run.known = known }
+            let refresh = Refresh(run, permits: permits)
+            return try await refresh.plan(bodies: bodies, readsAllBodies: readsAllBodies, onChange: onChange)
+        }
+    }
+
+    // MARK: - The claim
+
+    /// Runs a body while the source has no other run, in this process or another. Other sources go on while this one waits.
+    ///
+    /// - Parameter body: gets what the store knows of the source, and the number of processes in a row that have died during
+    ///   its runs.
+    private func claimed<Value: Sendable>(
+        _ body: (RunState, _ deaths: Int) async throws -> Value
+    ) async throws -> Value {
+        let (claim, stored, known) = try await claim()
+        permits.claim = claim
+        let run = RunState(source, in: environment, mode: mode, isReplay: isReplay, stored: stored, known: known)
+        let deaths = stored.declared == source.identity ? environment.attempts.deaths(before: stored) : 0
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body(run, deaths))
+        } catch {
+            result = .failure(error)
+        }
+        permits.claim = nil
+        // Also after a cancellation.
+        try? await environment.asking { claim.unlock() }
+        return try result.get()
+    }
+
+    private typealias Claimed = (claim: any SourceClaim, stored: SourceState, known: [String: RequestState])
+
+    private func claim() async throws -> Claimed {
+        let hadSlot = permits.hasSlot
         // On a server, each attempt is a question.
         let longestPause = environment.store is any SharedStore ? Duration.seconds(1) : .milliseconds(50)
         var pause = Duration.milliseconds(50)
         while true {
-            if let lock = try environment.store.claim(source.name) {
-                if hadSlot, permit.slot == nil {
-                    permit.slot = environment.slots.placeRegardless(at: RunPermit.slotKey)
+            let claimed = try await environment.asking { [source, store = environment.store] () throws -> Claimed? in
+                guard let claim = try store.claim(source.name) else { return nil }
+                do {
+                    let (stored, known) = try store.states(of: source.name)
+                    return (claim, stored, known)
+                } catch {
+                    claim.unlock()
+                    throw error
                 }
-                return lock
             }
-            permit = RunPermit()
+            if let claimed {
+                if hadSlot { permits.resumeSlot() }
+                return claimed
+            }
+            permits.release()
             // Nobody tells that a lock or a lease was given up, so it is tried again.
             try await environment.clock.sleep(for: pause)
             pause = min(pause * 2, longestPause)
         }
     }
 
-    private func runClaimed() async -> RunReport {
-        startedAt = environment.clock.now()
-        start = .now
-        results = source.requests.map { RequestResult(key: $0.key) }
-        let ending: Ending
+    // MARK: - The steps
+
+    /// - Parameter deaths: the number of processes in a row that have died during the source's runs.
+    private func run(_ began: RunState, after deaths: Int) async -> RunReport {
+        var run = began
         do {
-            (state, known) = try environment.store.states(of: source.name)
             if isReplay {
-                kept = try lastBodies()
-                try await sendRequests()
-                return try await finish()
+                run.kept = try run.lastBodies(readsAll: readsAllBodies)
+            } else {
+                if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld {
+                    return try await held(run, after: deaths)
+                }
+                if run.stored.isHeldBack {
+                    (run.kept, run.unusable) = try await environment.asking { [run] in try run.acceptedBodies() }
+                }
+                if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
+                // The blocked run has seen that the feed differs from the one that was undone.
+                run.undone = run.kept == nil ? UndoneFeed(run.stored.undone) : nil
+                if let undone = run.undone, !undone.covers(source) { return heldBack(run, undone) }
             }
-            let deaths = state.declared == source.identity ? environment.attempts.deaths(before: state) : 0
-            if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld { return try await held(after: deaths) }
-            kept = try acceptedBodies()
-            if kept == nil, let due = wait() { return notDue(before: due) }
-            // The blocked run has seen that the feed differs from the one that was undone.
-            undone = kept == nil ? UndoneFeed(state.undone) : nil
-            if let undone, !undone.covers(source) { return heldBack(undone) }
-            let isNew = state.declared != nil && state.declared != source.identity
-            environment.attempts.begin(source.name, after: deaths)
-            try await environment.store.noteAttempt(
-                source.name, number: deaths + 1,
-                wait: mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
-                declared: source.identity, now: startedAt)
-            try await sendRequests()
-            return try await finish()
+            var found: Poll.Found?
+            if Poll.mayEnd(run) {
+                found = try await Poll(environment: environment, permits: permits).send(&run)
+                if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
+                    try Task.checkCancellation()
+                    return await run.record(RunState.Ending(outcome: .unchanged))
+                }
+            }
+            return await Refresh(run, permits: permits, found: found).run(after: deaths)
         } catch {
-            ending = block(self.ending(with: error))
+            let ending = run.ending(with: error)
+            // Without bodies there was no replay, which is for whoever asked for it to know.
+            return isReplay ? run.report(ending) : await run.record(ending)
         }
-        context?.remove()
-        context = nil
-        // Without bodies there was no replay, which is for whoever asked for it to know.
-        return isReplay && kept == nil ? report(ending) : await record(ending)
     }
+
+    // MARK: - Runs that send nothing
 
     /// Reports a run that could not even claim its source, and so is not recorded. The source is asked again like one
     /// that has failed once.
-    private func unclaimed(_ ending: Ending) -> RunReport {
-        var report = report(ending)
+    private func unclaimed(_ error: any Error) -> RunReport {
+        let run = RunState(
+            source, in: environment, mode: mode, isReplay: isReplay, stored: SourceState(source: source.name),
+            known: [:])
+        var report = run.report(run.ending(with: error))
         report.nextDue = environment.clock.now() + DueTime.firstRetry(of: source)
         return report
     }
 
     /// Reports a source that is not due; with an error where it waits because its last run has failed.
-    private func notDue(before due: Date) -> RunReport {
-        var report = RunReport(source: source.name, outcome: .fresh, startedAt: startedAt, nextDue: due)
-        if state.failures > 0, let error = state.error {
+    private func notDue(_ run: RunState, before due: Date) -> RunReport {
+        var report = RunReport(source: source.name, outcome: .fresh, startedAt: run.startedAt, nextDue: due)
+        if run.stored.failures > 0, let error = run.stored.error {
             let wait =
                 due == .distantFuture
-                ? state.note ?? "nothing is sent"
+                ? run.stored.note ?? "nothing is sent"
                 : "nothing is sent before \(DueTime.text(due)), as the last run failed"
             report.error = "\(wait): \(error)"
         }
@@ -192,43 +200,24 @@ actor StackRun {
     }
 
     /// Reports a source whose rows were brought back, and whose feed cannot be compared without taking it.
-    private func heldBack(_ undone: UndoneFeed) -> RunReport {
+    private func heldBack(_ run: RunState, _ undone: UndoneFeed) -> RunReport {
         RunReport(
-            source: source.name, outcome: .fresh, startedAt: startedAt, note: undone.strictNote(source.name),
+            source: source.name, outcome: .fresh, startedAt: run.startedAt, note: undone.strictNote(source.name),
             nextDue: .distantFuture)
     }
 
     /// Reports a source as held after it killed the process several times, as the other sources need the process.
-    private func held(after deaths: Int) async throws -> RunReport {
+    private func held(_ run: RunState, after deaths: Int) async throws -> RunReport {
         let error =
             "the process died \(deaths) times in a row during a run of this source, which is held so that the others go on"
         let note =
             "held: nothing is sent until it is declared differently, or let go by `tributary release \(source.name)`; "
             + "`tributary sync \(source.name) --force` tries it once in a process of its own"
-        if state.error != error || state.note != note {
+        if run.stored.error != error || run.stored.note != note {
             try await environment.store.noteHold(source.name, error: error, note: note)
         }
         return RunReport(
-            source: source.name, outcome: .discarded, startedAt: startedAt, error: error + "; " + note,
+            source: source.name, outcome: .discarded, startedAt: run.startedAt, error: error + "; " + note,
             nextDue: .distantFuture)
-    }
-
-    /// Returns the time until which nothing is to be sent; nil if the run goes ahead. A forced run still respects a
-    /// server that asked for no requests.
-    private func wait() -> Date? {
-        let busy =
-            environment.busyHosts.isEmpty
-            ? nil
-            : source.requests.compactMap { (request) -> Date? in
-                var request = request
-                if request.url.isDynamic { request.url = InterpolatedText(request.url.probe) }
-                // A host that only a response names is not known yet.
-                guard let origin = try? request.origin() else { return nil }
-                return environment.busyHosts.end(of: origin, now: startedAt)
-            }.max()
-        if let busy { return busy }
-        guard !mode.ignoresDueTime else { return nil }
-        let due = DueTime.start(source, state: state, now: startedAt)
-        return startedAt < due ? due : nil
     }
 }

@@ -61,13 +61,6 @@ package struct UndoRun: Sendable {
         }
     }
 
-    /// Runs a body that blocks on a thread of its own.
-    private func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
-        }
-    }
-
     private func claim() async throws -> any SourceClaim {
         while true {
             if let claim = try await onThread({ try store.claim(source) }) { return claim }

@@ -9,27 +9,43 @@ final class DueTimer: Sendable {
     let ticks: AsyncStream<SchedulerEvent>
     private let continuation: AsyncStream<SchedulerEvent>.Continuation
     private let clock: any RunClock
-    /// The sleeping task. Nothing awaits it: it ends with its tick, with the next setting, or with `set(nil)`.
-    private let sleeper = Mutex<Task<Void, Never>?>(nil)
+    private let executor: (any TaskExecutor)?
+    /// The sleeping task, and the end of its sleep. Nothing awaits it: it ends with its tick, with an earlier setting, or with
+    /// `set(nil)`.
+    private let sleeper = Mutex<(end: Date, task: Task<Void, Never>)?>(nil)
 
-    init(clock: any RunClock) {
+    /// - Parameters:
+    ///   - events: the stream that gets the ticks; nil for one of the timer's own.
+    ///   - executor: runs the timer; nil for the global one.
+    init(
+        clock: any RunClock, into events: AsyncStream<SchedulerEvent>.Continuation? = nil,
+        on executor: (any TaskExecutor)? = nil
+    ) {
         self.clock = clock
-        (ticks, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        self.executor = executor
+        let own = AsyncStream<SchedulerEvent>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        ticks = own.stream
+        continuation = events ?? own.continuation
     }
 
-    /// Ticks at `date`, or in a minute if that is sooner; not at all if `date` is nil.
+    /// Ticks at `date`, or before it: an earlier setting stands. Does not tick at all if `date` is nil.
     func set(_ date: Date?) {
-        let task = date.map { date in
-            Task { [clock, continuation] in
-                let date = min(date, clock.now() + 60)
-                guard (try? await clock.sleep(until: date)) != nil else { return }
-                continuation.yield(.due)
+        let former: Task<Void, Never>? = sleeper.withLock { sleeper in
+            guard let date else {
+                defer { sleeper = nil }
+                return sleeper?.task
             }
-        }
-        let former = sleeper.withLock { sleeper in
-            defer { sleeper = task }
-            return sleeper
+            let end = min(date, clock.now() + 60)
+            if let sleeper, sleeper.end <= end { return nil }
+            defer { sleeper = (end, Task(executorPreference: executor) { await self.tick(at: end) }) }
+            return sleeper?.task
         }
         former?.cancel()
+    }
+
+    private func tick(at end: Date) async {
+        guard (try? await clock.sleep(until: end)) != nil, !Task.isCancelled else { return }
+        sleeper.withLock { if $0?.end == end { $0 = nil } }
+        continuation.yield(.due)
     }
 }

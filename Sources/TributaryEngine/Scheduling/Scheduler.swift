@@ -1,4 +1,3 @@
-import AsyncAlgorithms
 import FeedDeclarations
 import FeedFetching
 import FeedModel
@@ -8,12 +7,12 @@ import Logging
 
 /// Starts each source when it is due, at most `concurrency` of them at a time, and no source twice at a time.
 ///
-/// One loop reads one merged stream of due times, refresh requests, reloads and ends of runs. All state belongs to the
+/// One loop reads one stream of due times, refresh requests, reloads and ends of runs. All state belongs to the
 /// loop. `run()` returns when it is cancelled, after every run has ended; `run(once:_:)` returns when every source has
 /// run.
 final class Scheduler: Sendable {
     private let timer: DueTimer
-    private let requests: AsyncStream<SchedulerEvent>
+    private let events: AsyncStream<SchedulerEvent>
     private let continuation: AsyncStream<SchedulerEvent>.Continuation
     private let heartbeat = Heartbeat()
     private let refreshes = RefreshRequests()
@@ -23,8 +22,8 @@ final class Scheduler: Sendable {
     init(environment: RunEnvironment, onReport: @escaping @Sendable (RunReport) -> Void) {
         self.environment = environment
         self.onReport = onReport
-        timer = DueTimer(clock: environment.clock)
-        (requests, continuation) = AsyncStream.makeStream()
+        (events, continuation) = AsyncStream.makeStream()
+        timer = DueTimer(clock: environment.clock, into: continuation, on: environment.executor)
     }
 
     /// Refreshes sources now, all of them for nil, whatever their cache intervals. One that is running is refreshed
@@ -87,6 +86,10 @@ final class Scheduler: Sendable {
     }
 
     private func run(_ schedule: Schedule) async {
+        await withTaskExecutorPreference(environment.executor) { await loop(schedule) }
+    }
+
+    private func loop(_ schedule: Schedule) async {
         defer { heartbeat.end() }
         var schedule = schedule
         var environment = self.environment
@@ -110,7 +113,7 @@ final class Scheduler: Sendable {
                         board.ended(report.source)
                         // The loop learns of the end first. An event that the receiver of the report sends then comes
                         // after it.
-                        continuation.yield(.finished(report, at: ended, wasSlow: await run.wasSlow))
+                        continuation.yield(.finished(report, at: ended, wasSlow: run.wasSlow))
                         onReport(report)
                     }
                 }
@@ -121,7 +124,7 @@ final class Scheduler: Sendable {
             }
             startRuns()
             if schedule.isDone { return }
-            for await event in merge(requests, timer.ticks) {
+            for await event in events {
                 if Task.isCancelled { break }
                 let (now, former) = clock.look()
                 if let former {

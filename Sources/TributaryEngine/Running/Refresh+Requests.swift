@@ -7,38 +7,40 @@ import FeedStores
 import Foundation
 
 /// Sends the requests of a stack, one after another.
-extension StackRun {
+extension Refresh {
     func sendRequests() async throws {
         try await sendAll()
-        guard undone != nil, results.contains(where: { $0.report.outcome == .parsed }) else { return }
+        guard run.undone != nil, run.results.contains(where: { $0.report.outcome == .parsed }) else { return }
         // The feed differs from the one that was undone: all of it is taken.
-        undone = nil
+        run.undone = nil
         context?.remove()
         context = nil
-        captured = [:]
+        run.captured = [:]
         leads = [:]
-        known = known.mapValues { state in
+        run.known = run.known.mapValues { state in
             var state = state
             state.validators = Validators()
             state.digest = nil
             return state
         }
-        results = source.requests.map { RequestResult(key: $0.key) }
+        run.results = run.source.requests.map { RequestResult(key: $0.key) }
         try await sendAll()
     }
 
     private func sendAll() async throws {
         // A 304 stages no rows, but a later request may query them.
-        let lastThatAsks = source.requests.lastIndex { $0.forEach != nil } ?? -1
-        for index in source.requests.indices {
-            try await send(index, conditionally: (undone != nil || !mode.ignoresValidators) && index > lastThatAsks)
+        let lastThatAsks = run.source.requests.lastIndex { $0.forEach != nil } ?? -1
+        // The first requests may have been answered before the refresh began.
+        for index in run.source.requests.indices where run.results[index].report.outcome == .skipped {
+            try await send(
+                index, conditionally: (run.undone != nil || !run.mode.ignoresValidators) && index > lastThatAsks)
         }
         // No deletion is decided on partial data.
         while let index = try unchangedRequestToRepeat() {
-            guard kept == nil else {
+            guard run.kept == nil else {
                 throw StackError(
                     .reference,
-                    "request '\(source.requests[index].key)' was unchanged, and its rows must be fetched again with the others; "
+                    "request '\(run.source.requests[index].key)' was unchanged, and its rows must be fetched again with the others; "
                         + "the next run does so")
             }
             try await send(index, conditionally: false)
@@ -46,172 +48,155 @@ extension StackRun {
     }
 
     private func unchangedRequestToRepeat() throws -> Int? {
-        try StackDecision.unchangedRequestToRepeat(source.requests, results) { table, scope in
+        try StackDecision.unchangedRequestToRepeat(run.source.requests, run.results) { table, scope in
             try environment.store.comparison(of: table, columns: Set(scope.keys.map { $0.lowercased() }))
         }
     }
 
     private func send(_ index: Int, conditionally: Bool) async throws {
-        let request = source.requests[index]
-        let active = ActiveTime { [clock = environment.clock] in clock.uptime }
-        active.begin()
-        defer { results[index].report.seconds += active.total.seconds }
+        let request = run.source.requests[index]
+        let begun = takeFound(index)
+        let active = begun?.active ?? ActiveTime { [clock = environment.clock] in clock.uptime }
+        if begun == nil { active.begin() }
+        defer { run.results[index].report.seconds += active.total.seconds }
         do {
             try Task.checkCancellation()
-            results[index].report.bytes = 0
+            run.results[index].report.bytes = 0
             // The turn is for the first request. Where nothing is sent, others have it.
-            let turn = permit.turn
-            permit.turn = nil
-            if let kept { return try await readKept(index, from: kept) }
+            let turn = permits.takeTurn()
+            if let kept = run.kept { return try await readKept(index, from: kept) }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach, active) }
             }
             let resolved = try resolver().resolve(request)
-            // The wait for a place counts neither towards the request's timeout nor as its time.
-            let place = exchangePlace(
-                try await active.waiting { try await self.place(at: resolved.origin()) }, mayWait: true)
+            let place =
+                if let begun {
+                    begun.place
+                } else {
+                    // The wait for a place counts neither towards the request's timeout nor as its time.
+                    permits.exchangePlace(
+                        try await active.waiting { try await permits.place(at: resolved.origin()) }, mayWait: true)
+                }
+            let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
             try await lendingSlot {
                 try await HostPace.Turn.$current.withValue(turn) {
                     try await ExchangePlace.$current.withValue(place) {
-                        try await withinTimeout(of: request, active) {
-                            try await self.repeating(request, undoing: index) {
-                                try await self.exchange(resolved, index, conditionally: conditionally)
-                            }
+                        try await time.limiting {
+                            try await self.exchange(resolved, index, conditionally: conditionally, begun)
                         }
                     }
                 }
             }
         } catch {
-            results[index].report.outcome = .failed
+            run.results[index].report.outcome = .failed
             if Task.isCancelled { throw CancellationError() }
             throw RunError(error, in: request)
         }
     }
 
+    /// Returns the response with which the refresh begins, once, if it is that of a request.
+    private func takeFound(_ index: Int) -> Poll.Found? {
+        guard let found, found.index == index else { return nil }
+        self.found = nil
+        return found
+    }
+
+    /// Runs an exchange with a server, and lends the run's slot while it waits for the network.
+    private func lendingSlot<Value>(_ exchange: () async throws -> Value) async throws -> Value {
+        try await permits.lendingSlot(worked: { [executor] in executor.timeWorked }, exchange)
+    }
+
     func resolver() -> RequestResolver {
         RequestResolver(
-            environment: environment, captured: captured, stack: source.requests, leads: leads, rowLead: rowLead)
-    }
-
-    func withinTimeout<Value: Sendable>(
-        of request: RequestDeclaration, _ active: ActiveTime, _ operation: @escaping @Sendable () async throws -> Value
-    ) async throws -> Value {
-        let progress = ExchangeProgress(active)
-        let clock = environment.clock
-        return try await withDeadline(request.timeout, clock: clock, paused: { progress.paused(until: clock.uptime) }) {
-            let error = FetchError(
-                .timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
-            return progress.page.map(error.on) ?? error
-        } _: {
-            try await ExchangeProgress.$current.withValue(progress) { try await operation() }
-        }
-    }
-
-    /// The longest pause between two attempts of one exchange. The first pause is a quarter of a second, each further
-    /// one twice as long.
-    private static let longestPause = Duration.seconds(3600)
-
-    /// Repeats a request that broke off, if its declaration says so and it is safe.
-    ///
-    /// - Parameter index: the request whose rows are dropped before each repetition; nil if none can have been staged.
-    private func repeating<Value: Sendable>(
-        _ request: RequestDeclaration, undoing index: Int?, _ operation: @Sendable () async throws -> Value
-    ) async throws -> Value {
-        var left = request.safeRetries
-        var pause = Duration.milliseconds(250)
-        while true {
-            do {
-                return try await operation()
-            } catch let error as FetchError where error.isWorthRepeating && left > 0 && !Task.isCancelled {
-                left -= 1
-                if let index { try context?.forgetRequest(index) }
-                try await environment.clock.sleep(for: pause * Double.random(in: 0.8...1.2))
-                pause = min(pause * 2, Self.longestPause)
-            }
-        }
+            environment: environment, captured: run.captured, stack: run.source.requests, leads: leads,
+            rowLead: rowLead)
     }
 
     // MARK: - One request
 
-    /// - Parameter request: the request as it is sent.
-    private func exchange(_ request: RequestDeclaration, _ index: Int, conditionally: Bool) async throws {
-        let declared = source.requests[index]
-        let fingerprint = try fingerprint(declared)
-        let stored =
-            undone.map { $0.state(of: request.key, known[request.key], fingerprint: fingerprint) }
-            ?? known[request.key].flatMap { $0.fingerprint == fingerprint ? $0 : nil }
-        let isConditional = conditionally && !declared.isUnconditional && (undone != nil || hasKeptBody(index))
+    /// Sends a request and reads its response, again where it breaks off.
+    ///
+    /// - Parameters:
+    ///   - request: the request as it is sent.
+    ///   - begun: its response, where that is there already.
+    private func exchange(
+        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?
+    ) async throws {
+        var begun = begun
+        var repetitions = begun?.repetitions ?? Repetitions(of: request)
+        while true {
+            do {
+                return try await exchangeOnce(request, index, conditionally: conditionally, begun?.exchange)
+            } catch {
+                guard try await repetitions.wait(after: error, clock: environment.clock) else { throw error }
+                try context?.forgetRequest(index)
+                begun = nil
+            }
+        }
+    }
+
+    private func exchangeOnce(
+        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Exchange?
+    ) async throws {
+        let declared = run.source.requests[index]
+        let conditions = try run.conditions(
+            of: index, isConditional: conditionally && (run.undone != nil || run.hasKeptBody(index)))
         beginKeeping(index)
-        let validators = isConditional ? stored?.validators ?? Validators() : Validators()
-        let former =
-            declared.references.isEmpty
-            ? known[request.key].flatMap { $0.movedTimes >= Self.movesBelieved ? $0.movedTo : nil } : nil
-        if let former { advice.moved[request.key] = former }
-        results[index].report.bytes = 0
-        var exchange = try await environment.fetch(
-            declared.paging?.firstPage(of: request) ?? request, validators: validators, movedTo: former)
-        // A new address is not kept if it contains a secret, or if the request has references: their values may differ
-        // next time.
-        if let movedTo = exchange.movedTo,
-            !declared.references.isEmpty || environment.holdsSecret(movedTo)
-        {
-            exchange.movedTo = nil
+        if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
+        run.results[index].report.bytes = 0
+        let exchange: Exchange
+        if let begun {
+            exchange = begun
+            noteLead(begun)
+        } else {
+            exchange = try await environment.send(
+                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions)
+            note(exchange, index)
         }
-        note(exchange, index)
-        if exchange.response.status == 304, !validators.isEmpty {
-            results[index].report.outcome = .unchanged
-            guard undone == nil else { return }
-            results[index].state = stored?.updated(by: exchange.response.validators)
-            results[index].state?.note(movedTo: exchange.movedTo, former: former)
-            return
+        if exchange.response.status == 304, !conditions.validators.isEmpty {
+            return run.noteUnchanged(exchange, index, conditions)
         }
-        let body = try await takePages(exchange, of: request, index, known: isConditional ? stored?.digest : nil)
-        var state = newState(index, fingerprint, body)
+        let body = try await takePages(exchange, of: request, index, known: conditions.digest)
+        var state = newState(index, conditions.fingerprint, body)
         state.validators = exchange.response.validators
         state.digest = isKnownByDigest(declared, state.validators) ? body.digest : nil
-        state.movedTo = known[request.key]?.movedTo
-        state.movedTimes = known[request.key]?.movedTimes ?? 0
-        state.note(movedTo: exchange.movedTo, former: former)
-        results[index].state = state
-        if isConditional, let digest = state.digest, let stored, digest == stored.digest {
+        state.movedTo = run.known[request.key]?.movedTo
+        state.movedTimes = run.known[request.key]?.movedTimes ?? 0
+        state.note(movedTo: exchange.movedTo, former: conditions.movedTo)
+        run.results[index].state = state
+        if let digest = state.digest, let stored = conditions.stored, digest == conditions.digest {
             // The same bytes as last time: their rows are already in the store.
             try context?.forgetRequest(index)
-            results[index].report.outcome = .unchanged
-            if undone != nil {
-                results[index].state = nil
+            run.results[index].report.outcome = .unchanged
+            if run.undone != nil {
+                run.results[index].state = nil
                 return
             }
-            results[index].state?.tables = stored.tables
-            results[index].state?.scope = stored.scope
-            results[index].state?.schema = stored.schema
+            run.results[index].state?.tables = stored.tables
+            run.results[index].state?.scope = stored.scope
+            run.results[index].state?.schema = stored.schema
             return
         }
         try finish(index, records: body.records)
     }
 
-    func fingerprint(_ request: RequestDeclaration) throws -> String {
-        request.fingerprint(
-            parserVersion: try BodyParserFactory(request: request, environment: environment).version(),
-            encryptionKey: environment.configuration.encryptionKey)
-    }
-
     func newState(_ index: Int, _ fingerprint: String, _ body: ParsedBody) -> RequestState {
-        let request = source.requests[index]
+        let request = run.source.requests[index]
         return RequestState(
             key: request.key, validators: Validators(), fingerprint: fingerprint,
-            tables: body.tables.union(known[request.key]?.tables ?? []),
+            tables: body.tables.union(run.known[request.key]?.tables ?? []),
             sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
     }
 
     func finish(_ index: Int, records: Int) throws {
-        let request = source.requests[index]
+        let request = run.source.requests[index]
         if records == 0, request.mirrors, !request.allowsEmpty {
             throw StackError(
                 .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
-        results[index].report.outcome = request.content == .captures ? .captured : .parsed
+        run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
     }
 
     // MARK: - A request for each row
@@ -219,7 +204,7 @@ extension StackRun {
     /// Sends a request once for each row of its query. Awaits the heads of the next few responses while it parses a
     /// body. Parses the bodies in the order of the rows.
     private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration, _ active: ActiveTime) async throws {
-        let declared = source.requests[index]
+        let declared = run.source.requests[index]
         let found = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
         guard found.rows.count <= forEach.maxRequests else {
             throw FetchError(
@@ -258,10 +243,10 @@ extension StackRun {
             for (number, request) in requests.enumerated() {
                 while sent < number + min(requests.count - number, forEach.concurrency),
                     let place = try await active.waiting({
-                        try await self.place(for: requests[sent], mayWait: sent == number)
+                        try await permits.place(for: requests[sent], mayWait: sent == number)
                     })
                 {
-                    let place = exchangePlace(place, mayWait: forEach.concurrency == 1)
+                    let place = permits.exchangePlace(place, mayWait: forEach.concurrency == 1)
                     places.append(place)
                     active.begin()
                     group.addTask { [sent] in
@@ -284,7 +269,7 @@ extension StackRun {
                 guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
                 do {
                     let body = try await ExchangePlace.$current.withValue(places[0]) {
-                        try await withinTimeout(of: request, active) {
+                        try await ExchangeTime(request, active, clock: environment.clock).limiting {
                             try await self.takePages(exchange, of: request, index)
                         }
                     }
@@ -297,7 +282,7 @@ extension StackRun {
             }
         }
         try checkRecords(total.records, of: declared, responses: requests.count)
-        results[index].state = newState(index, try fingerprint(declared), total)
+        run.results[index].state = newState(index, try run.fingerprint(declared), total)
         try finish(index, records: total.records)
     }
 
@@ -311,12 +296,18 @@ extension StackRun {
     }
 
     private func head(of request: RequestDeclaration, _ index: Int, _ active: ActiveTime) async throws -> Exchange {
-        try await withinTimeout(of: request, active) {
-            try await self.repeating(request, undoing: nil) {
-                let exchange = try await self.environment.fetch(request.paging?.firstPage(of: request) ?? request)
-                await self.note(exchange, index)
-                try await self.refuseUnlessAccepted(exchange, request)
-                return exchange
+        try await ExchangeTime(request, active, clock: environment.clock).limiting {
+            var repetitions = Repetitions(of: request)
+            while true {
+                do {
+                    let exchange = try await self.environment.fetch(request.paging?.firstPage(of: request) ?? request)
+                    await self.note(exchange, index)
+                    try await self.refuseUnlessAccepted(exchange, request)
+                    return exchange
+                } catch {
+                    let mayRepeat = try await repetitions.wait(after: error, clock: self.environment.clock)
+                    guard mayRepeat else { throw error }
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ import Metrics
 import XMLStream
 
 /// Reads the bodies of responses: parses them into the worker context as they arrive, page after page.
-extension StackRun {
+extension Refresh {
     /// The results of parsed bodies.
     struct ParsedBody: Sendable {
         package var tables: Set<String> = []
@@ -18,19 +18,15 @@ extension StackRun {
         var nextPage: String?
     }
 
-    /// Notes a response's head, whatever becomes of its body.
-    package func note(_ exchange: Exchange, _ index: Int) {
-        results[index].report.status = exchange.response.status
+    /// Takes a response's head into account, whatever becomes of its body.
+    func note(_ exchange: Exchange, _ index: Int) {
+        run.note(exchange, index)
         noteLead(exchange)
-        advice.note(exchange.response, origin: exchange.origin, at: environment.clock.now())
-        if advice.busyOrigin == exchange.origin, exchange.response.status == 429, let until = advice.retryAt {
-            environment.busyHosts.leaveAlone(exchange.origin, until: until, now: environment.clock.now())
-        }
     }
 
     /// Takes into account what rows of the response may lead to: where servers at several addresses have answered, none
     /// that is not public.
-    private func noteLead(_ exchange: Exchange) {
+    func noteLead(_ exchange: Exchange) {
         guard let lead = exchange.lead("a row") else { return }
         rowLead = lead.combined(with: rowLead ?? lead)
     }
@@ -66,7 +62,7 @@ extension StackRun {
             // A page after the first may be empty.
             request.allowsEmpty = true
             ExchangeProgress.current?.page = RunError.name(
-                ofPage: page, of: request, source.requests[index])
+                ofPage: page, of: request, run.source.requests[index])
             exchange = try await onPage(page, of: request, index) { try await environment.fetch(request) }
             note(exchange, index)
         }
@@ -79,7 +75,7 @@ extension StackRun {
         do {
             return try await body()
         } catch {
-            throw RunError.onPage(page, of: request, source.requests[index], error)
+            throw RunError.onPage(page, of: request, run.source.requests[index], error)
         }
     }
 
@@ -112,7 +108,7 @@ extension StackRun {
     /// Returns true where a body is known again by its digest: where there are no validators, and where its rows may be
     /// brought back, as validators may change without the body.
     func isKnownByDigest(_ request: RequestDeclaration, _ validators: Validators) -> Bool {
-        !request.isUnconditional && (validators.isEmpty || source.keepsHistory)
+        !request.isUnconditional && (validators.isEmpty || run.source.keepsHistory)
     }
 
     func take(
@@ -129,7 +125,7 @@ extension StackRun {
             }
             digest = try body.finish()
             if digest == known {
-                results[index].report.bytes += body.count
+                run.results[index].report.bytes += body.count
                 return ParsedBody(digest: digest)
             }
             spool = body
@@ -140,9 +136,9 @@ extension StackRun {
         try factory.prepareStore()
         var response = exchange.response
         response.maxBody = request.maxBody
-        response.source = source.name
+        response.source = run.source.name
         response.request = request.key
-        response.isOnlyRequest = source.requests.count == 1
+        response.isOnlyRequest = run.source.requests.count == 1
         let keeper = keepers[index]
         try keeper?.begin(keptBody(exchange, of: request, index))
         var parser = try factory.makeParser(response, context: context, index: index)
@@ -154,10 +150,10 @@ extension StackRun {
         }
         let digests = digest == nil && isKnownByDigest(request, exchange.response.validators)
         // A small body may be larger in its file, which is held to the limit, too.
-        let limit = kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
+        let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
             exchange.response, parser: parser, limit: limit, digests: digests, keeper: keeper)
-        defer { results[index].report.bytes += reader.count }
+        defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
                 try reader.read(piece)
@@ -176,7 +172,7 @@ extension StackRun {
         }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
-            captured[capture.name] = value
+            run.captured[capture.name] = value
             leads[capture.name] = exchange.lead(
                 "${capture:\(capture.name)}, of the response of request '\(request.key)',")
         }
@@ -194,13 +190,13 @@ extension StackRun {
         let progress = ExchangeProgress.current
         progress?.hasReceived(0)
         // A kept body comes from no server.
-        let counter = kept == nil ? environment.metrics.received(of: source.name) : nil
+        let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
         var received = 0
         do {
             try await exchange.forEachPiece { piece in
                 progress?.hasReceived(received + piece.count)
                 counter?.increment(by: piece.count)
-                self.received += piece.count
+                permits.received(piece.count)
                 received = try take(piece)
                 tellProgress(index, exchange, received: received)
             }
@@ -212,15 +208,15 @@ extension StackRun {
     private func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
         environment.onProgress(
             RunProgress(
-                source: source.name, request: source.requests[index].key, requestNumber: index + 1,
-                requestCount: source.requests.count, bytes: received, totalBytes: exchange.announcedBytes,
+                source: run.source.name, request: run.source.requests[index].key, requestNumber: index + 1,
+                requestCount: run.source.requests.count, bytes: received, totalBytes: exchange.announcedBytes,
                 rows: context?.insertedRows ?? 0))
     }
 
     func workerContext() throws -> WorkerContext {
         if let context { return context }
         try environment.store.renewTableInfos()
-        let context = environment.store.makeWorkerContext(source: source.name)
+        let context = environment.store.makeWorkerContext(source: run.source.name)
         self.context = context
         interruption.onRequest(context.interrupter)
         return context

@@ -1,0 +1,117 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStores
+
+/// Asks the servers of a source whether its feeds have changed, in the order of the stack, as long as the answer is 304 Not
+/// Modified. Parses nothing, and writes nothing.
+struct Poll {
+    /// The first response with a body, and what its exchange still has of the request's time.
+    struct Found: Sendable {
+        let index: Int
+        let exchange: Exchange
+        let place: ExchangePlace
+        let active: ActiveTime
+        let repetitions: Repetitions
+        private let time: ExchangeTime
+        private let spent: Duration
+
+        fileprivate init(
+            _ index: Int, _ exchange: Exchange, at place: ExchangePlace, _ active: ActiveTime, _ time: ExchangeTime,
+            _ repetitions: Repetitions
+        ) {
+            self.index = index
+            self.exchange = exchange
+            self.place = place
+            self.active = active
+            self.time = time
+            self.repetitions = repetitions
+            spent = time.spent
+            active.pause()
+        }
+
+        /// Goes on with the exchange.
+        ///
+        /// - Returns: its time, without that since its head came.
+        func resume() -> ExchangeTime {
+            active.resume()
+            return time.resumed(after: spent)
+        }
+    }
+
+    let environment: RunEnvironment
+    let permits: RunPermits
+
+    /// Returns true where 304s to all requests end a run, with nothing else to be done: no rows expire, no bodies are kept,
+    /// no documents wait to be accepted.
+    static func mayEnd(_ run: RunState) -> Bool {
+        !run.isReplay && run.kept == nil && run.undone == nil && !run.stored.isHeldBack && !run.mode.ignoresValidators
+            && !run.source.keepsBodies && run.known.values.allSatisfy(\.bodies.isEmpty)
+            && run.source.requests.allSatisfy { $0.forEach == nil && $0.content != .captures }
+            && run.retention.expiries.isEmpty
+    }
+
+    /// Sends the requests of a run from the first on, as long as they have validators and are answered with 304.
+    ///
+    /// - Parameter run: gets the results.
+    /// - Returns: the first response that is not a 304; nil where all were, or where the next request has no validators.
+    /// - Throws: the error for which the run is discarded; `CancellationError`.
+    func send(_ run: inout RunState) async throws -> Found? {
+        for index in run.source.requests.indices {
+            let request = run.source.requests[index]
+            guard request.references.isEmpty, !request.isUnconditional else { return nil }
+            let conditions = try run.conditions(of: index, isConditional: true)
+            guard !conditions.validators.isEmpty else { return nil }
+            if let found = try await send(request, index, conditions, &run) { return found }
+        }
+        return nil
+    }
+
+    private func send(
+        _ request: RequestDeclaration, _ index: Int, _ conditions: RunState.Conditions, _ run: inout RunState
+    ) async throws -> Found? {
+        let active = ActiveTime { [clock = environment.clock] in clock.uptime }
+        active.begin()
+        do {
+            try Task.checkCancellation()
+            let turn = permits.takeTurn()
+            // The wait for a place counts neither towards the request's timeout nor as its time.
+            let place = permits.exchangePlace(
+                try await active.waiting { try await permits.place(at: request.origin()) }, mayWait: true)
+            if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
+            let time = ExchangeTime(request, active, clock: environment.clock)
+            let (exchange, repetitions) = try await permits.lendingSlot(worked: { .zero }) {
+                try await HostPace.Turn.$current.withValue(turn) {
+                    try await ExchangePlace.$current.withValue(place) {
+                        try await time.limiting { try await head(of: request, conditions) }
+                    }
+                }
+            }
+            run.note(exchange, index)
+            guard exchange.response.status == 304 else {
+                return Found(index, exchange, at: place, active, time, repetitions)
+            }
+            run.noteUnchanged(exchange, index, conditions)
+            run.results[index].report.seconds += active.total.seconds
+            return nil
+        } catch {
+            run.results[index].report.seconds += active.total.seconds
+            run.results[index].report.outcome = .failed
+            if Task.isCancelled { throw CancellationError() }
+            throw RunError(error, in: request)
+        }
+    }
+
+    private func head(
+        of request: RequestDeclaration, _ conditions: RunState.Conditions
+    ) async throws -> (Exchange, Repetitions) {
+        var repetitions = Repetitions(of: request)
+        while true {
+            do {
+                return (try await environment.send(request, declared: request, conditions), repetitions)
+            } catch {
+                guard try await repetitions.wait(after: error, clock: environment.clock) else { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+
+/// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.
+///
+/// An actor on a queue of its own: parsing and staging block that queue's thread, never the cooperative pool, nor other
+/// runs.
+actor Refresh {
+    var run: RunState
+    let permits: RunPermits
+    let executor: RunExecutor
+    let interruption = Interruption()
+    /// The response with which the refresh begins; nil once it has been read, and where nothing has been asked.
+    var found: Poll.Found?
+
+    var context: WorkerContext?
+    /// What addresses are led by that captured values name, by those values' names.
+    var leads: [String: AddressLead] = [:]
+    /// What addresses are led by that rows name; nil until a server has answered.
+    var rowLead: AddressLead?
+    /// True if the parts of documents that nothing takes are noted, in `unmatched`.
+    var notesUnused = false
+    var unmatched = UnmatchedPaths()
+    /// Keep what is being parsed, by the requests' positions.
+    var keepers: [Int: BodyKeeper] = [:]
+    /// The names of bodies that count once the run is committed, by the requests' positions.
+    var newBodies: [Int: String] = [:]
+
+    nonisolated let environment: RunEnvironment
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameters:
+    ///   - run: the run, with the results of the requests that were answered with 304.
+    ///   - found: the response that was not.
+    init(_ run: RunState, permits: RunPermits, found: Poll.Found? = nil) {
+        self.run = run
+        self.permits = permits
+        self.found = found
+        environment = run.environment
+        executor = RunExecutor(label: "tributary.run.\(run.source.name)")
+    }
+
+    /// Refreshes the source, and records the run.
+    ///
+    /// - Parameter deaths: the number of processes in a row that have died during the source's runs.
+    func run(after deaths: Int) async -> RunReport {
+        await withTaskCancellationHandler {
+            var ending: RunState.Ending
+            do {
+                if !run.isReplay { try await noteAttempt(after: deaths) }
+                try await sendRequests()
+                return try await finish()
+            } catch {
+                ending = block(run.ending(with: error))
+            }
+            found = nil
+            context?.remove()
+            context = nil
+            return await record(ending)
+        } onCancel: {
+            interruption.request()
+        }
+    }
+
+    /// Notes that the source's documents are about to be parsed: a process that dies of it is not to die of it for ever.
+    private func noteAttempt(after deaths: Int) async throws {
+        let source = run.source
+        let isNew = run.stored.declared != nil && run.stored.declared != source.identity
+        environment.attempts.begin(source.name, after: deaths)
+        try await environment.store.noteAttempt(
+            source.name, number: deaths + 1,
+            wait: run.mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
+            declared: source.identity, now: run.startedAt)
+    }
+
+    private func finish() async throws -> RunReport {
+        try Task.checkCancellation()
+        let isParsed = run.isParsed
+        let retention = run.retention
+        // Rows expire although the feeds are unchanged.
+        guard try isParsed || hasExpiredRows(retention) else {
+            context?.remove()
+            context = nil
+            try keepBodies()
+            return await record(RunState.Ending(outcome: .unchanged))
+        }
+        let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        run.notes = stack.skipped.compactMap(\.note)
+        run.skipped = context?.skippedRows ?? 0
+        try keepBodies()
+        let ending = RunState.Ending(outcome: .committed)
+        var commit = run.commit(ending)
+        commit.mirrors = run.mirrors
+        commit.checkMirrors = run.checkMirrors
+        commit.limits = run.limits
+        commit.accepted = run.kept?.held.map { $0.exceeded ?? [] }
+        commit.keepsHistory = run.source.keepsHistory
+        commit.retention = retention
+        let began = ContinuousClock.now
+        let report = try await environment.store.commit(
+            commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+        environment.metrics.committed(in: (ContinuousClock.now - began).seconds)
+        environment.attempts.end(run.source.name)
+        tidyBodies(ending)
+        context?.remove()
+        context = nil
+        return report
+    }
+
+    private func record(_ ending: RunState.Ending) async -> RunReport {
+        await run.record(ending) { tidyBodies(ending) }
+    }
+
+    private func hasExpiredRows(_ retention: Retention) throws -> Bool {
+        try !retention.expiries.isEmpty && environment.store.hasExpiredRows(retention.expiries)
+    }
+
+    // MARK: - Planning
+
+    /// Does everything but the commit.
+    ///
+    /// - Throws: the error for which a run would be discarded, as it may be shown.
+    func plan(
+        bodies: [String: String], readsAllBodies: Bool, onChange: @escaping @Sendable (PlannedChange) throws -> Void
+    ) async throws -> StackPlan {
+        notesUnused = true
+        defer { context?.remove() }
+        do {
+            substitute(bodies)
+            if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
+            try await sendRequests()
+            return try planned(onChange)
+        } catch var error as StoreError {
+            if error.code == .held { error.message += "; a run would be blocked by that" }
+            throw error
+        } catch {
+            throw ShownError(description: run.shown(error))
+        }
+    }
+
+    /// An error whose text may be shown.
+    struct ShownError: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// Reads files instead of the requests' responses.
+    private func substitute(_ bodies: [String: String]) {
+        for (key, path) in bodies {
+            guard let index = run.source.requests.firstIndex(where: { $0.key == key }) else { continue }
+            run.source.requests[index].url = InterpolatedText(path)
+            run.source.requests[index].method = "GET"
+            run.source.requests[index].parameters = [:]
+            run.source.requests[index].headers = [:]
+            run.source.requests[index].body = nil
+            run.source.requests[index].paging = nil
+            run.source.requests[index].forEach = nil
+            run.known[key] = nil
+        }
+    }
+
+    private func planned(_ onChange: @escaping @Sendable (PlannedChange) throws -> Void) throws -> StackPlan {
+        var plan = StackPlan()
+        plan.requests = run.results.map(\.report)
+        plan.elements = unmatched.elements
+        plan.columns = unmatched.columns
+        let retention = run.retention
+        guard try context != nil || hasExpiredRows(retention) else { return plan }
+        let stack = try context?.finish() ?? StagedStack.empty
+        plan.notes = stack.skipped.compactMap(\.note)
+        plan.counts = try environment.store.plan(
+            stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
+            source: run.source.name, onChange: onChange)
+        plan.skipped = (context?.skippedRows ?? 0) + plan.counts.skipped
+        return plan
+    }
+}

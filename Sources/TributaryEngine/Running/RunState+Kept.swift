@@ -1,0 +1,103 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+
+/// Finds the kept bodies of which a run is made.
+extension RunState {
+    private var bodies: BodyFolder { environment.bodies }
+
+    /// True where bodies are kept, or were before the declaration changed.
+    var hasBodies: Bool { source.keepsBodies || known.values.contains { !$0.bodies.isEmpty } }
+
+    /// Returns true where a request may be conditional: its rows need not be fetched for their body alone.
+    func hasKeptBody(_ index: Int) -> Bool {
+        let request = source.requests[index]
+        return !request.keepsBodies || bodies.has(known[request.key]?.bodies.first, of: source.name)
+    }
+
+    /// Returns the last kept bodies of all requests.
+    ///
+    /// - Parameter readsAll: true to return all kept bodies of requests that delete no rows.
+    /// - Throws: ``StackError`` naming the requests of which none is kept, and what to do.
+    func lastBodies(readsAll: Bool) throws -> KeptStack {
+        guard stored.undone == nil else {
+            throw StackError(
+                .reference,
+                "the source was brought back to an earlier run, and its last kept bodies are those that were undone; "
+                    + "`tributary release \(source.name)` lets it go on from them")
+        }
+        let requests = source.requests.filter { $0.content != .captures }
+        let missing = requests.filter { !bodies.has(known[$0.key]?.bodies.first, of: source.name) }
+        guard missing.isEmpty else {
+            let names = missing.map { "'\($0.key)'" }.joined(separator: ", ")
+            let advice =
+                missing.allSatisfy(\.keepsBodies)
+                ? "`tributary sync \(source.name) --full` fetches and keeps them"
+                : "set keep_bodies = 1 for the source, and `tributary sync \(source.name) --full` fetches and keeps them"
+            throw StackError(
+                .reference,
+                "no body of request \(names) is kept in \(bodies.folder(of: source.name)), so there is nothing to replay; "
+                    + advice)
+        }
+        if let appended = requests.first(where: \.appends) {
+            throw StackError(
+                .reference,
+                "request '\(appended.key)' appends its rows (sync = \"append\"), so a replay would insert them once more"
+            )
+        }
+        return KeptStack(
+            names: requests.reduce(into: [:]) { names, request in
+                let kept = known[request.key]?.bodies.filter { bodies.has($0, of: source.name) } ?? []
+                // What an older body had, and the last one has not, is gone where rows are deleted.
+                names[request.key] = readsAll && !request.deletesRows ? kept.reversed() : Array(kept.prefix(1))
+            })
+    }
+
+    /// Returns the documents of the source's blocked run, where that has been accepted.
+    ///
+    /// - Returns: no documents where they cannot be committed any more, and why; the run goes on without them.
+    func acceptedBodies() throws -> (kept: KeptStack?, unusable: String?) {
+        guard stored.isHeldBack, let run = try environment.store.acceptance(of: source.name, at: startedAt)?.run else {
+            return (nil, nil)
+        }
+        guard try environment.store.blockedRun(of: source.name)?.number == run,
+            let blocked = try environment.store.recordedRun(run),
+            let held = bodies.heldRun(of: source.name), held.isRecorded(as: blocked), try isWhole(held)
+        else {
+            let why =
+                "run \(run) was accepted, and its documents are no longer kept in \(bodies.folder(of: source.name)), so "
+                + "that others were fetched"
+            return (nil, why)
+        }
+        guard held.declared == source.identity else {
+            let why =
+                "run \(run) was accepted, and the source has been declared differently since, so that other documents "
+                + "were fetched"
+            return (nil, why)
+        }
+        let names = held.requests.reduce(into: [:]) { names, request in
+            names[request.key] = request.bodies.map { [$0] }
+        }
+        return (KeptStack(names: names, held: held), nil)
+    }
+
+    /// Returns true where the documents of all requests are there: their bodies, or their rows in the store where they
+    /// were unchanged.
+    private func isWhole(_ held: HeldRun) throws -> Bool {
+        guard held.requests.map(\.key) == source.requests.map(\.key) else { return held.declared != source.identity }
+        return try zip(held.requests, source.requests).allSatisfy { request, declared in
+            if let name = request.bodies { return bodies.has(name, of: source.name) }
+            if declared.content == .captures { return true }
+            guard let known = known[request.key] else { return false }
+            return try known.fingerprint == fingerprint(declared) && (!known.validators.isEmpty || known.digest != nil)
+        }
+    }
+}
+
+extension RequestDeclaration {
+    /// True where rows with a known key are inserted again.
+    fileprivate var appends: Bool {
+        guard case .mapping(let mapping) = content else { return sync == .append }
+        return mapping.tables.contains { sync(of: $0) == .append }
+    }
+}
