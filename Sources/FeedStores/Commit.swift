@@ -1,5 +1,4 @@
 package import FeedModel
-package import Foundation
 
 /// Everything that one transaction writes apart from the staged rows.
 package struct Commit: Sendable {
@@ -29,19 +28,16 @@ package struct Commit: Sendable {
     package var checkMirrors: MirrorCheck?
     /// An origin that asked for a pause, the end of that pause, and its length in seconds.
     package var busyHost: (origin: String, notBefore: Date, wait: Double)?
-    /// Runs that began before this date are forgotten, with their part of the journal.
-    package var forgetBefore: Date
 
     package init(
         report: RunReport, requests: [RequestState], state: SourceState,
-        mirrors: [MirroredRows] = [], forgottenKeys: [String] = [], forgetBefore: Date
+        mirrors: [MirroredRows] = [], forgottenKeys: [String] = []
     ) {
         self.report = report
         self.requests = requests
         self.state = state
         self.mirrors = mirrors
         self.forgottenKeys = forgottenKeys
-        self.forgetBefore = forgetBefore
     }
 
     /// The requests with changed rows in this commit.

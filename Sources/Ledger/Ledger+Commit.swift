@@ -15,9 +15,6 @@ extension Ledger {
             try waits.add(origin: host.origin, notBefore: host.notBefore, wait: host.wait)
         }
         try requests.write(commit)
-        let counts = commit.report.counts
-        let changes = counts.inserted + counts.updated + counts.deleted
-        try retention.forget(before: commit.forgetBefore, changes: max(50_000, 2 * changes))
         return run
     }
 

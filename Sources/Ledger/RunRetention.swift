@@ -1,12 +1,15 @@
+import FeedStores
 package import Foundation
 import StoreSQL
 
-/// What is kept of runs that are over: their rows, and their part of the changelog.
+/// What is kept of runs that are over: their rows, their part of the changelog, and that of the histories.
 package struct RunRetention: LedgerPart {
     let ledger: Ledger
 
     /// The most runs that are deleted at once.
-    private static let mostRuns = 100
+    private static let mostRuns = 1_000
+    /// The most ids of changes, or of a history's entries, that are deleted at once.
+    private static let mostIDs = 10_000
 
     /// Deletes old runs, and their part of the changelog, a bounded number each time. Skips rows that another transaction
     /// has locked.
@@ -15,33 +18,40 @@ package struct RunRetention: LedgerPart {
     /// last run and the last change of all stay, as ids are given after theirs: a reader that has read so far would take
     /// what comes for what was.
     ///
-    /// - Parameters:
-    ///   - date: the time before which runs are old.
-    ///   - most: the most ids of changes that are deleted.
-    package func forget(before date: Date, changes most: Int) throws {
-        let runs: SQLText = """
+    /// - Parameter date: the time before which runs are old.
+    /// - Returns: true where there may be more.
+    package func forgetRuns(before date: Date) throws -> Bool {
+        let runs = try session.execute(
+            """
             DELETE FROM \(dialect.run) WHERE id IN (
                 SELECT r.id FROM \(dialect.run) r
                 WHERE r.started_at < (SELECT max(started_at) FROM \(dialect.run) WHERE started_at < \(bind: date))
                 ORDER BY r.started_at LIMIT \(Self.mostRuns)\(dialect.lock("r", skips: true)))
             AND id < (SELECT max(id) FROM \(dialect.run))
+            """)
+        let changes = try forgetRows(
+            of: dialect.change, id: "id", run: "run", except: "SELECT max(id) FROM \(dialect.change)")
+        return runs == Self.mostRuns || changes > 0
+    }
+
+    /// Deletes entries of a history whose runs are forgotten, a bounded number each time.
+    ///
+    /// - Returns: their number; 0 where there are no more.
+    package func forgetEntries(of history: String) throws -> Int {
+        try forgetRows(of: history, id: HistoryTable.id, run: HistoryTable.run)
+    }
+
+    /// - Parameter last: a query for the first id that stays in any case.
+    private func forgetRows(of table: String, id: String, run: String, except last: String? = nil) throws -> Int {
+        let stays = last.map { " AND c.\(id) < (\($0))" } ?? ""
+        return try session.execute(
             """
-        // A statement does not see what its WITH clause deletes.
-        let kept = dialect.combinesWrites ? " WHERE id NOT IN (SELECT id FROM forgotten)" : ""
-        let changes: SQLText = """
-            DELETE FROM \(dialect.change) WHERE id IN (
-                SELECT c.id FROM (SELECT min(id) AS first FROM \(dialect.run)\(kept)) kept
-                CROSS JOIN (SELECT id, run FROM \(dialect.change) ORDER BY id LIMIT 1) oldest
-                CROSS JOIN \(dialect.change) c
-                WHERE oldest.run < kept.first AND c.run < kept.first AND c.id < oldest.id + \(bind: most)
-                AND c.id < (SELECT max(id) FROM \(dialect.change))\(dialect.lock("c", skips: true)))
-            """
-        if dialect.combinesWrites {
-            try session.execute("WITH forgotten AS (\(runs) RETURNING id) \(changes)")
-        } else {
-            try session.execute(runs)
-            try session.execute(changes)
-        }
+            DELETE FROM \(table) WHERE \(id) IN (
+                SELECT c.\(id) FROM (SELECT min(id) AS first FROM \(dialect.run)) kept
+                CROSS JOIN (SELECT \(id) AS id, \(run) AS run FROM \(table) ORDER BY \(id) LIMIT 1) oldest
+                CROSS JOIN \(table) c
+                WHERE oldest.run < kept.first AND c.\(run) < kept.first AND c.\(id) < oldest.id + \(Self.mostIDs)\(stays)\(dialect.lock("c", skips: true)))
+            """)
     }
 }
 

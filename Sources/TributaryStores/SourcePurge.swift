@@ -26,8 +26,7 @@ package struct SourcePurge {
         try store.read { reader in states = try reader.requests().map { ($0.source, $0.state) } }
         let commit = Commit(
             report: report, requests: [], state: SourceState(source: source),
-            forgottenKeys: states.filter { $0.source == source }.map(\.state.key),
-            forgetBefore: now - configuration.history.seconds)
+            forgottenKeys: states.filter { $0.source == source }.map(\.state.key))
         var purge = Purge(source: source, commit: commit)
         for (owner, state) in states where owner == source {
             let declared = configuration[source: source]?.requests.first { $0.key == state.key }

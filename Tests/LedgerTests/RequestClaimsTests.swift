@@ -25,7 +25,7 @@ struct RequestClaimsTests {
     private func commit(_ source: String, _ requests: [RequestState], forgotten: [String] = []) -> Commit {
         Commit(
             report: RunReport(source: source, outcome: .committed, startedAt: .distantPast), requests: requests,
-            state: SourceState(source: source), forgottenKeys: forgotten, forgetBefore: .distantPast)
+            state: SourceState(source: source), forgottenKeys: forgotten)
     }
 
     @Test func requestsAreFoundByTheirScopes() {

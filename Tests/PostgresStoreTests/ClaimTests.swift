@@ -55,7 +55,7 @@ import Testing
         let strays = try fixture.commit(requests, claims: watch)
         var commit = Commit(
             report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [],
-            state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
+            state: SourceState(source: "s", outcome: .committed))
         let widened = try watch.widen(&commit, outOfScope: strays)
         return (strays.compactMap { $0.scope["region"] }.sorted(), widened.map(\.key).sorted())
     }
@@ -147,7 +147,7 @@ import Testing
             var commit = Commit(
                 report: RunReport(source: "s", outcome: .committed, startedAt: Date()),
                 requests: [state("a"), state("b")],
-                state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
+                state: SourceState(source: "s", outcome: .committed))
             #expect(try watch.widen(&commit, outOfScope: []).isEmpty)
             #expect(commit.requests.map(\.scope) == [[:], ["region": "b"]])
         }

@@ -57,7 +57,7 @@ extension Commit {
         Commit(
             report: RunReport(source: source, outcome: outcome, startedAt: Date(timeIntervalSince1970: 1_900_000_000)),
             requests: requests, state: SourceState(source: source, outcome: outcome), mirrors: mirrors,
-            forgottenKeys: forgotten, forgetBefore: .distantPast)
+            forgottenKeys: forgotten)
     }
 }
 

@@ -143,7 +143,7 @@ import Testing
                 let stack = try context.finish()
                 let commit = Commit(
                     report: RunReport(source: source, outcome: .committed, startedAt: Date()), requests: states,
-                    state: SourceState(source: source, outcome: .committed), forgetBefore: .distantPast)
+                    state: SourceState(source: source, outcome: .committed))
                 _ = try fixture.store.pool.writeWithoutTransaction { db in
                     try fixture.store.commit(commit, merging: stack, seconds: { 0 }, on: db)
                 }

@@ -26,7 +26,7 @@ import Testing
             try fixture.commit { try $0.insert(Item(id: "a")) }
             let unchanged = Commit(
                 report: RunReport(source: "s", outcome: .unchanged, startedAt: Date()), requests: [],
-                state: SourceState(source: "s"), forgetBefore: .distantPast)
+                state: SourceState(source: "s"))
             _ = try await fixture.store.commit(unchanged) { 0 }
             try fixture.commit { try $0.insert(Item(id: "b")) }
             cancellable.cancel()
@@ -85,7 +85,7 @@ import Testing
                 state.tables = ["Item"]
                 let commit = Commit(
                     report: RunReport(source: source, outcome: .committed, startedAt: Date()), requests: [state],
-                    state: SourceState(source: source), forgetBefore: .distantPast)
+                    state: SourceState(source: source))
                 _ = try await store.commit(commit, seconds: { 0 })
             }
             func others(_ store: SQLiteStore, scope: [String: String] = [:]) throws -> [String] {

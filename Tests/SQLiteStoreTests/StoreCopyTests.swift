@@ -57,7 +57,7 @@ import Testing
             let stack = try context.finish()
             let commit = Commit(
                 report: RunReport(source: "s", outcome: .committed, startedAt: Date()), requests: [],
-                state: SourceState(source: "s", outcome: .committed), forgetBefore: .distantPast)
+                state: SourceState(source: "s", outcome: .committed))
             let error = #expect(throws: StoreError.self) {
                 try store.pool.writeWithoutTransaction { db in
                     let limit = sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, 10_000)

@@ -61,7 +61,7 @@ struct StoreFixture {
         let report = RunReport(source: source, outcome: .committed, startedAt: Date())
         let commit = Commit(
             report: report, requests: [], state: SourceState(source: source, outcome: .committed),
-            mirrors: mirrors, forgetBefore: .distantPast)
+            mirrors: mirrors)
         return try store.pool.writeWithoutTransaction { db in
             try store.commit(commit, merging: stack, seconds: { 0 }, on: db).counts
         }

@@ -35,8 +35,7 @@ extension Commit {
     ) -> Commit {
         Commit(
             report: RunReport(source: source, outcome: outcome, startedAt: Date(timeIntervalSince1970: 1_900_000_000)),
-            requests: requests, state: SourceState(source: source, outcome: outcome), forgottenKeys: forgotten,
-            forgetBefore: .distantPast)
+            requests: requests, state: SourceState(source: source, outcome: outcome), forgottenKeys: forgotten)
     }
 }
 

@@ -136,7 +136,7 @@ private struct CommittedStore {
     private func undo(to run: Int64) throws {
         var commit = Commit(
             report: RunReport(source: "source", outcome: .committed, startedAt: Date()), requests: [],
-            state: SourceState(source: "source", outcome: .committed), forgetBefore: .distantPast)
+            state: SourceState(source: "source", outcome: .committed))
         commit.keepsHistory = true
         let undo = Undo(commit, to: run)
         switch kind {
@@ -160,7 +160,7 @@ private struct CommittedStore {
         let stack = try context.finish()
         var commit = Commit(
             report: RunReport(source: "source", outcome: .committed, startedAt: Date()), requests: [],
-            state: SourceState(source: "source", outcome: .committed), mirrors: mirrors, forgetBefore: .distantPast)
+            state: SourceState(source: "source", outcome: .committed), mirrors: mirrors)
         commit.keepsHistory = keepsHistory
         switch kind {
         case .file(let store):

@@ -367,7 +367,7 @@ import TributaryStores
                 _ = try await UndoRun(
                     "s", to: .lastChange, in: store, declaration: nil, parsers: EngineFixture.registry
                 )
-                .run(history: 86_400)
+                .run()
                 try store.close()
                 #expect(try fixture.rows("SELECT id, name, gone_at FROM thing ORDER BY id") == state)
             }

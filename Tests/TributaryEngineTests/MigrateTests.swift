@@ -176,7 +176,7 @@ import TributaryStores
                 _ = try await UndoRun(
                     "s", to: .run(Int64(run)), in: store, declaration: configuration[source: "s"],
                     parsers: EngineFixture.registry
-                ).run(history: 86_400)
+                ).run()
                 #expect(try fixture.dump().sorted() == states[run], "run \(run)")
             }
         }

@@ -57,7 +57,7 @@ import TributaryStores
         let service = try fixture.service(Self.sources)
         _ = try await UndoRun(
             "s", to: .lastChange, in: service.store, declaration: nil, parsers: EngineFixture.registry
-        ).run(history: 86_400)
+        ).run()
         try service.close()
     }
 

@@ -108,7 +108,7 @@ import TributaryStores
             let report = try await UndoRun(
                 "s", to: .lastChange, in: store, declaration: fixture.configuration(sources)[source: "s"],
                 parsers: EngineFixture.registry
-            ).run(history: 1e9)
+            ).run()
             #expect(report.error == nil)
             #expect(
                 try fixture.rows("SELECT \"Code\", \"Name\", gone IS NULL FROM \(schema).\"Fact\" ORDER BY 1")

@@ -47,7 +47,7 @@ import TributaryStores
         defer { try? store.close() }
         return try await UndoRun(
             "s", to: target, in: store, declaration: configuration[source: "s"], parsers: EngineFixture.registry
-        ).run(history: 86_400)
+        ).run()
     }
 
     private func changes(_ fixture: EngineFixture, _ mapping: String, _ query: ChangeQuery) throws -> [String] {

@@ -55,7 +55,7 @@ import TributaryStores
             try await UndoRun(
                 "s", to: .run(run), in: store, declaration: configuration[source: "s"], parsers: EngineFixture.registry
             )
-            .run(history: 86_400)
+            .run()
         }
     }
 

@@ -42,9 +42,6 @@ package enum HistoryTable {
     /// Returns true for the name of a history, of a table that changes or of one that has ended.
     package static func isHistory(_ name: String) -> Bool { name.hasPrefix(prefix) || isFormer(name) }
 
-    /// The most entries that one commit deletes from a history, if it has changed fewer rows than half of them.
-    package static let forgottenAtOnce = 50_000
-
     /// The columns that are not the table's own.
     package static let ownColumns = [id, run, operation, row, after, width]
 }

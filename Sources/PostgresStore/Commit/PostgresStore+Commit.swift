@@ -1,7 +1,6 @@
 package import FeedModel
 package import FeedStaging
 package import FeedStores
-import Synchronization
 import Ledger
 
 /// The one place where the main store's rows are written.
@@ -22,11 +21,7 @@ extension PostgresStore {
         guard let stack else {
             var commit = commit
             commit.report.seconds = seconds()
-            try await writeInGroup { [commit, leases, historyForgetting] connection in
-                let run = try connection.ledger(leases).write(commit)
-                try historyForgetting.forget(commit, connection)
-                return run
-            }
+            try await writeInGroup { [commit, leases] in try $0.ledger(leases).write(commit) }
             return commit.report
         }
         return try await commitThreads.run {
@@ -41,18 +36,12 @@ extension PostgresStore {
     ) throws -> RunReport {
         try CommitInterruption.follow(interruption) { interruption in
             try StackCommit(
-                store: self, interruption: interruption, small: smallCommit(stack, commit, seconds: seconds)
+                store: self, interruption: interruption,
+                // Whatever is wrong with the stack, the merge says it.
+                small: try? SmallCommit(stack, commit, self, seconds: seconds)
             ) { transaction in
                 try transaction.record(commit, merging: stack, seconds: seconds)
             }.run()
         }
-    }
-
-    /// - Returns: nil where the stack is not one for a small commit.
-    private func smallCommit(_ stack: StagedStack, _ commit: Commit, seconds: @escaping () -> Double) -> SmallCommit? {
-        // A small commit forgets no old runs: each hundredth is not one.
-        guard stackCommits.add(1, ordering: .relaxed).newValue % 100 != 0 else { return nil }
-        // Whatever is wrong with the stack, the merge says it.
-        return try? SmallCommit(stack, commit, self, seconds: seconds)
     }
 }

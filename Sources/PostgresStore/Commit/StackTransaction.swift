@@ -52,7 +52,6 @@ struct StackTransaction {
         try ledger.requests.forgetValidators(of: taken)
         try mark(&commit, driver.tables)
         try ledger.write(commit, run: run)
-        try store.historyForgetting.forget(commit, connection)
         try ledger.requests.widenScopes(of: widened)
         if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
         try notification.notify(commit.report, run: run)

@@ -4,7 +4,6 @@ import FeedStores
 import Foundation
 import Ledger
 import PostgresClient
-import Synchronization
 
 /// The main store in a PostgreSQL database, which several daemons may share.
 ///
@@ -24,10 +23,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
     let tableTurns = TableTurns()
-    let historyForgetting = HistoryForgetting()
     let groupCommit = GroupCommit()
-    /// The number of stacks that have been committed.
-    let stackCommits = Atomic<Int>(0)
     let commitThreads = CommitThreads()
     /// The time in which a server that went away during a COMMIT is expected back.
     let settlingTime: Duration

@@ -27,7 +27,6 @@ extension SQLiteStore {
             commit.report.seconds = seconds()
             try await writeInGroup(committed: { [commit] in self.requestIndex.apply(commit) }) { [commit] db in
                 try db.ledger.write(commit)
-                try self.historyForgetting.forget(commit, db)
             }
             return commit.report
         }
@@ -103,7 +102,6 @@ extension SQLiteStore {
                 commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
             }
             try ledger.write(commit, run: run)
-            try historyForgetting.forget(commit, db)
             try ledger.requests.widenScopes(of: widened)
             if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
             try checkFile()

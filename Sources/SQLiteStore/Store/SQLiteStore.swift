@@ -23,7 +23,6 @@ package final class SQLiteStore: MainStore {
     let requestIndex = RequestIndex()
     private let files: StoreFiles
     private let groupCommit = GroupCommit()
-    let historyForgetting = HistoryForgetting()
     private let patience = LockPatience()
     /// The rights to deliver what hooks are told that this process has, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])

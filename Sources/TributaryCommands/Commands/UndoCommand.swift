@@ -45,7 +45,7 @@ struct UndoCommand: ProgramCommand {
             }
         }
         try await undoing(program, configuration) { undo in
-            let report = try await undo.run(history: configuration.history.seconds)
+            let report = try await undo.run()
             if json { return try Terminal.printJSON(report) }
             try Terminal.print(
                 "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"

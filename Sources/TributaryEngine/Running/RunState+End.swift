@@ -102,8 +102,7 @@ extension RunState {
         report.isHeld = ending.isHeld
         report.failingSince = isGood ? stored.failingSince : next.failingSince
         var commit = Commit(
-            report: report, requests: states, state: next, forgottenKeys: forgotten,
-            forgetBefore: now - environment.configuration.history.seconds)
+            report: report, requests: states, state: next, forgottenKeys: forgotten)
         commit.acceptance = useOfAcceptance(ending)
         for result in results
         where result.report.outcome == .unchanged && states.contains(where: { $0.key == result.report.key }) {

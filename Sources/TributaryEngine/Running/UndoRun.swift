@@ -35,15 +35,14 @@ package struct UndoRun: Sendable {
 
     /// Waits for a run of the source that is under way, and brings the rows back.
     ///
-    /// - Parameter history: the time for which runs are remembered, in seconds.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError`` saying why the rows cannot be brought back; nothing has changed then. `CancellationError`.
-    package func run(history: Double) async throws -> RunReport {
+    package func run() async throws -> RunReport {
         let claim = try await claim()
         let start = ContinuousClock.now
         let result: Result<RunReport, any Error>
         do {
-            let undo = try await onThread { try self.undo(history: history, began: .now) }
+            let undo = try await onThread { try self.undo(began: .now) }
             result = .success(try await store.undo(undo) { (ContinuousClock.now - start).seconds })
         } catch {
             result = .failure(error)
@@ -57,7 +56,7 @@ package struct UndoRun: Sendable {
         let claim = try await claim()
         return try await onThread {
             defer { claim.unlock() }
-            return try store.planUndo(undo(history: 0, began: .now), onChange: onChange)
+            return try store.planUndo(undo(began: .now), onChange: onChange)
         }
     }
 
@@ -69,7 +68,7 @@ package struct UndoRun: Sendable {
         }
     }
 
-    private func undo(history: Double, began: Date) throws -> Undo {
+    private func undo(began: Date) throws -> Undo {
         let number = try number()
         let commits = try store.commits(of: source, after: 0).map(\.number)
         // Numbers are those of all sources. Where the source has no run before, its rows are those before its first.
@@ -92,9 +91,7 @@ package struct UndoRun: Sendable {
         report.kind = .undo
         report.restoredRun = run
         report.note = "back to \(feed.point)"
-        var commit = Commit(
-            report: report, requests: [], state: new,
-            forgetBefore: history > 0 ? began - history : .distantPast)
+        var commit = Commit(report: report, requests: [], state: new)
         commit.keepsHistory = true
         commit.acceptance = .endsForBlockedRun
         return Undo(commit, to: run, changelog: changelog(requests))

@@ -34,6 +34,7 @@ public final class SyncService: Service {
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
     private let hooks: Hooks
+    private let forgetting: Forgetting
     private let sampler: MetricsSampler
     /// Whether this service does its work.
     package let health: Health
@@ -91,6 +92,7 @@ public final class SyncService: Service {
         daemonEnvironment.ownership = ownership
         storeWatch = StoreWatch(store, clock: clock)
         hooks = Hooks(environment)
+        forgetting = Forgetting(environment)
         let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch, hooks] report in
             continuation.yield(report)
             metrics.note(report)
@@ -121,10 +123,12 @@ public final class SyncService: Service {
                 async let sharing: Void? = self.group?.run()
                 async let telling: Void = self.hooks.run()
                 async let measuring: Void = self.sampler.run()
+                async let forgetting: Void = self.forgetting.run()
                 try await self.scheduler.run()
                 await sharing
                 await telling
                 await measuring
+                await forgetting
             }
         } catch is CancellationError {
         }
@@ -165,6 +169,7 @@ public final class SyncService: Service {
         } onCancel: {
             store.stopWaiting()
         }
+        if !Task.isCancelled { await forgetting.pass() }
         outcomeContinuation.finish()
         try await environment.http.shutdown()
         let ended = reports.withLock(\.self)

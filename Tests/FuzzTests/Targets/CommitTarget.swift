@@ -50,8 +50,7 @@ final class CommitTarget: FuzzTarget {
             let commit = Commit(
                 report: RunReport(source: "fuzz", outcome: .committed, startedAt: Date(timeIntervalSince1970: 0)),
                 requests: [], state: SourceState(source: "fuzz", outcome: .committed),
-                mirrors: written.filter(request.mirrors).map { MirroredRows(table: $0, scope: request.scope) },
-                forgetBefore: .distantPast)
+                mirrors: written.filter(request.mirrors).map { MirroredRows(table: $0, scope: request.scope) })
             counts = try store.store.pool.writeWithoutTransaction { db in
                 try store.store.commit(commit, merging: stack, seconds: { 0 }, on: db).counts
             }

@@ -59,7 +59,7 @@ struct StackSide: Sendable {
     func undo(to run: Int64) async throws {
         guard let store = try configuration().openExistingStore(isWritten: true) else { return }
         defer { try? store.close() }
-        _ = try await UndoRun("s", to: .run(run), in: store).run(history: 86_400)
+        _ = try await UndoRun("s", to: .run(run), in: store).run()
         _ = try store.release(["s"])
     }
 

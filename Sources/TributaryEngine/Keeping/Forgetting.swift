@@ -1,0 +1,56 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Logging
+
+/// Forgets runs that are older than `[store] history`, with all that the store keeps of them, once a minute.
+///
+/// An actor on a queue of its own: a store that is slow to answer blocks that queue's thread.
+actor Forgetting {
+    private static let secondsBetweenPasses = 60.0
+
+    private let store: any MainStore
+    private let clock: any RunClock
+    private let logger: Logger
+    /// The time for which runs are remembered, in seconds.
+    private let history: Double
+    private let executor = RunExecutor(label: "tributary.forgetting")
+    private let timer: DueTimer
+    /// True where the last pass has failed.
+    private var isFailing = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ environment: RunEnvironment) {
+        store = environment.store
+        clock = environment.clock
+        logger = environment.logger
+        history = environment.configuration.history.seconds
+        timer = DueTimer(clock: environment.clock)
+    }
+
+    /// Runs until the task is cancelled.
+    func run() async {
+        timer.set(.distantPast)
+        for await _ in timer.ticks {
+            if Task.isCancelled { break }
+            pass()
+            timer.set(clock.now() + Self.secondsBetweenPasses)
+        }
+        timer.set(nil)
+    }
+
+    /// Forgets what is old enough now, a bounded part of it in each transaction. Other transactions come in between.
+    func pass() {
+        let date = clock.now() - history
+        do {
+            while !Task.isCancelled, try store.forgetRuns(before: date) {}
+            isFailing = false
+        } catch {
+            if !isFailing, !Task.isCancelled {
+                logger.warning("Old runs cannot be forgotten", metadata: ["error": "\(error)"])
+            }
+            isFailing = true
+        }
+    }
+}
