@@ -2,6 +2,8 @@
 enum ConfigurationLimits {
     /// The most runs, requests to a host, or requests of a `for_each` at the same time.
     static let concurrency = 10_000
+    /// The most connections to a store, as many as a server of PostgreSQL's takes.
+    static let connections = 262_143
     static let retries = 1_000
     static let keptBodies = 1_000
     static let maxPages = 1_000_000_000

@@ -95,6 +95,7 @@ package struct ConfigurationReader {
                     }
                 }
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
+        configuration.connections = store.integer("connections", from: 4, upTo: ConfigurationLimits.connections) ?? 16
         configuration.metricsPerSource = daemon.boolean("metrics_per_source") ?? true
         store.finish()
         daemon.finish()

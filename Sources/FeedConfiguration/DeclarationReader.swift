@@ -121,6 +121,10 @@ final class DeclarationReader {
         integer(key, from: 0, or: "0 or more", upTo: most)
     }
 
+    func integer(_ key: String, from least: Int, upTo most: Int) -> Int? {
+        integer(key, from: least, or: "at least \(least)", upTo: most)
+    }
+
     private func integer(_ key: String, from least: Int, or expected: String, upTo most: Int) -> Int? {
         guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
             return nil

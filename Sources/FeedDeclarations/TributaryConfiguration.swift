@@ -15,6 +15,8 @@ public struct TributaryConfiguration: Sendable, Equatable {
     public var schemaAfterPath: String?
     /// The time for which runs, and their part of the journal, are kept.
     public var history: Duration
+    /// The most connections to a store on a server, apart from one that listens and one that renews leases.
+    public var connections = 16
     /// The most runs at the same time.
     public var concurrency: Int
     /// The most requests at the same time to one host.
@@ -52,7 +54,7 @@ public struct TributaryConfiguration: Sendable, Equatable {
     /// Returns true where another store, or another schema for it, is declared.
     package func differsInStore(from other: TributaryConfiguration) -> Bool {
         store != other.store || workFolder != other.workFolder || schemaPath != other.schemaPath
-            || schemaAfterPath != other.schemaAfterPath
+            || schemaAfterPath != other.schemaAfterPath || connections != other.connections
     }
 
     public subscript(source name: String) -> SourceDeclaration? { positions[name].map { sources[$0] } }

@@ -1,4 +1,5 @@
 package import FeedModel
+package import Foundation
 
 /// Everything that one transaction writes apart from the staged rows.
 package struct Commit: Sendable {

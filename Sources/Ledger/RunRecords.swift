@@ -8,8 +8,18 @@ package struct RunRecords: LedgerPart {
     let ledger: Ledger
 
     /// Draws the id of the run that the transaction will record.
+    ///
+    /// - Throws: ``FeedModel/StoreError`` where the source is run under a lease that another process has taken over.
     package func draw(_ report: RunReport) throws -> RecordedRun {
-        let drawn = try session.first("SELECT \(drawing)") { try Self.drawn(report, $0) }
+        let lease = ledger.leases?.lease(of: report.source)
+        let isHeld: SQLText =
+            lease.map { lease in
+                ", EXISTS (SELECT 1 FROM \(dialect.source) s WHERE s.source = \(bind: report.source) AND \(lease.isHeld))"
+            } ?? ""
+        let drawn = try session.first("SELECT \(drawing)\(isHeld)") { row in
+            if lease != nil, try row.bool(3) != true { throw StoreError.leaseLost(report.source) }
+            return try Self.drawn(report, row)
+        }
         guard let drawn else { throw StoreError(.database, "no id could be drawn for a run of '\(report.source)'") }
         return drawn
     }

@@ -8,20 +8,23 @@ extension PostgresConnection {
     /// Runs a body in a transaction, and commits it; if the body throws, rolls it back. Afterwards the connection is in no
     /// transaction, or lost.
     ///
+    /// - Parameter settings: what is set for the transaction, in the round trip of its BEGIN.
     /// - Throws: what the body throws, or ``PostgresError``. ``PostgresError/isCommitUnknown`` tells that the server was asked
     ///   to commit and did not answer, within ``commitLimit`` or ever.
     package func inTransaction<Value>(
-        _ isolation: Isolation = .readCommitted, isReadOnly: Bool = false, _ body: () throws -> Value
+        _ isolation: Isolation = .readCommitted, isReadOnly: Bool = false,
+        settings: [(name: String, value: String)] = [], _ body: () throws -> Value
     ) throws -> Value {
         guard transactionStatus != .inTransaction, transactionStatus != .failed else {
             throw PostgresError(.misuse, "the connection is in a transaction already", server: address)
         }
         // No connection pool keeps these two across transactions, and a role may have other values: doubles with all their
         // digits, and the shorter text of `bytea`.
+        let all = [("extra_float_digits", "1"), ("bytea_output", "hex")] + settings
         try executeScript(
             """
             BEGIN ISOLATION LEVEL \(isolation.rawValue)\(isReadOnly ? ", READ ONLY" : "");
-            SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex
+            \(all.map { "SET LOCAL \($0.0) = \($0.1)" }.joined(separator: "; "))
             """)
         let value: Value
         do { value = try body() } catch {

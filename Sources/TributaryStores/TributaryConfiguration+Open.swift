@@ -16,7 +16,8 @@ extension TributaryConfiguration {
     ) throws -> any MainStore {
         switch store {
         case .file(let path): try SQLiteStore(path: path, schema: schema, registerMigrations: registerMigrations)
-        case .server(let url): try PostgresStore(url: url, workFolder: localPath + "-work", schema: schema)
+        case .server(let url):
+            try PostgresStore(url: url, workFolder: localPath + "-work", schema: schema, connections: connections)
         }
     }
 
@@ -70,7 +71,7 @@ extension TributaryConfiguration {
             }
         case .server(let url):
             try isWritten
-                ? PostgresStore(url: url, workFolder: workFolder ?? localPath + "-work")
+                ? PostgresStore(url: url, workFolder: workFolder ?? localPath + "-work", connections: connections)
                 : PostgresStore(readingAt: url, workFolder: localPath + "-work")
         }
     }

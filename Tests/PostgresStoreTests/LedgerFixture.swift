@@ -8,8 +8,10 @@ import PostgresServer
 @testable import PostgresStore
 
 extension TestDatabase {
-    func openStore(schema: String? = nil) throws -> PostgresStore {
-        try PostgresStore(url: connectionString, workFolder: "/tmp", schema: schema)
+    func openStore(
+        schema: String? = nil, connections: Int = PostgresStore.defaultConnections
+    ) throws -> PostgresStore {
+        try PostgresStore(url: connectionString, workFolder: "/tmp", schema: schema, connections: connections)
     }
 
     /// The rows of a query, with `|` between their columns.

@@ -33,7 +33,7 @@ extension MergeFixture {
             let driver = PostgresMergeDriver(connection, store, stack, run: 1)
             let merge = driver.merge(claims: claims)
             try driver.prepare([])
-            try driver.lock(TableTurn(store.tableTurns), [], Retention())
+            try driver.lock([], Retention())
             _ = try merge.execute()
             return try ScopeTracker(merge: merge.context).outOfScopeRows()
         }

@@ -94,7 +94,7 @@ final class MergeFixture {
         let stack = try context.finish()
         let driver = PostgresMergeDriver(connection, store, stack, run: Int64(run))
         try driver.prepare(mirrors)
-        try driver.lock(TableTurn(store.tableTurns), mirrors, Retention())
+        try driver.lock(mirrors, Retention())
         return try driver.merge(mirrors: mirrors, onChange: onChange).execute()
     }
 

@@ -127,22 +127,74 @@ import Testing
         }
     }
 
+    /// Messages that are yet to be sent are sent before a store is closed.
     @Test func listenersHearOfCommitsThatChangedRows() async throws {
         try await withPostgresDatabase { (database) async throws in
             let store = try database.openStore()
             let listener = try database.connect()
             try listener.listen(to: "tributary")
             var report = RunReport(source: "a \"b\"", outcome: .committed, startedAt: Date())
-            let connection = try database.connect()
-            let notification = CommitNotification(connection: connection, leases: store.leases)
-            let run = RecordedRun(id: 7, transaction: "", source: report.source, startedAt: report.startedAt)
-            try notification.notify(report, run: run)
+            func notify(_ run: Int64) {
+                let run = RecordedRun(id: run, transaction: "", source: report.source, startedAt: report.startedAt)
+                store.notifier.notify(report, run: run, in: store)
+            }
+            notify(6)
             report.counts.deleted = 1
-            try notification.notify(report, run: run)
-            let messages = try listener.notifications(timeout: .seconds(10)).map(\.payload)
+            for run in 7...40 { notify(Int64(run)) }
             let id = store.daemonID
-            let message = #"{"run" : 7, "source" : "a \"b\"", "outcome" : "committed", "daemon" : "\#(id)"}"#
-            #expect(messages == [message])
+            try store.close()
+            var messages: [String] = []
+            while messages.count < 34 {
+                let new = try listener.notifications(timeout: .seconds(10)).map(\.payload)
+                if new.isEmpty { break }
+                messages += new
+            }
+            let expected = (7...40).map { run in
+                #"{"daemon":"\#(id)","outcome":"committed","run":\#(run),"source":"a \"b\""}"#
+            }
+            #expect(messages == expected)
+        }
+    }
+
+    /// A commit that waits for another one into the same table has no transaction, and takes no thread from others.
+    @Test func aCommitWaitsForItsTurnBeforeItsTransaction() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let store = try database.openStore(
+                schema: "CREATE TABLE a (id integer PRIMARY KEY); CREATE TABLE b (id integer PRIMARY KEY)",
+                connections: 4)
+            let holder = try database.connect()
+            func stack(_ table: String) throws -> StagedStack {
+                let context = WorkerContext(store: store, source: "s")
+                defer { context.remove() }
+                context.beginRequest(0, rule: MergeRule())
+                try context.insert(into: table, ["id": 1])
+                return try context.finish()
+            }
+            let stacks = try (a: stack("a"), b: stack("b"))
+            try holder.executeScript("BEGIN; LOCK TABLE a IN SHARE ROW EXCLUSIVE MODE")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<5 {
+                    group.addTask {
+                        var commit = Commit.of("s\(number)", outcome: .committed)
+                        // So that it is no small commit.
+                        commit.busyHost = ("https://a.example", Date(), 1)
+                        _ = try await store.commit(commit, merging: stacks.a, interruption: Interruption()) { 0 }
+                    }
+                }
+                while store.tableTurns.waiting < 4 { try await Task.sleep(for: .milliseconds(2)) }
+                _ = try await store.commit(
+                    .of("t", outcome: .committed), merging: stacks.b, interruption: Interruption()
+                ) { 0 }
+                let open = try holder.execute(
+                    """
+                    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL
+                    AND pid <> pg_backend_pid()
+                    """)[0].int64(0)
+                #expect(open == 1)
+                try holder.execute("ROLLBACK")
+                try await group.waitForAll()
+            }
+            #expect(try store.runs(limit: 9).count == 6)
             try store.close()
         }
     }

@@ -5,51 +5,66 @@ import Testing
 
 /// Transactions that take turns at the tables they write.
 @Suite struct TableTurnTests {
-    @Test func whoeverCameFirstGoesFirstAtEachTable() async throws {
+    @Test func whoeverCameFirstGoesFirstAtEachTable() {
         let turns = TableTurns()
-        let first = TableTurn(turns)
-        try first.take(["a", "b"])
-        let other = TableTurn(turns)
-        try other.take(["c"])
-        let second = Task { try await onThread { try Self.time(of: turns, ["b", "d"]) } }
-        while turns.waiting < 1 { try await Task.sleep(for: .milliseconds(2)) }
+        let first = TableTurn(turns, ["a", "b"])
+        let other = TableTurn(turns, ["c"])
+        let second = TableTurn(turns, ["b", "d"])
         // "d" is free, but the second waits for it, and came before the third.
-        let third = Task { try await onThread { try Self.time(of: turns, ["d"]) } }
-        while turns.waiting < 2 { try await Task.sleep(for: .milliseconds(2)) }
-        let end = ContinuousClock.now
+        let third = TableTurn(turns, ["d"])
+        #expect([first, other, second, third].map(\.isGranted) == [true, true, false, false])
         first.end()
-        let times = [end, try await second.value, try await third.value]
-        #expect(times == times.sorted())
-        other.end()
+        #expect(second.isGranted && !third.isGranted)
+        second.end()
+        #expect(third.isGranted && turns.waiting == 0)
     }
 
-    /// Returns when a turn at these tables was granted.
-    private static func time(of turns: TableTurns, _ tables: [String]) throws -> ContinuousClock.Instant {
-        let turn = TableTurn(turns)
-        defer { turn.end() }
-        try turn.take(tables)
-        return .now
+    @Test func commitsThatLockNoTableShareTheirTurns() {
+        let turns = TableTurns()
+        let small = [1, 2].map { _ in TableTurn(turns, ["a"], isShared: true) }
+        let whole = TableTurn(turns, ["a"])
+        let later = TableTurn(turns, ["a"], isShared: true)
+        #expect((small + [whole, later]).map(\.isGranted) == [true, true, false, false])
+        #expect(!later.serves(["a"], isShared: false) && later.serves(["a"], isShared: true))
+        #expect(whole.serves(["a"], isShared: true) && !whole.serves(["a", "b"], isShared: false))
+        for turn in small { turn.end() }
+        #expect(whole.isGranted && !later.isGranted)
+        whole.end()
+        #expect(later.isGranted)
+    }
+
+    @Test func aTurnIsGrantedToWhoeverWaits() async throws {
+        let turns = TableTurns()
+        let first = TableTurn(turns, ["a"])
+        let second = TableTurn(turns, ["a"])
+        let third = TableTurn(turns, ["a"])
+        async let waits: Void = second.granted(CommitInterruption())
+        async let blocks: Void = onThread { try third.wait() }
+        first.end()
+        try await waits
+        second.end()
+        try await blocks
     }
 
     @Test func anInterruptionEndsTheWait() async throws {
         let turns = TableTurns()
-        let first = TableTurn(turns)
-        try first.take(["a"])
-        let interruption = CommitInterruption()
-        let waits = Task {
-            try await onThread {
-                let turn = TableTurn(turns, interruption)
-                defer { turn.end() }
-                try turn.take(["a"])
+        let first = TableTurn(turns, ["a"])
+        for blocks in [true, false] {
+            let interruption = CommitInterruption()
+            let turn = TableTurn(turns, ["a"])
+            let waits = Task {
+                if blocks {
+                    try await onThread { try turn.wait(interruption) }
+                } else {
+                    try await turn.granted(interruption)
+                }
             }
+            interruption.request()
+            await #expect(throws: CancellationError.self) { try await waits.value }
+            turn.end()
         }
-        while turns.waiting == 0 { try await Task.sleep(for: .milliseconds(2)) }
-        interruption.request()
-        await #expect(throws: CancellationError.self) { try await waits.value }
         #expect(turns.waiting == 0)
         first.end()
-        let next = TableTurn(turns)
-        try next.take(["a"])
-        next.end()
+        #expect(TableTurn(turns, ["a"]).isGranted)
     }
 }

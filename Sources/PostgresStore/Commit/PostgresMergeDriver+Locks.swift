@@ -8,19 +8,17 @@ extension PostgresMergeDriver {
     /// Locks every table that the merge may write against other writers, in the order of their names, and checks that
     /// they are still as they were when rows were staged. Readers do not wait.
     ///
-    /// - Parameter turn: taken first.
     /// - Throws: ``StoreError`` naming the tables that have changed.
-    func lock(_ turn: TableTurn, _ mirrors: [MirroredRows], _ retention: Retention) throws {
+    func lock(_ mirrors: [MirroredRows], _ retention: Retention) throws {
         var locked: Set<String> = []
         while true {
             let new = try Set(writtenTables(mirrors, retention).map(\.sql)).subtracting(locked)
             guard !new.isEmpty else { break }
-            if locked.isEmpty {
-                try turn.take(new)
-                try connection.execute(LockWaits.setting(LockWaits.silence))
-            }
-            try connection.execute(
-                "LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE")
+            try connection.executeScript(
+                """
+                \(LockWaits.setting(LockWaits.silence));
+                LOCK TABLE \(new.sorted().joined(separator: ", ")) IN SHARE ROW EXCLUSIVE MODE
+                """)
             locked.formUnion(new)
             // While the locks were waited for, a table may have got another child.
             try tables.renew()
@@ -29,9 +27,7 @@ extension PostgresMergeDriver {
     }
 
     private func writtenTables(_ mirrors: [MirroredRows], _ retention: Retention) throws -> [TableDetails] {
-        let staged = try stack.parts.filter { $0.counts.rows > 0 || $0.table.sync == .mirror }.map { part in
-            try details(of: part.table.table.name)
-        }
+        let staged = try stack.writtenTables.map { try details(of: $0) }
         let others = mirrors.map(\.table) + retention.writtenTables
         return try tables.withChildren(staged + others.compactMap { try tables.table($0) })
     }

@@ -24,9 +24,29 @@ extension PostgresStore {
             try await writeInGroup { [commit, leases] in try $0.ledger(leases).write(commit) }
             return commit.report
         }
-        return try await commitThreads.run {
-            try self.merge(stack, with: commit, interruption: interruption, seconds: seconds)
+        let own = CommitInterruption()
+        interruption.onRequest { own.request() }
+        defer { interruption.onRequest {} }
+        let first = try await commitThreads.run { () -> Start in
+            let whole = self.stackCommit(stack, commit, own, seconds: seconds)
+            let turn = whole.takeTurn()
+            return try turn.isGranted ? .ended(whole.run(turn)) : .waits(turn)
         }
+        switch first {
+        case .ended(let report): return report
+        case .waits(let turn):
+            defer { turn.end() }
+            // No thread waits: a long commit into one table leaves the threads to the commits into others.
+            try await turn.granted(own)
+            return try await commitThreads.run {
+                try self.stackCommit(stack, commit, own, seconds: seconds).run(turn)
+            }
+        }
+    }
+
+    private enum Start {
+        case ended(RunReport)
+        case waits(TableTurn)
     }
 
     /// Does the same as ``commit(_:merging:interruption:seconds:)`` on the caller's thread.
@@ -34,14 +54,35 @@ extension PostgresStore {
         _ stack: StagedStack, with commit: Commit, interruption: Interruption = Interruption(),
         seconds: @escaping () -> Double = { 0 }
     ) throws -> RunReport {
-        try CommitInterruption.follow(interruption) { interruption in
-            try StackCommit(
-                store: self, interruption: interruption,
-                // Whatever is wrong with the stack, the merge says it.
-                small: try? SmallCommit(stack, commit, self, seconds: seconds)
-            ) { transaction in
-                try transaction.record(commit, merging: stack, seconds: seconds)
-            }.run()
+        try CommitInterruption.follow(interruption) {
+            try stackCommit(stack, commit, $0, seconds: seconds).run()
         }
+    }
+
+    private func stackCommit(
+        _ stack: StagedStack, _ commit: Commit, _ interruption: CommitInterruption, seconds: @escaping () -> Double
+    ) -> StackCommit {
+        StackCommit(
+            store: self, interruption: interruption,
+            // Whatever is wrong with the stack, the merge says it.
+            small: try? SmallCommit(stack, commit, self, seconds: seconds),
+            tables: knownTables(stack, commit.mirrors, commit.retention)
+        ) { transaction in
+            try transaction.record(commit, merging: stack, seconds: seconds)
+        }
+    }
+
+    /// Returns the tables that a commit writes, as SQL names them, as far as they are known without a question to the
+    /// server.
+    func knownTables(_ stack: StagedStack, _ mirrors: [MirroredRows], _ retention: Retention) -> Set<String> {
+        let names = stack.writtenTables + mirrors.map(\.table) + retention.writtenTables
+        return Set(tableDetails.knownWithChildren(names).map(\.sql))
+    }
+}
+
+extension StagedStack {
+    /// The names of the tables whose rows may change.
+    var writtenTables: [String] {
+        parts.filter { $0.counts.rows > 0 || !$0.batches.isEmpty || $0.table.sync == .mirror }.map(\.table.table.name)
     }
 }

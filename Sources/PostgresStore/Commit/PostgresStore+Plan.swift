@@ -13,7 +13,7 @@ extension PostgresStore {
         limits: [ScopedRows: ChangeLimits], retention: Retention, source: String,
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
-        try planning { transaction in
+        try planning(tables: knownTables(stack, mirrors, retention)) { transaction in
             try transaction.merge(
                 stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, retention: retention,
                 onChange: onChange)
@@ -21,8 +21,10 @@ extension PostgresStore {
     }
 
     /// Runs a body in a transaction, and takes everything back.
-    func planning(_ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
-        try withMerge { transaction in
+    ///
+    /// - Parameter tables: those that are known to be written; nil where only the transaction finds that out.
+    func planning(tables: Set<String>? = nil, _ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
+        try withMerge(of: tables) { transaction in
             // Thrown, as the transaction is to be rolled back.
             throw PlannedCounts(counts: try body(transaction))
         }
@@ -33,25 +35,30 @@ extension PostgresStore {
     ///
     /// - Throws: ``StoreError`` for an error that would discard a run; the store is then unchanged.
     package func load(_ stack: StagedStack) throws {
-        _ = try withMerge { try $0.merge(stack, mirrors: [], of: nil, check: nil, onChange: nil) }
+        _ = try withMerge(of: knownTables(stack, [], Retention())) {
+            try $0.merge(stack, mirrors: [], of: nil, check: nil, onChange: nil)
+        }
     }
 
-    private func withMerge(_ body: (StackTransaction) throws -> MergeCounts) throws -> MergeCounts {
+    private func withMerge(
+        of tables: Set<String>?, _ body: (StackTransaction) throws -> MergeCounts
+    ) throws -> MergeCounts {
         do {
             if let planning {
                 return try planning.inTransaction(of: self, fills: true) { connection in
-                    let turn = TableTurn(tableTurns)
-                    defer { turn.end() }
-                    return try body(StackTransaction(store: self, connection: connection, turn: turn))
+                    try body(StackTransaction(store: self, connection: connection, turn: nil))
                 }
             }
+            let turn = tables.map { TableTurn(tableTurns, $0) }
+            defer { turn?.end() }
+            try turn?.wait()
             return try connections.withConnection { connection in
-                let turn = TableTurn(tableTurns)
-                defer { turn.end() }
-                return try connection.inTransaction {
+                try connection.inTransaction(settings: lockWaits.settings(LockWaits.silenceBeforeLocks)) {
                     try body(StackTransaction(store: self, connection: connection, turn: turn))
                 }
             }
+        } catch let others as OtherTables {
+            return try withMerge(of: tables?.union(others.tables), body)
         } catch let planned as PlannedCounts {
             return planned.counts
         } catch let error as PostgresError {

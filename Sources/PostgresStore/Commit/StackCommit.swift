@@ -10,21 +10,35 @@ struct StackCommit {
     let interruption: CommitInterruption
     /// The same in two round trips, which is tried first; nil where the stack is not one for it.
     var small: SmallCommit?
+    /// The tables that are written, as far as they are known before the transaction begins; nil where that only the
+    /// transaction finds out, which then takes no turn.
+    var tables: Set<String>?
     /// The seconds to wait before each further attempt: for a lock that another transaction holds, or for a server that
     /// restarts.
     var pauses = [0.05, 0.25, 1, 2, 4]
     /// Writes rows, and records the run that has sent them.
     let write: (StackTransaction) throws -> (run: RecordedRun, report: RunReport)
 
+    /// Takes a place behind the commits of this process that came before.
+    func takeTurn() -> TableTurn {
+        TableTurn(store.tableTurns, needed, isShared: small != nil)
+    }
+
+    private var needed: Set<String> { small.map { Set($0.written.map(\.sql)) } ?? tables ?? [] }
+
+    /// - Parameter turn: a turn that has been granted, for the first attempt.
     /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged.
-    func run() throws -> RunReport {
+    func run(_ turn: TableTurn? = nil) throws -> RunReport {
+        var commit = self
+        var turn = turn
         var pauses = pauses[...]
-        var small = small
         while true {
             do {
-                return try attempt(small)
+                return try commit.attempt(&turn)
             } catch is Unsuitable {
-                small = nil
+                commit.small = nil
+            } catch let others as OtherTables {
+                commit.tables?.formUnion(others.tables)
             } catch let error as PostgresError {
                 // Its own cancellation may have reached the COMMIT, which then did not take place.
                 if interruption.isRequested { throw CancellationError() }
@@ -40,13 +54,27 @@ struct StackCommit {
         }
     }
 
-    private func attempt(_ small: SmallCommit?) throws -> RunReport {
-        var recorded: (run: RecordedRun, report: RunReport)?
-        let turn = TableTurn(store.tableTurns, interruption)
+    /// - Parameter first: a turn that has been granted, which ends with the attempt.
+    private func attempt(_ first: inout TableTurn?) throws -> RunReport {
+        let turn = takeTurn(orKeep: first.take())
         defer { turn.end() }
+        try turn.wait(interruption)
+        let done = try transaction(turn)
+        store.notifier.notify(done.report, run: done.run, in: store)
+        return done.report
+    }
+
+    private func takeTurn(orKeep turn: TableTurn?) -> TableTurn {
+        guard let turn else { return takeTurn() }
+        if turn.serves(needed, isShared: small != nil) { return turn }
+        turn.end()
+        return takeTurn()
+    }
+
+    private func transaction(_ turn: TableTurn) throws -> (run: RecordedRun, report: RunReport) {
+        var recorded: (run: RecordedRun, report: RunReport)?
         do {
-            if let small { try turn.take(small.written.map(\.sql), isShared: true) }
-            return try store.connections.withConnection { connection in
+            return try store.connections.withConnection(interruption) { connection in
                 // A cancellation may still be on its way to the server.
                 defer { if interruption.isRequested { connection.close() } }
                 // COMMIT, too, may wait: for a standby, or for a server that has been stopped.
@@ -55,21 +83,28 @@ struct StackCommit {
                         let written = try interruption.whileInterruptible(connection) { try small.write(connection) }
                         recorded = (written.run, written.report)
                         try small.end(written, connection)
-                        return written.report
+                        return (written.run, written.report)
                     }
-                    return try connection.inTransaction {
+                    let settings = store.lockWaits.settings(LockWaits.silenceBeforeLocks)
+                    return try connection.inTransaction(settings: settings) {
                         let written = try interruption.whileInterruptible(connection) {
-                            try write(StackTransaction(store: store, connection: connection, turn: turn))
+                            let turn = tables == nil ? nil : turn
+                            return try write(StackTransaction(store: store, connection: connection, turn: turn))
                         }
                         recorded = written
-                        return written.report
+                        return written
                     }
                 }
             }
         } catch var error as PostgresError where error.isCommitUnknown {
-            if let recorded, try store.isRecorded(recorded.run) { return recorded.report }
+            if let recorded, try store.isRecorded(recorded.run) { return recorded }
             error.isCommitUnknown = false
             throw error
         }
     }
+}
+
+/// Says that a transaction would write tables for which its turn is not. Nothing has been written.
+struct OtherTables: Error {
+    var tables: Set<String>
 }

@@ -10,11 +10,10 @@ import PostgresClient
 struct StackTransaction {
     let store: PostgresStore
     let connection: PostgresConnection
-    /// Ends when the transaction has ended.
-    let turn: TableTurn
+    /// Nil for a transaction that waits for others of its process at the server.
+    let turn: TableTurn?
 
     var ledger: Ledger { connection.ledger(store.leases) }
-    var notification: CommitNotification { CommitNotification(connection: connection, leases: store.leases) }
     var claims: CommitClaims { store.claims(connection) }
 
     /// Merges the rows, and records the run.
@@ -22,15 +21,14 @@ struct StackTransaction {
         _ commit: Commit, merging stack: StagedStack, seconds: () -> Double
     ) throws -> (run: RecordedRun, report: RunReport) {
         var commit = commit
-        try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
-        try ledger.sources.checkLease(of: commit.report.source)
+        try checkTurn(stack, commit.mirrors, commit.retention)
         let run = try ledger.runs.draw(commit.report)
         let watch = ClaimWatch(claims)
         let driver = PostgresMergeDriver(
             connection, store, stack, run: run.id, keepsHistory: commit.keepsHistory)
         let merge = driver.merge(mirrors: commit.mirrors, retention: commit.retention, claims: watch)
         try lock(driver, commit.mirrors, commit.retention)
-        // The copy, or the wait for the tables, may have taken longer than the lease.
+        // The copy, or the wait for the locks, may have taken longer than the lease.
         try ledger.sources.checkLease(of: commit.report.source)
         var overlapping = try claims.overlappingRequests(
             of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
@@ -54,7 +52,6 @@ struct StackTransaction {
         try ledger.write(commit, run: run)
         try ledger.requests.widenScopes(of: widened)
         if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
-        try notification.notify(commit.report, run: run)
         return (run, commit.report)
     }
 
@@ -75,7 +72,7 @@ struct StackTransaction {
         limits: [ScopedRows: ChangeLimits] = [:], retention: Retention = Retention(),
         onChange: ((PlannedChange) throws -> Void)?
     ) throws -> MergeCounts {
-        try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
+        try checkTurn(stack, mirrors, retention)
         let driver = PostgresMergeDriver(connection, store, stack, run: 0)
         let merge = driver.merge(mirrors: mirrors, retention: retention, onChange: onChange)
         try lock(driver, mirrors, retention)
@@ -86,6 +83,18 @@ struct StackTransaction {
         return counts
     }
 
+    /// Checks that the turn is for all tables that a merge may write.
+    ///
+    /// - Throws: ``OtherTables``
+    private func checkTurn(_ stack: StagedStack, _ mirrors: [MirroredRows], _ retention: Retention) throws {
+        guard let turn else { return }
+        let tables = MergeTables(connection, store.tableDetails)
+        let names = Set(stack.writtenTables + mirrors.map(\.table) + retention.writtenTables)
+        let written = try tables.withChildren(Array(tables.tables(named: names).values))
+        let missing = turn.missing(Set(written.map(\.sql)))
+        if !missing.isEmpty { throw OtherTables(tables: missing) }
+    }
+
     private func isAcceptedInAdvance(_ source: String, at date: Date) throws -> Bool {
         try connection.acceptance(of: source, at: date).map { $0.run == nil } ?? false
     }
@@ -94,7 +103,7 @@ struct StackTransaction {
     /// read afterwards: no other commit changes it until this one ends.
     func lock(_ driver: PostgresMergeDriver, _ mirrors: [MirroredRows], _ retention: Retention = Retention()) throws {
         try driver.prepare(mirrors)
-        try store.lockWaits.whileWaiting(connection) { try driver.lock(turn, mirrors, retention) }
+        try store.lockWaits.whileWaiting(connection) { try driver.lock(mirrors, retention) }
         try store.requestIndex.renew(ledger)
     }
 }

@@ -29,7 +29,6 @@ struct PostgresPurge {
     func run() throws -> (RecordedRun, PurgeReport) {
         var report = PurgeReport(run: purge.commit.report)
         let ledger = connection.ledger(store.leases)
-        try ledger.sources.checkLease(of: purge.source)
         let run = try ledger.runs.draw(purge.commit.report)
         let details = try Catalog(connection).tables(named: tables())
         let byName = Dictionary(details.values.filter(\.kind.isTable).map { ($0.name, $0) }) { first, _ in first }
@@ -59,7 +58,6 @@ struct PostgresPurge {
         for table in ["tributary_source", "tributary_acceptance"] {
             try connection.execute("DELETE FROM \(table) WHERE source = $1", [.text(purge.source)])
         }
-        try CommitNotification(connection: connection, leases: store.leases).notify(report.run, run: run)
         return (run, report)
     }
 

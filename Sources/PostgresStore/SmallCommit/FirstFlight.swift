@@ -48,15 +48,11 @@ struct FirstFlight {
             + [look] + (states.isEmpty ? [] : [ledger.requests.query(commit.commit, locks: true).prepared])
     }
 
-    /// The settings of ``LockWaits``, and the number of the run. Tables that were never analyzed make statements look so
-    /// expensive that the server would compile them each time, which takes a hundred times as long as to execute them.
+    /// The settings of ``LockWaits``, and the number of the run.
     private var opening: PostgresStatement {
         let settings =
-            commit.store.lockWaits.settings().map { ($0.name, String($0.value)) }
-            + [
-                ("extra_float_digits", "1"), ("bytea_output", "hex"), ("jit", "off"),
-                ("plan_cache_mode", "force_generic_plan"),
-            ]
+            commit.store.lockWaits.settings()
+            + [("extra_float_digits", "1"), ("bytea_output", "hex"), ("plan_cache_mode", "force_generic_plan")]
         let texts = settings.indices.map { "set_config('\(settings[$0].0)', $\($0 + 1), true)" }
         return PostgresStatement(
             "SELECT \(ledger.runs.drawing), \(texts.joined(separator: ", "))", settings.map { .text($0.1) },

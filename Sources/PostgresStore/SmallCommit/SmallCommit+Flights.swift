@@ -119,10 +119,8 @@ extension SmallCommit {
             guard let claim else { throw Unsuitable("claims that have changed") }
             return RequestRow(state: state, claim: claim)
         }
-        let notification = CommitNotification(connection: connection, leases: store.leases)
-            .statement(of: commit.report, run: answers.run)
         let requests = try ledger.requests.insertion(of: states, source: commit.report.source)
         return try [ledger.recording(commit, drawn: answers.run).prepared]
-            + (states.isEmpty ? [] : [requests.prepared]) + (notification.map { [$0] } ?? [])
+            + (states.isEmpty ? [] : [requests.prepared])
     }
 }

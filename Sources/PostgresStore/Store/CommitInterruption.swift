@@ -9,8 +9,8 @@ final class CommitInterruption: Sendable {
     private struct State {
         var isRequested = false
         var cancellation: PostgresCancellation?
-        /// What the commit's own thread waits for.
-        var awaited: DispatchSemaphore?
+        /// Ends what the commit waits for outside of the server.
+        var endWait: (@Sendable () -> Void)?
     }
 
     /// The time that a server has to answer that it has stopped. Then its connection is given up.
@@ -38,7 +38,7 @@ final class CommitInterruption: Sendable {
         }
         guard isFirst else { return }
         requested.signal()
-        state.withLock(\.awaited)?.signal()
+        state.withLock(\.endWait)?()
         if state.withLock({ $0.cancellation != nil }) { stop() }
     }
 
@@ -62,15 +62,19 @@ final class CommitInterruption: Sendable {
     ///
     /// - Throws: `CancellationError` where the interruption is requested.
     func wait(for semaphore: DispatchSemaphore) throws {
-        try state.withLock { state in
-            guard !state.isRequested else { throw CancellationError() }
-            state.awaited = semaphore
-        }
+        onRequest { semaphore.signal() }
         semaphore.wait()
-        try state.withLock { state in
-            state.awaited = nil
-            guard !state.isRequested else { throw CancellationError() }
+        onRequest(nil)
+        if isRequested { throw CancellationError() }
+    }
+
+    /// Calls a body when the interruption is requested: at once where it has been. One body at a time; nil for none.
+    func onRequest(_ body: (@Sendable () -> Void)?) {
+        let isRequested = state.withLock { state in
+            state.endWait = body
+            return state.isRequested
         }
+        if isRequested { body?() }
     }
 
     /// Waits before another attempt.

@@ -4,20 +4,22 @@ import Synchronization
 /// The threads on which stacks are committed, some at a time. Each holds a connection. Their callers' threads stay free
 /// meanwhile.
 final class CommitThreads: Sendable {
-    private static let maximum = 8
-
     private struct State {
         var running = 0
         var waiting: [@Sendable () -> Void] = []
     }
 
+    private let limit: Int
     private let state = Mutex(State())
+
+    /// - Parameter connections: the most connections of the store. Half of them are left to questions and small writes.
+    init(connections: Int) { limit = max(1, connections / 2) }
 
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let work: @Sendable () -> Void = { continuation.resume(with: Result { try body() }) }
             let mayStart = state.withLock { state in
-                guard state.running < Self.maximum else {
+                guard state.running < limit else {
                     state.waiting.append(work)
                     return false
                 }

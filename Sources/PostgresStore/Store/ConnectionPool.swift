@@ -1,28 +1,45 @@
+import Foundation
 import PostgresClient
 import Synchronization
 
-/// The connections of one store. Each is used by one thread at a time, and is opened when none is idle.
+/// The connections of one store: at most a number of them. Each is used by one thread at a time, and is opened when none
+/// is idle. Who comes when all are in use waits, and gets one in the order of coming.
+///
+/// A body that has a connection must not ask the pool for another: all who have one could wait for each other.
 final class ConnectionPool: Sendable {
     /// `@unchecked Sendable`: a connection is handed from thread to thread under the mutex.
     private struct Box: @unchecked Sendable { let connection: PostgresConnection }
 
     private struct State {
         var idle: [Box] = []
+        /// The places that are taken, also by those who are connecting.
+        var taken = 0
+        var waiting: [DispatchSemaphore] = []
         var isClosed = false
     }
 
-    /// The connections that stay open for the next question. Any number may be in use.
-    private static let maximumIdle = 16
-
     private let connectionString: String
+    /// The most connections.
+    let limit: Int
     private let state = Mutex(State())
 
-    init(_ connectionString: String) { self.connectionString = connectionString }
+    init(_ connectionString: String, limit: Int) {
+        self.connectionString = connectionString
+        self.limit = max(1, limit)
+    }
+
+    /// The number of threads that wait for a connection.
+    var waiting: Int { state.withLock(\.waiting.count) }
 
     /// Runs a body with a connection of its own. A connection that was lost, or left in a transaction, is closed.
     ///
-    /// - Throws: `PostgresError`, and the errors of the body.
-    func withConnection<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+    /// - Parameter interruption: ends the wait for a connection.
+    /// - Throws: `PostgresError`, `CancellationError`, and the errors of the body.
+    func withConnection<Value>(
+        _ interruption: CommitInterruption? = nil, _ body: (PostgresConnection) throws -> Value
+    ) throws -> Value {
+        try takePlace(interruption)
+        defer { leavePlace() }
         let connection = try idleConnection() ?? PostgresConnection(connectionString)
         defer { put(back: connection) }
         do {
@@ -35,14 +52,14 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Does the same as ``withConnection(_:)``, and once more on a new connection if the first one was lost. The body
+    /// Does the same as ``withConnection(_:_:)``, and once more on a new connection if the first one was lost. The body
     /// may run to its end in each attempt.
     func withConnection<Value>(attempts: Int, _ body: (PostgresConnection) throws -> Value) throws -> Value {
         do {
-            return try withConnection(body)
+            return try withConnection(nil, body)
         } catch let error as PostgresError where error.isConnectionLost && attempts > 1 {
             forgetIdle()
-            return try withConnection(body)
+            return try withConnection(nil, body)
         }
     }
 
@@ -57,6 +74,43 @@ final class ConnectionPool: Sendable {
         }
     }
 
+    // MARK: - Places
+
+    private func takePlace(_ interruption: CommitInterruption?) throws {
+        let granted: DispatchSemaphore? = state.withLock { state in
+            guard state.taken == limit else {
+                state.taken += 1
+                return nil
+            }
+            let granted = DispatchSemaphore(value: 0)
+            state.waiting.append(granted)
+            return granted
+        }
+        guard let granted else { return }
+        guard let interruption else { return granted.wait() }
+        do { try interruption.wait(for: granted) } catch {
+            let isWaiting = state.withLock { state in
+                let index = state.waiting.firstIndex { $0 === granted }
+                if let index { state.waiting.remove(at: index) }
+                return index != nil
+            }
+            if !isWaiting { leavePlace() }
+            throw error
+        }
+    }
+
+    /// Gives the place to whoever has waited longest.
+    private func leavePlace() {
+        let next: DispatchSemaphore? = state.withLock { state in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.taken -= 1
+            return nil
+        }
+        next?.signal()
+    }
+
+    // MARK: - Idle connections
+
     /// Returns a connection that the server has not ended meanwhile.
     private func idleConnection() -> PostgresConnection? {
         while let connection = state.withLock({ $0.idle.popLast() })?.connection {
@@ -69,7 +123,7 @@ final class ConnectionPool: Sendable {
     private func put(back connection: PostgresConnection) {
         guard connection.isOpen, connection.transactionStatus == .idle else { return }
         let box = Box(connection: connection)
-        state.withLock { if !$0.isClosed, $0.idle.count < Self.maximumIdle { $0.idle.append(box) } }
+        state.withLock { if !$0.isClosed { $0.idle.append(box) } }
     }
 }
 

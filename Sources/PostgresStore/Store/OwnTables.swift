@@ -79,6 +79,7 @@ enum OwnTables {
             );
             CREATE TABLE tributary_claims (version bigint NOT NULL);
             INSERT INTO tributary_claims VALUES (0);
+            ANALYZE tributary_claims;
             CREATE TABLE tributary_forgotten (
                 source text NOT NULL,
                 key text NOT NULL,

@@ -41,10 +41,7 @@ extension PostgresStore {
         if let planning { return try planning.inTransaction(of: self, fills: false, body) }
         return try connections.withConnection { connection in
             try lockWaits.whileWaiting(connection) {
-                try connection.inTransaction {
-                    try lockWaits.limit(connection)
-                    return try body(connection)
-                }
+                try connection.inTransaction(settings: lockWaits.settings()) { try body(connection) }
             }
         }
     }

@@ -24,11 +24,17 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let lockWaits = LockWaits()
     let tableTurns = TableTurns()
     let groupCommit = GroupCommit()
-    let commitThreads = CommitThreads()
+    let notifier = CommitNotifier()
+    let commitThreads: CommitThreads
+    /// The connection by which leases are renewed, however many others are in use.
+    let leaseConnections: ConnectionPool
     /// The time in which a server that went away during a COMMIT is expected back.
     let settlingTime: Duration
     /// The place of all that a plan does whose tables are yet to be made or changed; nil where the store is one to keep.
     let planning: PlanSpace?
+
+    /// The connections of a store for which nothing else is declared.
+    package static let defaultConnections = 16
 
     /// Connects to the database, and brings Tributary's own tables up to date.
     ///
@@ -36,16 +42,20 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     ///   - url: a connection string of libpq, as a URI or as keywords.
     ///   - workFolder: the folder of all stores' folders of scratch databases.
     ///   - schema: idempotent SQL, run each time the store is opened.
+    ///   - limit: the most connections, apart from one that listens and one that renews leases.
     ///   - settlingTime: the time in which a server that went away during a COMMIT is expected back.
     /// - Throws: ``StoreError`` naming the server, and what to do.
     package init(
-        url: String, workFolder: String, schema: String? = nil, settlingTime: Duration = .seconds(30)
+        url: String, workFolder: String, schema: String? = nil, connections limit: Int = defaultConnections,
+        settlingTime: Duration = .seconds(30)
     ) throws {
         connectionString = url
         self.settlingTime = settlingTime
         planning = nil
         scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url)
+        connections = ConnectionPool(url, limit: limit)
+        leaseConnections = ConnectionPool(url, limit: 1)
+        commitThreads = CommitThreads(connections: limit)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
             try Self.checkWriting(connection)
@@ -79,7 +89,9 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         settlingTime = .zero
         planning = nil
         scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url)
+        connections = ConnectionPool(url, limit: Self.defaultConnections)
+        leaseConnections = ConnectionPool(url, limit: 1)
+        commitThreads = CommitThreads(connections: Self.defaultConnections)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
             try OwnTables.checkAge(connection)
@@ -104,7 +116,9 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
         settlingTime = .zero
         planning = space
         scratch = WorkFolder(leases.holder, in: workFolder)
-        connections = ConnectionPool(url)
+        connections = ConnectionPool(url, limit: Self.defaultConnections)
+        leaseConnections = ConnectionPool(url, limit: 1)
+        commitThreads = CommitThreads(connections: Self.defaultConnections)
         description = try Self.opening(url) { connection in
             try Self.check(connection)
             try Self.checkWriting(connection)
@@ -123,7 +137,9 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
 
     /// Closes every connection, and removes the scratch databases. The store must not be used afterwards.
     package func close() throws {
+        notifier.flush()
         connections.close()
+        leaseConnections.close()
         scratch.remove()
     }
 

@@ -79,11 +79,7 @@ final class MergeTables {
         var open = tables
         while !open.isEmpty {
             let new = open.filter { all.updateValue($0, forKey: $0.oid) == nil }
-            let children = Set(
-                new.flatMap(\.referringKeys).filter {
-                    $0.onDelete.changesChildren || $0.onUpdate.changesChildren
-                }.map(\.child)
-            ).filter { all[$0] == nil }
+            let children = Set(new.flatMap(\.childrenThatChange)).filter { all[$0] == nil }
             // A whole generation at once.
             try load(ids: children)
             open = children.compactMap { known[$0] }
@@ -105,6 +101,13 @@ final class MergeTables {
             }
         }
         return false
+    }
+}
+
+extension TableDetails {
+    /// The tables whose rows change along with rows of this one.
+    var childrenThatChange: [UInt32] {
+        referringKeys.filter { $0.onDelete.changesChildren || $0.onUpdate.changesChildren }.map(\.child)
     }
 }
 

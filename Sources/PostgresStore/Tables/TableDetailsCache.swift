@@ -40,6 +40,20 @@ final class TableDetailsCache: Sendable {
         state.withLock { state in state.names[name].flatMap { state.tables[$0] } }
     }
 
+    /// Returns those of the tables that are known here, with those whose rows change along with theirs.
+    func knownWithChildren(_ names: some Sequence<String>) -> [TableDetails] {
+        state.withLock { state in
+            var open = names.compactMap { state.names[$0] }
+            var found: [UInt32: TableDetails] = [:]
+            while let id = open.popLast() {
+                guard found[id] == nil, let table = state.tables[id] else { continue }
+                found[id] = table
+                open += table.childrenThatChange
+            }
+            return Array(found.values)
+        }
+    }
+
     /// Forgets tables that have changed, perhaps by another process. Each run that uses tables begins with it.
     func renew(in connection: PostgresConnection) throws { try renew(Array(state.withLock(\.tables.keys)), connection) }
 

@@ -30,8 +30,6 @@ extension StackTransaction {
     /// Brings rows back to what they were, and records the run that has done so.
     func record(_ undo: Undo, seconds: () -> Double) throws -> (run: RecordedRun, report: RunReport) {
         var commit = undo.commit
-        try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
-        try ledger.sources.checkLease(of: undo.source)
         let run = try ledger.runs.draw(commit.report)
         let undone = try merge(undo, run)
         commit.report.counts = undone.counts
@@ -40,12 +38,10 @@ extension StackTransaction {
         let writers = try undone.tables.sorted().flatMap { try claims.requests(of: $0, within: [:]) }
         try ledger.write(commit, run: run)
         try ledger.requests.forgetValidators(of: Set(writers))
-        try notification.notify(commit.report, run: run)
         return (run, commit.report)
     }
 
     func plan(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts {
-        try store.lockWaits.limit(connection, silence: LockWaits.silenceBeforeLocks)
         let run = try ledger.runs.draw(undo.commit.report)
         return try merge(undo, run, onChange: onChange).counts
     }

@@ -48,7 +48,8 @@ import Testing
             _ = try await store.commit(commit, merging: stack, interruption: Interruption()) { 0 }
         } else {
             _ = try await store.commitThreads.run {
-                try StackCommit(store: store, interruption: CommitInterruption()) {
+                let tables = store.knownTables(stack, commit.mirrors, commit.retention)
+                return try StackCommit(store: store, interruption: CommitInterruption(), tables: tables) {
                     try $0.record(commit, merging: stack, seconds: { 0 })
                 }.run()
             }

@@ -126,6 +126,7 @@ import Testing
             try fixture.merge("a", [1: 1])
             for (number, flight) in [(2, 1), (3, 2)] {
                 let stack = try fixture.items("a", [1: number])
+                store.notifier.flush()
                 counter.dropAnswer(toRoundTrip: counter.roundTrips + flight)
                 #expect(try fixture.merge(stack, fixture.commit("a"), .small).counts.updated == 1)
             }

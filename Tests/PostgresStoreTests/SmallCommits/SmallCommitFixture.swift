@@ -53,7 +53,10 @@ struct SmallCommitFixture {
     ) throws -> RunReport {
         let small = way == .general ? nil : try? SmallCommit(stack, commit, store, seconds: seconds)
         if way == .small, small == nil { throw NotSmall() }
-        return try StackCommit(store: store, interruption: CommitInterruption(), small: small) { transaction in
+        let tables = store.knownTables(stack, commit.mirrors, commit.retention)
+        return try StackCommit(
+            store: store, interruption: CommitInterruption(), small: small, tables: tables
+        ) { transaction in
             if way == .small { throw NotSmall() }
             return try transaction.record(commit, merging: stack, seconds: seconds)
         }.run()
