@@ -69,6 +69,8 @@ package protocol StoreTables: StagingStore {
     /// Returns how a table compares the columns of a scope.
     func comparison(of table: String, columns: Set<String>) throws -> TableComparison
 
-    /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
-    func renewTableInfos() throws
+    /// Forgets cached tables that have changed. Each run that uses tables begins with it.
+    ///
+    /// - Parameter tables: the names of the tables that the run uses; nil where it may use any.
+    func renewTableInfos(of tables: Set<String>?) throws
 }

@@ -18,7 +18,7 @@ import Testing
         """
 
     private func merge(_ store: PostgresStore, price: String) throws -> MergeCounts {
-        try store.renewTableInfos()
+        try store.renewTableInfos(of: nil)
         let context = WorkerContext(store: store, source: "s")
         defer { context.remove() }
         context.beginRequest(0, rule: MergeRule(sync: .mirror))

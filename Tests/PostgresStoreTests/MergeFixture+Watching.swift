@@ -21,7 +21,7 @@ extension MergeFixture {
     ///
     /// - Returns: the rows that never were in them.
     func commit(_ requests: [Request], claims: ClaimWatch) throws -> Set<MirroredRows> {
-        try store.renewTableInfos()
+        try store.renewTableInfos(of: nil)
         let context = WorkerContext(store: store, source: "source")
         defer { context.remove() }
         for (index, request) in requests.enumerated() {

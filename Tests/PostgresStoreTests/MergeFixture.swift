@@ -83,7 +83,7 @@ final class MergeFixture {
         _ requests: [Request], _ mirrors: [MirroredRows] = [], usesScratch: Bool,
         onChange: ((PlannedChange) throws -> Void)? = nil
     ) throws -> MergeCounts {
-        try store.renewTableInfos()
+        try store.renewTableInfos(of: nil)
         let context = WorkerContext(store: store, source: "source")
         defer { context.remove() }
         for (index, request) in requests.enumerated() {

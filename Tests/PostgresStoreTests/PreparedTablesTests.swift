@@ -85,7 +85,7 @@ import Testing
             try fixture.store.prepareTables([definition])
             #expect(try columns(fixture, "item") == ["ID text NOT NULL", "Size bigint", "kind text"])
             try fixture.execute("ALTER TABLE \"Item\" DROP COLUMN \"Size\"")
-            try fixture.store.renewTableInfos()
+            try fixture.store.renewTableInfos(of: nil)
             #expect(try columns(fixture, "item").count == 2)
             try fixture.store.prepareTables([definition])
             #expect(try columns(fixture, "item").count == 3)

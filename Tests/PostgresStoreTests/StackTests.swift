@@ -17,7 +17,7 @@ import Testing
     private func stack(
         _ store: PostgresStore, _ source: String, scope: [String: String], _ rows: [(id: String, price: String)]
     ) throws -> (StagedStack, WorkerContext) {
-        try store.renewTableInfos()
+        try store.renewTableInfos(of: nil)
         let context = WorkerContext(store: store, source: source)
         context.beginRequest(0, rule: MergeRule(sync: .mirror, scope: scope))
         for row in rows { try context.insert(into: "item", ["id": row.id, "price": row.price]) }

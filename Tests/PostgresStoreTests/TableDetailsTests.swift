@@ -146,7 +146,7 @@ import Testing
             let old = try fixture.details("a")
             try fixture.execute("INSERT INTO a SELECT generate_series(1, 1000); ANALYZE a")
             try fixture.execute("VACUUM a")
-            try store.renewTableInfos()
+            try store.renewTableInfos(of: nil)
             #expect(store.tableDetails.known("a")?.mark == old.mark)
             let statements = [
                 "ALTER TABLE a ADD COLUMN name text", "CREATE UNIQUE INDEX i ON a (id)", "DROP INDEX i",
@@ -163,9 +163,28 @@ import Testing
                 _ = try fixture.details("a")
                 try fixture.execute(statement)
                 #expect(store.tableDetails.known("a") != nil, "\(statement)")
-                try store.renewTableInfos()
+                try store.renewTableInfos(of: nil)
                 #expect(store.tableDetails.known("a") == nil, "\(statement)")
             }
+        }
+    }
+
+    /// A run looks at its own tables and those beside them, however many others there are.
+    @Test func tablesOfOtherRunsAreNotLookedAt() async throws {
+        try await TablesFixture.with(
+            """
+            CREATE TABLE a (id integer PRIMARY KEY); CREATE TABLE b (id integer);
+            CREATE TABLE child (a integer REFERENCES a)
+            """
+        ) { (fixture) async throws in
+            let store = fixture.store
+            for table in ["a", "b", "child"] { _ = try fixture.details(table) }
+            try fixture.execute(
+                "ALTER TABLE a ADD name text; ALTER TABLE b ADD name text; ALTER TABLE child ADD name text")
+            try store.renewTableInfos(of: ["a"])
+            #expect(["a", "b", "child"].map { store.tableDetails.known($0) == nil } == [true, false, true])
+            try store.renewTableInfos(of: nil)
+            #expect(store.tableDetails.known("b") == nil)
         }
     }
 

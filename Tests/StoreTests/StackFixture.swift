@@ -149,7 +149,7 @@ private struct CommittedStore {
     func commit(
         _ requests: [StackFixture.Request], _ mirrors: [MirroredRows], usesScratch: Bool, keepsHistory: Bool = false
     ) throws -> MergeCounts {
-        try store.renewTableInfos()
+        try store.renewTableInfos(of: nil)
         let context = store.makeWorkerContext(source: "source")
         defer { context.remove() }
         for (index, request) in requests.enumerated() {

@@ -78,4 +78,24 @@ import TributaryStores
             #expect(try histories(fixture) == ["tributary_history_thing_s: 0"])
         }
     }
+
+    /// A daemon forgets by the clock, whether anything is committed or not.
+    @Test(.timeLimit(.minutes(1))) func aDaemonThatCommitsNothing() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let source = Self.source("s", keepsHistory: true)
+            for name in ["1", "2"] { try await sync(fixture, source, "s", value: name, wait: 1) }
+            #expect(try histories(fixture) == ["tributary_history_thing_s: 2"])
+            let unused = source.replacing("keep_history", with: "enabled = false\nkeep_history")
+            let service = try fixture.service("history = \"1h\"\n" + unused, clock: fixture.clock)
+            let running = Task { try await service.run() }
+            while try histories(fixture) != ["tributary_history_thing_s: 1"] {
+                fixture.clock.advance(by: 60)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(try fixture.rows("SELECT count(*) FROM tributary_run") == ["1"])
+            running.cancel()
+            try await running.value
+            try service.store.close()
+        }
+    }
 }

@@ -27,26 +27,34 @@ extension PostgresStore {
         let own = CommitInterruption()
         interruption.onRequest { own.request() }
         defer { interruption.onRequest {} }
-        let first = try await commitThreads.run { () -> Start in
-            let whole = self.stackCommit(stack, commit, own, seconds: seconds)
-            let turn = whole.takeTurn()
-            return try turn.isGranted ? .ended(whole.run(turn)) : .waits(turn)
-        }
-        switch first {
-        case .ended(let report): return report
-        case .waits(let turn):
-            defer { turn.end() }
-            // No thread waits: a long commit into one table leaves the threads to the commits into others.
-            try await turn.granted(own)
-            return try await commitThreads.run {
-                try self.stackCommit(stack, commit, own, seconds: seconds).run(turn)
+        var pending: PendingTurn?
+        while true {
+            let step = try await commitThreads.run { [pending] () -> Step in
+                var whole = self.stackCommit(stack, commit, own, seconds: seconds)
+                if let pending {
+                    if !pending.isSmall { whole.small = nil }
+                    whole.tables = pending.tables
+                    whole.pauses = pending.pauses
+                }
+                do {
+                    return .ended(try whole.run(pending?.turn, blocks: false))
+                } catch let pending as PendingTurn {
+                    return .waits(pending)
+                }
+            }
+            switch step {
+            case .ended(let report): return report
+            case .waits(let next):
+                pending = next
+                // No thread waits: a long commit into one table leaves the threads to the commits into others.
+                try await next.turn.granted(own)
             }
         }
     }
 
-    private enum Start {
+    private enum Step {
         case ended(RunReport)
-        case waits(TableTurn)
+        case waits(PendingTurn)
     }
 
     /// Does the same as ``commit(_:merging:interruption:seconds:)`` on the caller's thread.

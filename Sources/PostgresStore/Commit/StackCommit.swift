@@ -19,22 +19,17 @@ struct StackCommit {
     /// Writes rows, and records the run that has sent them.
     let write: (StackTransaction) throws -> (run: RecordedRun, report: RunReport)
 
-    /// Takes a place behind the commits of this process that came before.
-    func takeTurn() -> TableTurn {
-        TableTurn(store.tableTurns, needed, isShared: small != nil)
-    }
-
-    private var needed: Set<String> { small.map { Set($0.written.map(\.sql)) } ?? tables ?? [] }
-
-    /// - Parameter turn: a turn that has been granted, for the first attempt.
-    /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged.
-    func run(_ turn: TableTurn? = nil) throws -> RunReport {
+    /// - Parameters:
+    ///   - turn: a turn that has been granted, for the first attempt.
+    ///   - blocks: false where the thread must not wait for a turn.
+    /// - Throws: ``StoreError``, or `CancellationError`; the store is then unchanged. ``PendingTurn``, if the thread must
+    ///   not wait.
+    func run(_ turn: TableTurn? = nil, blocks: Bool = true) throws -> RunReport {
         var commit = self
         var turn = turn
-        var pauses = pauses[...]
         while true {
             do {
-                return try commit.attempt(&turn)
+                return try commit.attempt(turn.take(), blocks: blocks)
             } catch is Unsuitable {
                 commit.small = nil
             } catch let others as OtherTables {
@@ -44,19 +39,22 @@ struct StackCommit {
                 if interruption.isRequested { throw CancellationError() }
                 // A server that is away cannot be connected to at first, which need not be the end.
                 let mayHelp = error.isRepeatable || error.kind == .connecting && error.isTransient
-                guard mayHelp, let pause = pauses.popFirst() else {
+                guard mayHelp, !commit.pauses.isEmpty else {
                     throw StoreError(commit: error, store: store.description)
                 }
                 if error.isConnectionLost { store.connections.forgetIdle() }
                 // Two that were in each other's way are not to meet again.
-                try interruption.pause(pause * .random(in: 0.5...1))
+                try interruption.pause(commit.pauses.removeFirst() * .random(in: 0.5...1))
             }
         }
     }
 
-    /// - Parameter first: a turn that has been granted, which ends with the attempt.
-    private func attempt(_ first: inout TableTurn?) throws -> RunReport {
-        let turn = takeTurn(orKeep: first.take())
+    /// - Parameter granted: a turn that has been granted, which ends with the attempt.
+    private func attempt(_ granted: TableTurn?, blocks: Bool) throws -> RunReport {
+        let turn = takeTurn(orKeep: granted)
+        guard blocks || turn.isGranted else {
+            throw PendingTurn(turn: turn, isSmall: small != nil, tables: tables, pauses: pauses)
+        }
         defer { turn.end() }
         try turn.wait(interruption)
         let done = try transaction(turn)
@@ -64,11 +62,12 @@ struct StackCommit {
         return done.report
     }
 
+    /// Takes a place behind the commits of this process that came before, unless the turn will do.
     private func takeTurn(orKeep turn: TableTurn?) -> TableTurn {
-        guard let turn else { return takeTurn() }
-        if turn.serves(needed, isShared: small != nil) { return turn }
-        turn.end()
-        return takeTurn()
+        let needed = small.map { Set($0.written.map(\.sql)) } ?? tables ?? []
+        if let turn, turn.serves(needed, isShared: small != nil) { return turn }
+        turn?.end()
+        return TableTurn(store.tableTurns, needed, isShared: small != nil)
     }
 
     private func transaction(_ turn: TableTurn) throws -> (run: RecordedRun, report: RunReport) {
@@ -102,6 +101,14 @@ struct StackCommit {
             throw error
         }
     }
+}
+
+/// Says that a commit has to wait for its turn, and how it is to go on then.
+struct PendingTurn: Error {
+    var turn: TableTurn
+    var isSmall: Bool
+    var tables: Set<String>?
+    var pauses: [Double]
 }
 
 /// Says that a transaction would write tables for which its turn is not. Nothing has been written.

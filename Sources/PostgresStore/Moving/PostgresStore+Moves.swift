@@ -34,7 +34,7 @@ extension PostgresStore {
         } catch let error as PostgresError {
             throw StoreError(commit: error, store: description)
         }
-        try renewTableInfos()
+        try renewTableInfos(of: nil)
     }
 
     package func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {

@@ -21,8 +21,13 @@ extension PostgresStore {
         return details
     }
 
-    /// Forgets cached tables that have changed. Each run that uses tables begins with it.
-    package func renewTableInfos() throws { try ask(tableDetails.renew) }
+    /// Forgets cached tables that have changed. Each run that uses tables begins with it. Its time does not grow with the
+    /// number of tables that other runs use.
+    ///
+    /// - Parameter tables: the names of the tables that the run uses; nil where it may use any.
+    package func renewTableInfos(of tables: Set<String>?) throws {
+        try ask { try tableDetails.renew(tables.map(tableDetails.knownWithRelatives), $0) }
+    }
 
     package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
         try ask { try tableDetails.comparison(of: table, columns: columns, in: $0) }

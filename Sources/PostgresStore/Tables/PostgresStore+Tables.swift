@@ -47,7 +47,7 @@ extension PostgresStore {
         } catch let error as PostgresError {
             throw StoreError(error.isTransient ? .database : .schema, "\(problem): \(error.text)")
         }
-        try renewTableInfos()
+        try renewTableInfos(of: nil)
     }
 
     /// Returns every table except Tributary's, the parts of partitioned tables, and PostgreSQL's own.

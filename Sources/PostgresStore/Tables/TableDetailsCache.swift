@@ -54,11 +54,20 @@ final class TableDetailsCache: Sendable {
         }
     }
 
-    /// Forgets tables that have changed, perhaps by another process. Each run that uses tables begins with it.
-    func renew(in connection: PostgresConnection) throws { try renew(Array(state.withLock(\.tables.keys)), connection) }
+    /// Returns those of the tables that are known here, with those to which they refer and that refer to them.
+    func knownWithRelatives(_ names: Set<String>) -> [UInt32] {
+        state.withLock { state in
+            let own = names.compactMap { state.names[$0] }
+            let relatives = own.compactMap { state.tables[$0] }.flatMap { table in
+                table.foreignKeys.map(\.parent) + table.referringKeys.map(\.child)
+            }
+            return Array(Set(own + relatives)).filter { state.tables[$0] != nil }
+        }
+    }
 
-    /// Forgets those of some tables that have changed.
-    func renew(_ ids: [UInt32], _ connection: PostgresConnection) throws {
+    /// Forgets those of some tables that have changed, perhaps by another process; of all for nil.
+    func renew(_ ids: [UInt32]?, _ connection: PostgresConnection) throws {
+        let ids = ids ?? Array(state.withLock(\.tables.keys))
         guard !ids.isEmpty else { return }
         let marks = try Catalog(connection).marks(of: ids)
         state.withLock { state in

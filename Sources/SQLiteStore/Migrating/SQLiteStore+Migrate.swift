@@ -44,7 +44,7 @@ extension SQLiteStore {
                 .schema, "the tables cannot be migrated, and nothing was changed: \(error.message ?? error.description)"
             )
         }
-        try renewTableInfos()
+        try renewTableInfos(of: nil)
         return done
     }
 

@@ -251,7 +251,7 @@ package final class SQLiteStore: MainStore {
     }
 
     /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
-    package func renewTableInfos() throws { try states.unsafeRead(tableInfos.renew) }
+    package func renewTableInfos(of tables: Set<String>?) throws { try states.unsafeRead(tableInfos.renew) }
 
     /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
     package func removeAbandonedScratch() throws {

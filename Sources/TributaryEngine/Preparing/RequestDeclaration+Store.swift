@@ -166,6 +166,19 @@ extension RequestDeclaration {
     }
 }
 
+extension SourceDeclaration {
+    /// The names of the tables that the source's requests write or refer to; nil where a parser may ask for others.
+    var usedTables: Set<String>? {
+        var tables: Set<String> = []
+        for request in requests {
+            guard case .mapping(let mapping) = request.content else { return nil }
+            tables.formUnion(mapping.tables.map(\.table))
+            tables.formUnion(mapping.references(file: "").map(\.table))
+        }
+        return tables
+    }
+}
+
 extension RequestMapping {
     /// The tables whose columns are those of the store.
     fileprivate var namedTables: [String] { tables.filter(\.matchesNames).map(\.table) }

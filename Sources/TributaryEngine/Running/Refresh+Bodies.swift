@@ -215,7 +215,7 @@ extension Refresh {
 
     func workerContext() throws -> WorkerContext {
         if let context { return context }
-        try environment.store.renewTableInfos()
+        try environment.store.renewTableInfos(of: run.source.usedTables)
         let context = environment.store.makeWorkerContext(source: run.source.name)
         self.context = context
         interruption.onRequest(context.interrupter)

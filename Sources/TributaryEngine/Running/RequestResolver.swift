@@ -131,7 +131,7 @@ struct RequestResolver {
             throw StackError(
                 .reference, "\(request.url): ${last:\(expression)} needs a request whose table is declared")
         }
-        try environment.store.renewTableInfos()
+        try environment.store.renewTableInfos(of: [table])
         try BodyParserFactory(request: request, environment: environment).prepareStore()
         return try environment.store.value(of: expression, in: table, scope: request.scope) ?? ""
     }

@@ -33,7 +33,7 @@ struct SmallCommitFixture {
 
     /// Stages rows as requests of one stack.
     func stack(_ requests: [(rule: MergeRule, stage: (WorkerContext) throws -> Void)]) throws -> StagedStack {
-        try store.renewTableInfos()
+        try store.renewTableInfos(of: nil)
         let context = WorkerContext(store: store, source: "s")
         defer { context.remove() }
         for (index, request) in requests.enumerated() {
