@@ -32,7 +32,7 @@ extension StoreJournal {
     /// Returns the first runs after a place, and whether others between the two have been forgotten.
     ///
     /// The oldest runs are forgotten first. So nothing after the place is forgotten as long as the store has a run that is not
-    /// after it; of those that are old enough, a commit leaves the last one. Gaps between numbers tell nothing: on a server,
+    /// after it; of those that are old enough, the last one stays. Gaps between numbers tell nothing: on a server,
     /// numbers are lost without anything being forgotten.
     package func page(after position: RunPosition, limit: Int) throws -> (runs: [JournalRun], hasForgotten: Bool) {
         let runs = try runs(after: position, limit: limit)

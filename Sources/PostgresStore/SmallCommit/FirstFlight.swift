@@ -37,7 +37,7 @@ struct FirstFlight {
 
     func statements() throws -> [PostgresStatement] {
         let states = commit.commit.requests
-        return try [PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED"), opening, locks]
+        return try [PostgresStatement("BEGIN ISOLATION LEVEL READ COMMITTED"), opening]
             + commit.steps.map { step in
                 switch step {
                 case .delete(let deletion): deletion.statement
@@ -58,13 +58,6 @@ struct FirstFlight {
             "SELECT \(ledger.runs.drawing), \(texts.joined(separator: ", "))", settings.map { .text($0.1) },
             isPrepared: true
         )
-    }
-
-    /// Keeps commits away that lock whole tables.
-    private var locks: PostgresStatement {
-        PostgresStatement(
-            "SELECT pg_advisory_xact_lock_shared(\(TableLock.key("oid"))) FROM unnest($1::oid[]) oid",
-            [oids(commit.written)], isPrepared: true)
     }
 
     /// The lease, which nobody takes over before the commit ends; the version of the claims; the tables.
@@ -96,7 +89,6 @@ struct FirstFlight {
     func answers(_ results: [PostgresResult]) throws -> Answers {
         var results = results.dropFirst()
         let run = try RunRecords.drawn(commit.commit.report, results.removeFirst()[0])
-        results.removeFirst()
         let counts = try commit.steps.map { step in
             let row = results.removeFirst()[0]
             switch step {
@@ -166,10 +158,4 @@ extension SmallCommit.Deletion {
             SELECT count(*) FROM deleted
             """, parameters, isPrepared: true)
     }
-}
-
-/// The advisory locks of tables. Small commits into one table hold its lock together, and each other commit alone.
-enum TableLock {
-    /// Returns an expression for the lock's key: `Trib` in the high 32 bits, and the table's oid in the low ones.
-    static func key(_ oid: String) -> String { "(1416784226::bigint << 32) | \(oid)::bigint" }
 }

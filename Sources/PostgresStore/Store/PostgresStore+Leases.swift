@@ -51,7 +51,7 @@ extension PostgresStore {
         let sources = leases.sources
         guard !sources.isEmpty else { return }
         let asked = ContinuousClock.now
-        let renewed = try leaseConnections.withConnection { connection in
+        let renewed = try ask(by: leaseConnections) { connection in
             // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed by it.
             try connection.execute(
                 """

@@ -146,12 +146,16 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     /// Asks the database, and once more on a new connection if the first one is lost. ``stopWaiting()`` ends the wait for
     /// a server that does not answer.
     ///
-    /// - Parameter readsRows: false where only definitions and Tributary's own tables are asked for.
+    /// - Parameters:
+    ///   - readsRows: false where only definitions and Tributary's own tables are asked for.
+    ///   - pool: nil for the store's connections.
     /// - Throws: ``StoreError``
-    func ask<Value>(readsRows: Bool = false, _ body: (PostgresConnection) throws -> Value) throws -> Value {
+    func ask<Value>(
+        readsRows: Bool = false, by pool: ConnectionPool? = nil, _ body: (PostgresConnection) throws -> Value
+    ) throws -> Value {
         do {
             if let planning { return try planning.inTransaction(of: self, fills: readsRows, body) }
-            return try connections.withConnection(attempts: lockWaits.areEnding ? 1 : 2) { connection in
+            return try (pool ?? connections).withConnection(attempts: lockWaits.areEnding ? 1 : 2) { connection in
                 try lockWaits.whileWaiting(connection) { try body(connection) }
             }
         } catch let error as PostgresError {
