@@ -185,6 +185,7 @@ import Testing
                 _ = try await store.commit(
                     .of("t", outcome: .committed), merging: stacks.b, interruption: Interruption()
                 ) { 0 }
+                store.notifier.flush()
                 let open = try holder.execute(
                     """
                     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND xact_start IS NOT NULL
