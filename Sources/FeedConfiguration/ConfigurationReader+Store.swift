@@ -5,7 +5,7 @@ import Foundation
 /// `[store]`: where the store is, and the key of encrypted columns.
 extension ConfigurationReader {
     func encryptionKey(_ store: DeclarationReader) -> EncryptionKey? {
-        guard let text = store.string("encryption_key") else { return nil }
+        guard let text = store[StoreKeys.all.encryptionKey] else { return nil }
         let key = EncryptionKey(hexadecimal: text)
         if key == nil {
             store.report("encryption_key", "the key is not 32 bytes in hex; `openssl rand -hex 32` makes one")
@@ -14,8 +14,9 @@ extension ConfigurationReader {
     }
 
     func location(_ store: DeclarationReader) -> StoreLocation {
-        let path = store.string("path")
-        if let url = store.string("url") {
+        let keys = StoreKeys.all
+        let path = store[keys.path]
+        if let url = store[keys.url] {
             if path != nil { store.report("url", "the store is a file ('path') or on a server ('url'), and not both") }
             if !url.hasPrefix("postgres://"), !url.hasPrefix("postgresql://"), !url.contains("=") {
                 // It may contain a password, and is not shown.
@@ -34,6 +35,6 @@ extension ConfigurationReader {
                 "path",
                 "this is an address, and 'path' is the name of a file; a store on a server is given by its 'url'")
         }
-        return .file(absolute(path ?? "tributary.sqlite"))
+        return .file(absolute(path ?? keys.path.standard))
     }
 }

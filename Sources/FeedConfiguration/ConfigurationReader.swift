@@ -60,15 +60,16 @@ package struct ConfigurationReader {
             document.forEachNUL { problems.report($0, "there is a NUL character, U+0000, which no text may hold") }
         }
         try problems.check(file: file)
-        let root = reader(document)
-        let store = root.table("store") ?? reader(TOMLTable())
-        let daemon = root.table("daemon") ?? reader(TOMLTable())
-        let defaultTable = root.table("defaults") ?? reader(TOMLTable())
+        let (keys, storeKeys, daemonKeys) = (FileKeys.all, StoreKeys.all, DaemonKeys.all)
+        let root = reader(document, FileKeys.table)
+        let store = root.table(keys.store) ?? reader(TOMLTable(), StoreKeys.table)
+        let daemon = root.table(keys.daemon) ?? reader(TOMLTable(), DaemonKeys.table)
+        let defaultTable = root.table(keys.defaults) ?? reader(TOMLTable(), DefaultKeys.table)
         let sourceDefaults = SourceDefaults(defaultTable, over: SourceDefaults())
         let defaults = RequestDefaults(defaultTable, over: RequestDefaults())
-        let sources = root.table("sources")
-        let hooks = root.table("hooks")
-        let hosts = root.table("hosts").map { HostsReader(table: $0).read() } ?? [:]
+        let sources = root.table(keys.sources)
+        let hooks = root.table(keys.hooks)
+        let hosts = root.table(keys.hosts).map { HostsReader(table: $0).read() } ?? [:]
         let chosen = names.isEmpty || hosts.values.contains { $0.pace != nil } ? nil : Set(names)
         let encryptionKey = self.encryptionKey(store)
         let web = daemon.web()
@@ -77,26 +78,28 @@ package struct ConfigurationReader {
 
         var configuration = TributaryConfiguration(
             file: file, store: location(store),
-            workFolder: store.string("work").map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
-            schemaPath: store.string("schema").map(absolute),
-            schemaAfterPath: store.string("schema_after").map(absolute),
-            history: store.duration("history") ?? .seconds(90 * 86_400),
-            concurrency: daemon.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency) ?? 8,
-            perHost: daemon.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency) ?? 2, hosts: hosts,
+            workFolder: store[storeKeys.work].map(absolute) ?? (stateFolder ?? folder) + "/tributary-work",
+            schemaPath: store[storeKeys.schema].map(absolute),
+            schemaAfterPath: store[storeKeys.schemaAfter].map(absolute),
+            history: store[storeKeys.history] ?? storeKeys.history.standard,
+            concurrency: daemon[daemonKeys.concurrency] ?? daemonKeys.concurrency.standard,
+            perHost: daemon[daemonKeys.perHost] ?? daemonKeys.perHost.standard, hosts: hosts,
             sources: sources.map { sources in
                 sources.keys.filter { chosen?.contains($0) ?? true }.compactMap { name in
-                    sources.table(name).flatMap { reader.source(name, $0, sourceDefaults, defaults) }
+                    sources.table(name, of: SourceKeys.self).flatMap {
+                        reader.source(name, $0, sourceDefaults, defaults)
+                    }
                 }
             } ?? [],
             hooks: hooks.map { hooks in
                 hooks.keys.compactMap { name in
-                    hooks.table(name).flatMap {
+                    hooks.table(name, of: HookKeys.self).flatMap {
                         HookReader(name: name, table: $0, folder: folder, sources: sources?.keys ?? []).read()
                     }
                 }
             } ?? [], web: web, health: health, encryptionKey: encryptionKey, redactor: Redactor())
-        configuration.connections = store.integer("connections", from: 4, upTo: ConfigurationLimits.connections) ?? 16
-        configuration.metricsPerSource = daemon.boolean("metrics_per_source") ?? true
+        configuration.connections = store[storeKeys.connections] ?? storeKeys.connections.standard
+        configuration.metricsPerSource = daemon[daemonKeys.metricsPerSource] ?? true
         store.finish()
         daemon.finish()
         root.finish()
@@ -112,8 +115,8 @@ package struct ConfigurationReader {
         return finished
     }
 
-    private func reader(_ nodes: TOMLTable) -> DeclarationReader {
-        DeclarationReader(nodes, at: TOMLKeyPath(), problems: problems, interpolation: interpolation)
+    private func reader(_ nodes: TOMLTable, _ known: KeyTable) -> DeclarationReader {
+        DeclarationReader(nodes, at: TOMLKeyPath(), known: known, problems: problems, interpolation: interpolation)
     }
 
     func absolute(_ path: String) -> String {
@@ -123,12 +126,13 @@ package struct ConfigurationReader {
     private func source(
         _ name: String, _ table: DeclarationReader, _ sourceDefaults: SourceDefaults, _ defaults: RequestDefaults
     ) -> SourceDeclaration? {
+        let keys = SourceKeys.all
         let options = SourceDefaults(table, over: sourceDefaults)
         if table.has("time_zone"), options.schedule == nil, !table.has("schedule") {
             table.report("time_zone", "it has a meaning only with a 'schedule', such as \"0 6 * * 1-5\"")
         }
-        let isEnabled = table.boolean("enabled")
-        let requests = table.tables("requests")
+        let isEnabled = table[keys.enabled]
+        let requests = table.tables(keys.requests)
         let inherited = RequestDefaults(table, over: defaults)
         if requests?.isEmpty ?? true {
             if !table.has("requests") || requests != nil {
@@ -136,12 +140,12 @@ package struct ConfigurationReader {
             }
             return nil
         }
-        var keys: Set<String> = []
+        var taken: Set<String> = []
         let declarations = requests?.enumerated().compactMap { index, table -> RequestDeclaration? in
             var request = request(index, table, inherited)
             request?.keepsHistory = options.keepsHistory ?? false
             request?.allowsPrivate = options.allowsPrivate ?? false
-            if let key = request?.key, !keys.insert(key).inserted {
+            if let key = request?.key, !taken.insert(key).inserted {
                 table.report("key", "two requests of the source have the key '\(key)'")
             }
             return request
@@ -152,15 +156,16 @@ package struct ConfigurationReader {
         }
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
-            schedule: options.schedule, honorsMaxAge: options.honorsMaxAge ?? true,
-            keepsHistory: options.keepsHistory ?? false,
-            isEnabled: isEnabled ?? true, requests: declarations ?? [])
+            schedule: options.schedule, honorsMaxAge: options.honorsMaxAge ?? keys.honorMaxAge.standard,
+            keepsHistory: options.keepsHistory ?? keys.keepHistory.standard,
+            isEnabled: isEnabled ?? keys.enabled.standard, requests: declarations ?? [])
     }
 
     private func request(_ index: Int, _ table: DeclarationReader, _ inherited: RequestDefaults) -> RequestDeclaration?
     {
-        let key = table.string("key") ?? String(index + 1)
-        let url = table.text("url")
+        let keys = RequestKeys.all
+        let key = table[keys.key] ?? String(index + 1)
+        let url = table[keys.url]
         let hasTables = table.has("tables")
         let scope = Set((inherited.scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
         let mapping = MappingReader(table, scope: scope, hasEncryptionKey: hasEncryptionKey, parsers: parsers).read()
@@ -205,21 +210,24 @@ package struct ConfigurationReader {
         var request = RequestDeclaration(
             key: key, url: url, method: options.method ?? (options.body == nil ? "GET" : "POST"),
             headers: options.headers, parameters: options.parameters, body: options.body,
-            timeout: options.timeout ?? .seconds(30),
+            timeout: options.timeout ?? keys.timeout.standard,
             transport: Transport(
-                connectTimeout: options.connectTimeout ?? .seconds(10), tls: options.tls, proxy: options.proxy),
-            authentication: options.authentication, maxBody: options.maxBody ?? 256 << 20, content: content,
+                connectTimeout: options.connectTimeout ?? keys.connectTimeout.standard, tls: options.tls,
+                proxy: options.proxy),
+            authentication: options.authentication, maxBody: options.maxBody ?? keys.maxBody.standard, content: content,
             contentFingerprint: table.fingerprint(of: content.declaringKeys) + content.name,
-            sync: options.sync ?? .upsert, scope: options.scope.mapValues(\.value),
-            allowsEmpty: options.allowsEmpty ?? false, acceptStatus: Set(options.acceptStatus ?? [200]),
-            retries: options.retries ?? 0, retriesUnsafe: options.retriesUnsafe ?? false)
+            sync: options.sync ?? keys.sync.standard, scope: options.scope.mapValues(\.value),
+            allowsEmpty: options.allowsEmpty ?? keys.allowEmpty.standard,
+            acceptStatus: Set(options.acceptStatus ?? keys.acceptStatus.standard),
+            retries: options.retries ?? keys.retries.standard,
+            retriesUnsafe: options.retriesUnsafe ?? keys.retryUnsafe.standard)
         request.captures = captures
         request.window = options.window
         request.deleted = options.deleted
         request.expiry = options.expiry
         request.limits = ChangeLimits(
             deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
-        request.keepBodies = options.keepBodies ?? 0
+        request.keepBodies = options.keepBodies ?? keys.keepBodies.standard
         request.paging = paging
         request.forEach = forEach
         if let soap = options.soap {

@@ -7,8 +7,8 @@ extension DeclarationReader {
 
     /// Reads where the daemon shows what it does: `listen` and `token`.
     func web() -> WebDeclaration? {
-        let written = string("listen")
-        let token = text("token")
+        let written = self[DaemonKeys.all.listen]
+        let token = self[DaemonKeys.all.token]
         if let token, token.value.utf8.count < Self.shortestToken {
             report(
                 "token",
@@ -30,7 +30,7 @@ extension DeclarationReader {
     ///
     /// - Parameter page: where it shows everything.
     func health(beside page: WebDeclaration?) -> ListenAddress? {
-        guard let address = address(string("health"), "health") else { return nil }
+        guard let address = address(self[DaemonKeys.all.health], "health") else { return nil }
         if address.port != 0, address == page?.address {
             report("health", "\(address) is the page's address; give another port, or leave 'health' out")
         }

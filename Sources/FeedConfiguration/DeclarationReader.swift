@@ -4,17 +4,21 @@ import Foundation
 import TOML
 
 /// Reads the keys of one TOML table strictly. A wrong type is reported when it is read. ``finish()`` reports each key
-/// that was never asked for, with the nearest name that was.
+/// that the table cannot have, with the nearest one that it can.
 final class DeclarationReader {
     let path: TOMLKeyPath
     let problems: ProblemCollector
     private let interpolation: Interpolation
     let nodes: TOMLTable
-    /// The names asked for, some more than once. They are searched only where a key may be unknown.
-    private var known: [String] = []
+    /// The keys that the table can have; nil where the file chooses their names.
+    private let known: KeyTable?
 
-    init(_ nodes: TOMLTable, at path: TOMLKeyPath, problems: ProblemCollector, interpolation: Interpolation) {
+    init(
+        _ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable?, problems: ProblemCollector,
+        interpolation: Interpolation
+    ) {
         self.nodes = nodes
+        self.known = known
         self.path = path
         self.problems = problems
         self.interpolation = interpolation
@@ -38,19 +42,20 @@ final class DeclarationReader {
         problems.report(path.appending(key), message())
     }
 
-    /// Returns every key with its value and place, in the order of the file. All of them count as known.
+    /// Returns every key with its value and place, in the order of the file.
     func entries() -> [(key: String, value: TOMLValue, path: TOMLKeyPath)] {
-        known += nodes.keys
-        return nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
+        nodes.entries.map { (key: $0.key, value: $0.node.value, path: path.appending($0.key)) }
     }
 
-    /// Reports every key that was never asked for.
+    /// Reports every key that the table cannot have.
     func finish() {
-        for entry in nodes.entries where !known.contains(entry.key) { report(entry.key, unknown(entry.key)) }
+        guard let names = known?.names else { return }
+        for entry in nodes.entries where !names.contains(entry.key) {
+            report(entry.key, unknown(entry.key, among: names))
+        }
     }
 
-    private func unknown(_ key: String) -> String {
-        let names = Set(known)
+    private func unknown(_ key: String, among names: Set<String>) -> String {
         let hint =
             nearestName(to: key, among: names).map { "did you mean '\($0)'?" }
             ?? "known here: \(names.sorted().joined(separator: ", "))"
@@ -59,13 +64,13 @@ final class DeclarationReader {
 
     // MARK: - Values
 
-    private func node(_ key: String) -> TOMLValue? {
-        known.append(key)
-        return nodes[key]
-    }
+    /// Returns the value of a key; nil where it is missing or wrong.
+    subscript<Value>(key: Key<Value>) -> Value? { key.read(self, key.entry.name) }
+
+    func has(_ key: some DeclaredKey) -> Bool { has(key.entry.name) }
 
     func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLValue) -> Value?) -> Value? {
-        guard let node = node(key) else { return nil }
+        guard let node = nodes[key] else { return nil }
         guard let value = convert(node) else {
             report(key, "expected \(expected), found \(node.typeName)")
             return nil
@@ -113,24 +118,14 @@ final class DeclarationReader {
         value(key, "true or false") { if case .boolean(let value) = $0 { value } else { nil } }
     }
 
-    func positiveInteger(_ key: String, upTo most: Int) -> Int? {
-        integer(key, from: 1, or: "an integer above 0", upTo: most)
-    }
-
-    func nonNegativeInteger(_ key: String, upTo most: Int) -> Int? {
-        integer(key, from: 0, or: "0 or more", upTo: most)
-    }
-
-    func integer(_ key: String, from least: Int, upTo most: Int) -> Int? {
-        integer(key, from: least, or: "at least \(least)", upTo: most)
-    }
-
-    private func integer(_ key: String, from least: Int, or expected: String, upTo most: Int) -> Int? {
+    func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = value(key, "an integer", { if case .integer(let value) = $0 { value } else { nil } }) else {
             return nil
         }
-        guard number >= least, number <= most else {
-            report(key, "expected \(number < least ? expected : "at most \(most)"), found \(number)")
+        guard range.contains(number) else {
+            let least = range.lowerBound == 1 ? "an integer above 0" : "\(range.lowerBound) or more"
+            report(
+                key, "expected \(number < range.lowerBound ? least : "at most \(range.upperBound)"), found \(number)")
             return nil
         }
         return number
@@ -216,36 +211,49 @@ final class DeclarationReader {
 
     // MARK: - Tables
 
-    /// Returns a table. A string stands for a table with this one key and the string as its value.
-    func table(_ key: String, orTextFor short: String) -> DeclarationReader? {
-        guard let node = nodes.node(key), case .string = node.value else { return table(key, "a string or a table") }
-        known.append(key)
-        return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(key))
+    /// Returns the table of a key; nil where it is missing or wrong.
+    func table(_ key: TableKey) -> DeclarationReader? {
+        switch key.entry.type {
+        case .table(let group, let short): table(key.entry.name, of: group, orTextFor: short)
+        default: table(key.entry.name, known: nil)
+        }
     }
 
-    func table(_ key: String, _ expected: String = "a table") -> DeclarationReader? {
-        guard let nodes = value(key, expected, { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
-            return nil
+    /// Returns a table of these keys, under a name that the file chooses.
+    ///
+    /// - Parameter short: the key for which a string stands in place of a table.
+    func table(_ name: String, of group: any KeyGroup.Type, orTextFor short: String? = nil) -> DeclarationReader? {
+        guard let short else { return table(name, known: group.table) }
+        guard let node = nodes.node(name), case .string = node.value else {
+            return table(name, known: group.table, "a string or a table")
         }
-        return reader(nodes, at: path.appending(key))
+        return reader(TOMLTable([.init(key: short, node: node)]), at: path.appending(name), known: group.table)
     }
 
-    func tables(_ key: String) -> [DeclarationReader]? {
-        guard let elements = value(key, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } })
-        else {
+    private func table(_ name: String, known: KeyTable?, _ expected: String = "a table") -> DeclarationReader? {
+        guard let nodes = value(name, expected, { if case .table(let nodes) = $0 { nodes } else { nil } }) else {
             return nil
         }
+        return reader(nodes, at: path.appending(name), known: known)
+    }
+
+    /// Returns the tables of a key, without those that are none.
+    func tables(_ key: TableKey) -> [DeclarationReader]? {
+        let name = key.entry.name
+        guard
+            let elements = value(name, "an array of tables", { if case .array(let nodes) = $0 { nodes } else { nil } })
+        else { return nil }
         return elements.enumerated().compactMap { index, node in
             guard case .table(let nodes) = node.value else {
-                problems.report(path.appending(key).appending(index), "expected a table, found \(node.value.typeName)")
+                problems.report(path.appending(name).appending(index), "expected a table, found \(node.value.typeName)")
                 return nil
             }
-            return reader(nodes, at: path.appending(key).appending(index))
+            return reader(nodes, at: path.appending(name).appending(index), known: key.entry.type.group?.table)
         }
     }
 
-    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath) -> DeclarationReader {
-        DeclarationReader(nodes, at: path, problems: problems, interpolation: interpolation)
+    func reader(_ nodes: TOMLTable, at path: TOMLKeyPath, known: KeyTable? = nil) -> DeclarationReader {
+        DeclarationReader(nodes, at: path, known: known, problems: problems, interpolation: interpolation)
     }
 
     func interpolate(

@@ -9,17 +9,25 @@ struct HookReader {
     let folder: String
     /// The names of the declared sources.
     let sources: [String]
+    private let keys = HookKeys.all
+
+    init(name: String, table: DeclarationReader, folder: String, sources: [String]) {
+        self.name = name
+        self.table = table
+        self.folder = folder
+        self.sources = sources
+    }
 
     /// The most changed rows that an event may hold.
-    private static let rowLimit = 10_000
+    static let rowLimit = 10_000
     private static let longestTimeout = Duration.seconds(600)
 
     func read() -> HookDeclaration? {
         let events = self.events()
         let patterns = self.patterns()
-        let after = table.duration("after") ?? .seconds(3600)
-        let rows = table.nonNegativeInteger("rows", upTo: Self.rowLimit) ?? 100
-        let timeout = table.duration("timeout") ?? .seconds(10)
+        let after = table[keys.after] ?? keys.after.standard
+        let rows = table[keys.rows] ?? keys.rows.standard
+        let timeout = table[keys.timeout] ?? keys.timeout.standard
         if timeout > Self.longestTimeout || timeout == .zero {
             table.report("timeout", "an attempt may take from \"1ms\" to \"10m\"")
         }
@@ -33,7 +41,7 @@ struct HookReader {
 
     private func events() -> Set<HookEventKind>? {
         let names = HookEventKind.declarable.map(\.rawValue)
-        guard let words = table.strings("on") else {
+        guard let words = table[keys.on] else {
             if !table.has("on") {
                 table.problems.report(
                     table.path, "'on' is missing; name what the hook is told of: \(names.joined(separator: ", "))")
@@ -57,7 +65,7 @@ struct HookReader {
     }
 
     private func patterns() -> [String] {
-        let patterns = table.strings("sources") ?? []
+        let patterns = table[keys.sources] ?? []
         for (index, pattern) in patterns.enumerated()
         where !sources.contains(where: { HookDeclaration.matches($0, pattern) }) {
             let nearest = nearestName(to: pattern, among: sources)
@@ -70,7 +78,7 @@ struct HookReader {
 
     private func receiver() -> HookDeclaration.Receiver? {
         let command = self.command()
-        let address = table.text("post")
+        let address = table[keys.post]
         let secret = self.secret()
         if table.has("run"), table.has("post") {
             table.report("post", "a hook has 'run' or 'post', not both")
@@ -102,7 +110,7 @@ struct HookReader {
     }
 
     private func command() -> [InterpolatedText]? {
-        guard let words = table.strings("run") else { return nil }
+        guard let words = table[keys.run] else { return nil }
         guard words.first?.isEmpty == false else {
             table.report("run", "the program is missing; write [\"/usr/bin/program\", \"argument\"]")
             return nil
@@ -123,7 +131,7 @@ struct HookReader {
     }
 
     private func secret() -> HookSecret? {
-        guard let text = table.text("secret") else { return nil }
+        guard let text = table[keys.secret] else { return nil }
         guard let secret = HookSecret(text.value) else {
             table.report(
                 "secret",

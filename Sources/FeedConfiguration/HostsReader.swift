@@ -9,10 +9,10 @@ struct HostsReader {
     func read() -> [String: HostRules.Rule] {
         var rules: [String: HostRules.Rule] = [:]
         for name in table.keysInOrder {
-            guard let host = table.table(name) else { continue }
+            guard let host = table.table(name, of: HostKeys.self) else { continue }
             let rule = HostRules.Rule(
-                perHost: host.positiveInteger("per_host", upTo: ConfigurationLimits.concurrency),
-                pace: host.duration("pace").flatMap { $0 > .zero ? $0 : nil })
+                perHost: host[HostKeys.all.perHost],
+                pace: host[HostKeys.all.pace].flatMap { $0 > .zero ? $0 : nil })
             host.finish()
             guard let key = Self.key(name) else {
                 table.report(

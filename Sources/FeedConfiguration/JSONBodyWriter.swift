@@ -6,8 +6,8 @@ import TOML
 struct JSONBodyWriter {
     let table: DeclarationReader
 
-    func read(_ key: String) -> InterpolatedText? {
-        table.value(key, "a value") { $0 }.flatMap { json($0, at: table.path.appending(key)) }
+    func read(_ key: Key<TOMLValue>) -> InterpolatedText? {
+        table[key].flatMap { json($0, at: table.path.appending(key.entry.name)) }
     }
 
     private func json(_ value: TOMLValue, at path: TOMLKeyPath) -> InterpolatedText? {

@@ -12,14 +12,8 @@ extension MappingReader {
             return
         }
         column.isExported = false
-        let written = reader.value("export", "the path of the value in exported XML, or false") { value in
-            switch value {
-            case .string(let text): text
-            case .boolean(false): ""
-            default: nil
-            }
-        }
-        guard let written, !written.isEmpty, let path = path(written, reader, "export") else { return }
+        guard let written = reader[ColumnKeys.all.export], !written.isEmpty, let path = path(written, reader, "export")
+        else { return }
         column.exportPath = .init(path: path, written: written)
         column.isExported = true
     }

@@ -19,14 +19,15 @@ struct MappingReader {
         self.scope = scope
         self.request = request
         self.hasEncryptionKey = hasEncryptionKey
-        namespaces = (request.texts("namespaces") ?? [:]).mapValues(\.value)
+        namespaces = (request[RequestKeys.all.namespaces] ?? [:]).mapValues(\.value)
     }
 
     /// Reads the mapping; nil where the request declares no tables.
     func read() -> RequestMapping? {
-        let root = request.string("root")
-        let expands = request.boolean("expand") ?? false
-        guard let readers = request.tables("tables") else {
+        let keys = RequestKeys.all
+        let root = request[keys.root]
+        let expands = request[keys.expand] ?? keys.expand.standard
+        guard let readers = request.tables(keys.tables) else {
             for key in ["namespaces", "root", "expand"] where request.has(key) && !request.has("tables") {
                 request.report(key, "has a meaning only beside 'tables'")
             }
@@ -52,29 +53,30 @@ struct MappingReader {
     // MARK: - Tables
 
     func table(_ reader: DeclarationReader) -> TableMapping? {
-        let name = reader.string("table")
+        let keys = TableKeys.all
+        let name = reader[keys.table]
         if !reader.has("table") { reader.problems.report(reader.path, "the mapping has no 'table'") }
         if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
-        let written = reader.string("element")
+        let written = reader[keys.element]
         if !reader.has("element") {
             reader.problems.report(
                 reader.path,
                 "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
         }
         let element = written.flatMap { elementPath($0, reader) }
-        let key = reader.strings("key") ?? []
-        let order = reader.strings("order") ?? []
+        let key = reader[keys.key] ?? []
+        let order = reader[keys.order] ?? []
         for (name, list) in [("key", key), ("order", order)] where Set(list.map { $0.lowercased() }).count < list.count
         {
             reader.report(name, "a column is named twice")
         }
-        let sync = reader.choice("sync", SyncMode.self)
-        let window = reader.string("window")
-        let within = reader.string("within")
-        let filter = reader.string("where")
-        let (maxDeleted, maxChanged) = (reader.changeLimit("max_deleted"), reader.changeLimit("max_changed"))
-        let (deleted, expiry) = (reader.deletionMark(), reader.expiry())
-        let columns = reader.table("columns").map(columns)
+        let sync = reader[keys.sync]
+        let window = reader[keys.window]
+        let within = reader[keys.within]
+        let filter = reader[keys.filter]
+        let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
+        let (deleted, expiry) = (reader.deletionMark(keys.deleted), reader.expiry(keys.expire))
+        let columns = reader.table(keys.columns).map(columns)
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
@@ -99,6 +101,7 @@ struct MappingReader {
     /// Returns the columns that `order` names, then the others in the order of the file.
     func sorted(_ mapping: TableMapping) -> [ColumnMapping] {
         let names = mapping.order
+        guard !names.isEmpty else { return mapping.columns }
         let places = Dictionary(names.enumerated().map { ($1.lowercased(), $0) }) { first, _ in first }
         return mapping.columns.enumerated().map { offset, column in
             (place: places[column.name.lowercased()] ?? names.count, offset: offset, column: column)
@@ -139,7 +142,7 @@ struct MappingReader {
             }
             if let problem = Self.problem(ofName: name) { reader.report(name, problem) }
             if let path = plainPath(reader.nodes[name]) { return ColumnMapping(name: name, origin: path) }
-            return reader.table(name, orTextFor: "path").flatMap { column(name, $0) }
+            return reader.table(name, of: ColumnKeys.self, orTextFor: "path").flatMap { column(name, $0) }
         }
     }
 
@@ -150,24 +153,25 @@ struct MappingReader {
     }
 
     func column(_ name: String, _ reader: DeclarationReader) -> ColumnMapping? {
+        let keys = ColumnKeys.all
         let origin = origin(reader)
         var column = ColumnMapping(name: name, origin: origin ?? .name)
-        column.type = reader.choice("type", ValueType.self)
-        column.format = reader.string("format")
+        column.type = reader[keys.type]
+        column.format = reader[keys.format]
         column.separators = separators(reader, column.type)
-        column.fallback = reader.scalar("default")
-        column.isRequired = reader.boolean("required") ?? false
-        column.repetition = reader.choice("repeat", ColumnMapping.Repeat.self) ?? .first
-        if let separator = reader.string("separator") {
+        column.fallback = reader[keys.fallback]
+        column.isRequired = reader[keys.required] ?? keys.required.standard
+        column.repetition = reader[keys.repetition] ?? keys.repetition.standard
+        if let separator = reader[keys.separator] {
             column.separator = separator
             if column.repetition != .join { reader.report("separator", "has a meaning only with repeat = \"join\"") }
         }
-        column.values = (reader.scalars("values") ?? []).map { .init(text: $0.name, value: $0.value) }
-        column.overwrites = reader.boolean("overwrite") ?? true
-        column.isEncrypted = reader.boolean("encrypted") ?? false
-        column.isStored = reader.boolean("stored") ?? true
+        column.values = (reader[keys.values] ?? []).map { .init(text: $0.name, value: $0.value) }
+        column.overwrites = reader[keys.overwrite] ?? keys.overwrite.standard
+        column.isEncrypted = reader[keys.encrypted] ?? keys.encrypted.standard
+        column.isStored = reader[keys.stored] ?? keys.stored.standard
         readExport(reader, &column)
-        column.onError = reader.choice("on_error", ColumnMapping.OnError.self) ?? .discard
+        column.onError = reader[keys.onError] ?? keys.onError.standard
         column.reference = reference(reader)
         checkOptions(column, reader)
         reader.finish()
@@ -175,8 +179,8 @@ struct MappingReader {
     }
 
     func separators(_ reader: DeclarationReader, _ type: ValueType?) -> NumberSeparators? {
-        let decimal = reader.string("decimal_separator")
-        let group = reader.string("group_separator")
+        let decimal = reader[ColumnKeys.all.decimalSeparator]
+        let group = reader[ColumnKeys.all.groupSeparator]
         guard decimal != nil || group != nil else { return nil }
         let key = decimal == nil ? "group_separator" : "decimal_separator"
         switch type {
@@ -194,15 +198,16 @@ struct MappingReader {
     }
 
     func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
+        let keys = ColumnKeys.all
         let given = ["path", "value", "ordinal", "response", "parent", "row", "capture", "sql"].filter(reader.has)
-        let written = reader.string("path")
-        let constant = reader.scalar("value")
-        let ordinal = reader.scalar("ordinal")
-        let fact = reader.choice("response", ColumnMapping.Fact.self)
-        let parent = reader.string("parent")
-        let row = reader.string("row")
-        let capture = reader.string("capture")
-        let sql = reader.string("sql")
+        let written = reader[keys.path]
+        let constant = reader[keys.value]
+        let ordinal = reader[keys.ordinal]
+        let fact = reader[keys.response]
+        let parent = reader[keys.parent]
+        let row = reader[keys.row]
+        let capture = reader[keys.capture]
+        let sql = reader[keys.sql]
         guard given.count == 1 else {
             reader.problems.report(
                 reader.path,
@@ -230,13 +235,14 @@ struct MappingReader {
     }
 
     func reference(_ reader: DeclarationReader) -> ColumnMapping.Reference? {
-        let missing = reader.choice("missing", RowShape.Missing.self)
-        let updates = reader.boolean("update")
-        let set = reader.table("set").map { set in
+        let keys = ColumnKeys.all
+        let missing = reader[keys.missing]
+        let updates = reader[keys.update]
+        let set = reader.table(keys.set).map { set in
             set.keys.compactMap { name -> ColumnMapping.SetColumn? in
-                guard let column = set.table(name, orTextFor: "path") else { return nil }
-                let written = column.string("path")
-                let type = column.choice("type", ValueType.self) ?? .text
+                guard let column = set.table(name, of: SetColumnKeys.self, orTextFor: "path") else { return nil }
+                let written = column[SetColumnKeys.all.path]
+                let type = column[SetColumnKeys.all.type] ?? SetColumnKeys.all.type.standard
                 column.finish()
                 guard let written else {
                     column.problems.report(column.path, "the column has no 'path'")
@@ -245,7 +251,7 @@ struct MappingReader {
                 return path(written, set, name).map { .init(column: name, path: $0, written: written, type: type) }
             }
         }
-        guard let text = reader.string("references") else {
+        guard let text = reader[keys.references] else {
             for key in ["missing", "set", "update"] where reader.has(key) {
                 reader.report(key, "has a meaning only beside 'references'")
             }
@@ -261,6 +267,6 @@ struct MappingReader {
         }
         return ColumnMapping.Reference(
             table: parts[0], column: parts[1].dropLast().trimmingCharacters(in: .whitespaces),
-            missing: missing ?? .discard, set: set ?? [], updates: updates ?? false)
+            missing: missing ?? keys.missing.standard, set: set ?? [], updates: updates ?? keys.update.standard)
     }
 }

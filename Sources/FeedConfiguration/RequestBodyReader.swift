@@ -9,12 +9,13 @@ struct RequestBodyReader {
     private static let jsonType = "application/json"
 
     func read() -> RequestBody? {
-        guard let body = table.table("body", orTextFor: "text") else { return nil }
+        guard let body = table.table(RequestKeys.all.body) else { return nil }
         defer { body.finish() }
-        let file = body.file("file")
-        let xml = body.table("xml")
-        let json = JSONBodyWriter(table: body).read("json")
-        let text = body.value("text", "a string") { if case .string(let text) = $0 { text } else { nil } }
+        let keys = BodyKeys.all
+        let file = body[keys.file]
+        let xml = body.table(keys.xml)
+        let json = JSONBodyWriter(table: body).read(keys.json)
+        let text = body[keys.text]
         guard ["text", "file", "xml", "json"].count(where: body.has) == 1 else {
             body.problems.report(body.path, "give a string, a 'file', 'xml' or 'json'")
             return nil

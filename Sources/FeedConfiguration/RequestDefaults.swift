@@ -35,9 +35,10 @@ struct RequestDefaults {
 
     /// Reads the keys from a table, takes missing ones from `outer`, and reports unknown ones.
     init(_ table: DeclarationReader, over outer: RequestDefaults) {
-        method = table.string("method")?.uppercased() ?? outer.method
+        let keys = RequestKeys.all
+        method = table[keys.method]?.uppercased() ?? outer.method
         headers = outer.headers
-        for (name, value) in table.texts("headers") ?? [:] {
+        for (name, value) in table[keys.headers] ?? [:] {
             if let known = headers.keys.first(where: { $0.lowercased() == name.lowercased() }) { headers[known] = nil }
             if !Self.isToken(name) {
                 table.report("headers", "'\(name)' is not a header's name (RFC 9110, section 5.1)")
@@ -47,10 +48,10 @@ struct RequestDefaults {
             }
             headers[name] = value
         }
-        parameters = outer.parameters.merging(table.texts("parameters") ?? [:]) { $1 }
+        parameters = outer.parameters.merging(table[keys.parameters] ?? [:]) { $1 }
         // A body also replaces an inherited SOAP call, and a SOAP call an inherited body.
         body = RequestBodyReader(table: table).read() ?? (table.has("soap") ? nil : outer.body)
-        soap = table.table("soap").map { SOAPReader(table: $0).read() } ?? (table.has("body") ? nil : outer.soap)
+        soap = table.table(keys.soap).map { SOAPReader(table: $0).read() } ?? (table.has("body") ? nil : outer.soap)
         if table.has("body"), table.has("soap") {
             table.report("soap", "a request has a 'body' or calls 'soap', not both")
         }
@@ -58,26 +59,26 @@ struct RequestDefaults {
         authentication = transport.authentication() ?? outer.authentication
         tls = transport.tls() ?? outer.tls
         proxy = transport.proxy() ?? outer.proxy
-        timeout = table.duration("timeout") ?? outer.timeout
-        connectTimeout = table.duration("connect_timeout") ?? outer.connectTimeout
-        maxBody = table.byteSize("max_body") ?? outer.maxBody
-        parser = table.string("parser") ?? outer.parser
-        sync = table.choice("sync", SyncMode.self) ?? outer.sync
-        scope = outer.scope.merging(table.texts("scope") ?? [:]) { $1 }
-        window = table.string("window") ?? outer.window
+        timeout = table[keys.timeout] ?? outer.timeout
+        connectTimeout = table[keys.connectTimeout] ?? outer.connectTimeout
+        maxBody = table[keys.maxBody] ?? outer.maxBody
+        parser = table[keys.parser] ?? outer.parser
+        sync = table[keys.sync] ?? outer.sync
+        scope = outer.scope.merging(table[keys.scope] ?? [:]) { $1 }
+        window = table[keys.window] ?? outer.window
         if window?.isEmpty ?? false { table.report("window", "a column's name must not be empty") }
-        deleted = table.deletionMark() ?? outer.deleted
-        expiry = table.expiry() ?? outer.expiry
-        allowsEmpty = table.boolean("allow_empty") ?? outer.allowsEmpty
-        maxDeleted = table.changeLimit("max_deleted") ?? outer.maxDeleted
-        maxChanged = table.changeLimit("max_changed") ?? outer.maxChanged
-        keepBodies = table.nonNegativeInteger("keep_bodies", upTo: ConfigurationLimits.keptBodies) ?? outer.keepBodies
-        acceptStatus = table.integers("accept_status") ?? outer.acceptStatus
+        deleted = table.deletionMark(keys.deleted) ?? outer.deleted
+        expiry = table.expiry(keys.expire) ?? outer.expiry
+        allowsEmpty = table[keys.allowEmpty] ?? outer.allowsEmpty
+        maxDeleted = table[keys.maxDeleted] ?? outer.maxDeleted
+        maxChanged = table[keys.maxChanged] ?? outer.maxChanged
+        keepBodies = table[keys.keepBodies] ?? outer.keepBodies
+        acceptStatus = table[keys.acceptStatus] ?? outer.acceptStatus
         for status in acceptStatus ?? [] where !(200..<300).contains(status) {
             table.report("accept_status", "\(status) is not a status of success (200 to 299)")
         }
-        retries = table.nonNegativeInteger("retries", upTo: ConfigurationLimits.retries) ?? outer.retries
-        retriesUnsafe = table.boolean("retry_unsafe") ?? outer.retriesUnsafe
+        retries = table[keys.retries] ?? outer.retries
+        retriesUnsafe = table[keys.retryUnsafe] ?? outer.retriesUnsafe
         triedParser = table.has("parser") || outer.triedParser
         if let method, !Self.isToken(method) {
             table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")

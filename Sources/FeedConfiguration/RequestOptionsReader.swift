@@ -4,21 +4,24 @@ import XMLStream
 /// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`.
 struct RequestOptionsReader {
     let table: DeclarationReader
+    private let keys = RequestKeys.all
+
+    init(table: DeclarationReader) { self.table = table }
 
     func captures() -> [CaptureDeclaration] {
-        (table.texts("capture") ?? [:]).sorted { $0.key < $1.key }.compactMap { name, path in
+        (table[keys.capture] ?? [:]).sorted { $0.key < $1.key }.compactMap { name, path in
             self.path(path.value, "capture").map { CaptureDeclaration(name: name, path: $0, written: path.value) }
         }
     }
 
     func paging() -> PagingDeclaration? {
-        guard let page = table.table("page") else { return nil }
-        let next = page.string("next")
-        let counter = page.string("counter")
-        let start = page.nonNegativeInteger("start", upTo: ConfigurationLimits.counterStart) ?? 1
-        let step = page.positiveInteger("step", upTo: ConfigurationLimits.counterStep) ?? 1
-        let most =
-            page.positiveInteger("max_pages", upTo: ConfigurationLimits.maxPages) ?? PagingDeclaration.defaultMaxPages
+        guard let page = table.table(keys.page) else { return nil }
+        let keys = PageKeys.all
+        let next = page[keys.next]
+        let counter = page[keys.counter]
+        let start = page[keys.start] ?? keys.start.standard
+        let step = page[keys.step] ?? keys.step.standard
+        let most = page[keys.maxPages] ?? keys.maxPages.standard
         page.finish()
         switch (next, counter) {
         case (let next?, nil):
@@ -35,13 +38,9 @@ struct RequestOptionsReader {
     }
 
     func forEach() -> ForEachDeclaration? {
-        let query = table.string("for_each")
-        let concurrency =
-            table.positiveInteger("concurrency", upTo: ConfigurationLimits.concurrency)
-            ?? ForEachDeclaration.defaultConcurrency
-        let most =
-            table.positiveInteger("max_requests", upTo: ConfigurationLimits.maxRequests)
-            ?? ForEachDeclaration.defaultMaxRequests
+        let query = table[keys.forEach]
+        let concurrency = table[keys.concurrency] ?? keys.concurrency.standard
+        let most = table[keys.maxRequests] ?? keys.maxRequests.standard
         guard let query else {
             for key in ["concurrency", "max_requests"] where table.has(key) {
                 table.report(key, "has a meaning only beside 'for_each'")

@@ -7,13 +7,14 @@ struct SOAPReader {
 
     /// Reads the call; nil where it has no operation.
     func read() -> SOAPDeclaration? {
-        let version = table.choice("version", SOAPDeclaration.Version.self) ?? .v1_1
-        let action = table.text("action")
-        let namespace = table.text("namespace")
-        let isQualified = table.boolean("qualified") ?? true
-        let name = table.string("name")
-        let parameters = table.table("parameters").map { XMLBodyWriter(table: $0).content() }
-        let header = table.table("header").map { XMLBodyWriter(table: $0).content() }
+        let keys = SOAPKeys.all
+        let version = table[keys.version] ?? keys.version.standard
+        let action = table[keys.action]
+        let namespace = table[keys.namespace]
+        let isQualified = table[keys.qualified] ?? keys.qualified.standard
+        let name = table[keys.name]
+        let parameters = table.table(keys.parameters).map { XMLBodyWriter(table: $0).content() }
+        let header = table.table(keys.header).map { XMLBodyWriter(table: $0).content() }
         table.finish()
         guard let name else {
             if !table.has("name") {

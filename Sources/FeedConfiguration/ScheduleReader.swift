@@ -6,7 +6,7 @@ struct ScheduleReader {
 
     /// Returns the times of the key `schedule`, by the clocks of a time zone.
     func schedule(_ zone: NamedZone) -> CronSchedule? {
-        guard let text = table.string("schedule") else { return nil }
+        guard let text = table[SourceKeys.all.schedule] else { return nil }
         do {
             return CronSchedule(text, timeZone: zone.name, fields: try CronFields(text), zone: zone.rules)
         } catch {
@@ -16,7 +16,7 @@ struct ScheduleReader {
     }
 
     func timeZone() -> NamedZone? {
-        guard let name = table.string("time_zone") else { return nil }
+        guard let name = table[SourceKeys.all.timeZone] else { return nil }
         do {
             return try table.timeZones.zone(name)
         } catch {

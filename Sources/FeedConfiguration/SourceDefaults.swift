@@ -13,9 +13,10 @@ struct SourceDefaults {
 
     /// Reads the keys from a table, and takes missing ones from `outer`.
     init(_ table: DeclarationReader, over outer: SourceDefaults) {
+        let keys = SourceKeys.all
         let times = ScheduleReader(table: table)
         timeZone = times.timeZone() ?? outer.timeZone
-        cache = table.duration("cache")
+        cache = table[keys.cache]
         schedule = times.schedule(timeZone ?? .utc)
         if table.has("cache"), table.has("schedule") {
             table.report(
@@ -27,8 +28,8 @@ struct SourceDefaults {
                 timeZone.map { schedule.moved(to: $0.name, $0.rules) } ?? schedule
             }
         }
-        honorsMaxAge = table.boolean("honor_max_age") ?? outer.honorsMaxAge
-        allowsPrivate = table.boolean("allow_private") ?? outer.allowsPrivate
-        keepsHistory = table.boolean("keep_history") ?? outer.keepsHistory
+        honorsMaxAge = table[keys.honorMaxAge] ?? outer.honorsMaxAge
+        allowsPrivate = table[keys.allowPrivate] ?? outer.allowsPrivate
+        keepsHistory = table[keys.keepHistory] ?? outer.keepsHistory
     }
 }

@@ -8,20 +8,21 @@ struct TransportReader {
     let table: DeclarationReader
 
     func authentication() -> Authentication? {
-        guard let auth = table.table("auth") else { return nil }
+        guard let auth = table.table(RequestKeys.all.auth) else { return nil }
         defer { auth.finish() }
+        let keys = AuthenticationKeys.all
         let kinds = ["basic", "bearer", "oauth2"].filter(auth.has)
-        let basic = auth.table("basic")
-        let bearer = auth.text("bearer")
-        let oauth2 = auth.table("oauth2")
+        let basic = auth.table(keys.basic)
+        let bearer = auth[keys.bearer]
+        let oauth2 = auth.table(keys.oauth2)
         guard kinds.count == 1 else {
             auth.problems.report(auth.path, "give one of 'basic', 'bearer' and 'oauth2'")
             return nil
         }
         if let basic {
             defer { basic.finish() }
-            let user = required("user", basic)
-            let password = required("password", basic)
+            let user = required(BasicKeys.all.user, basic)
+            let password = required(BasicKeys.all.password, basic)
             guard let user, let password else { return nil }
             if user.value.contains(":") {
                 basic.report("user", "a user's name cannot have a colon (RFC 7617, section 2)")
@@ -40,12 +41,13 @@ struct TransportReader {
 
     private func credentials(_ oauth2: DeclarationReader) -> ClientCredentials? {
         defer { oauth2.finish() }
-        let scope = oauth2.text("scope")
-        let parameters = oauth2.texts("parameters") ?? [:]
-        let place = oauth2.choice("credentials_in", ClientCredentials.Place.self) ?? .header
-        let url = required("token_url", oauth2)
-        let id = required("client_id", oauth2)
-        let secret = required("client_secret", oauth2)
+        let keys = OAuthKeys.all
+        let scope = oauth2[keys.scope]
+        let parameters = oauth2[keys.parameters] ?? [:]
+        let place = oauth2[keys.credentialsIn] ?? keys.credentialsIn.standard
+        let url = required(keys.tokenURL, oauth2)
+        let id = required(keys.clientID, oauth2)
+        let secret = required(keys.clientSecret, oauth2)
         guard let url, let id, let secret else { return nil }
         do {
             _ = try WebAddress(url.value)
@@ -58,19 +60,20 @@ struct TransportReader {
             tokenURL: url, clientID: id, clientSecret: secret, scope: scope, parameters: parameters, place: place)
     }
 
-    private func required(_ key: String, _ table: DeclarationReader) -> InterpolatedText? {
-        if !table.has(key) { table.problems.report(table.path, "'\(key)' is missing") }
-        return table.text(key)
+    private func required(_ key: Key<InterpolatedText>, _ table: DeclarationReader) -> InterpolatedText? {
+        if !table.has(key) { table.problems.report(table.path, "'\(key.entry.name)' is missing") }
+        return table[key]
     }
 
     // MARK: - Connections
 
     func tls() -> Transport.TLS? {
-        guard let tls = table.table("tls") else { return nil }
-        let trusted = tls.file("ca")
-        let certificates = tls.file("certificate")
-        let key = tls.file("key")
-        let password = tls.text("key_password")
+        guard let tls = table.table(RequestKeys.all.tls) else { return nil }
+        let keys = TLSKeys.all
+        let trusted = tls[keys.ca]
+        let certificates = tls[keys.certificate]
+        let key = tls[keys.key]
+        let password = tls[keys.keyPassword]
         tls.finish()
         if tls.has("certificate") != tls.has("key") {
             tls.problems.report(tls.path, "a client certificate needs both 'certificate' and 'key'")
@@ -107,7 +110,7 @@ struct TransportReader {
     }
 
     func proxy() -> Transport.Proxy? {
-        guard let text = table.text("proxy") else { return nil }
+        guard let text = table[RequestKeys.all.proxy] else { return nil }
         let url: URL
         do {
             url = try WebAddress(text.value, schemes: ["http", "socks5"], allowsUser: true).url

@@ -2,12 +2,11 @@
 /// "Table", "Inline Table" and "Array of Tables").
 extension OpenTable {
     /// Returns the table that a header opens.
-    func opened(byHeader keys: [TOMLKey], isElement: Bool, line: Int, in source: TOMLBytes) throws(TOMLError)
-        -> OpenTable
-    {
+    func opened(
+        byHeader path: [TOMLKey], _ last: TOMLKey, isElement: Bool, line: Int, in source: TOMLBytes
+    ) throws(TOMLError) -> OpenTable {
         var table = self
-        for key in keys.dropLast() { table = try table.entered(key, line: line, in: source) }
-        guard let last = keys.last else { return table }
+        for key in path { table = try table.entered(key, line: line, in: source) }
         return isElement
             ? try table.element(last, line: line, in: source) : try table.table(last, line: line, in: source)
     }
@@ -68,9 +67,11 @@ extension OpenTable {
     }
 
     /// Returns the table that the last name of a dotted key belongs to.
-    func opened(_ keys: [TOMLKey], line: Int, in source: TOMLBytes) throws(TOMLError) -> (OpenTable, TOMLKey) {
+    ///
+    /// - Parameter path: the names before the last one.
+    func opened(_ path: [TOMLKey], line: Int, in source: TOMLBytes) throws(TOMLError) -> OpenTable {
         var table = self
-        for key in keys.dropLast() {
+        for key in path {
             guard let position = table.position(of: key.name) else {
                 table = try table.made(.key, key, line: line, in: source)
                 continue
@@ -91,8 +92,7 @@ extension OpenTable {
             case .value(let value): throw taken(key, former, value, in: source)
             }
         }
-        guard let last = keys.last else { throw source.error("a key is missing", at: source.start) }
-        return (table, last)
+        return table
     }
 
     func add(_ child: Child, at key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) {

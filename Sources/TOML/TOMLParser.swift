@@ -33,12 +33,12 @@ package enum TOMLParser {
         let line = scanner.line
         scanner.advance()
         let isElement = scanner.skip("[")
-        let keys = try scanner.readKey()
+        let (path, last) = try scanner.readKey()
         let end = isElement ? "]]" : "]"
         guard scanner.skip("]"), !isElement || scanner.skip("]") else {
             throw scanner.error("\(scanner.found) in a header; write \(end) at its end")
         }
         try scanner.expectLineEnd(after: "the header")
-        return try root.opened(byHeader: keys, isElement: isElement, line: line, in: scanner.source)
+        return try root.opened(byHeader: path, last, isElement: isElement, line: line, in: scanner.source)
     }
 }

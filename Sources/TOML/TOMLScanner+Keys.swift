@@ -1,17 +1,19 @@
 extension TOMLScanner {
-    /// Reads a key of one name or several with dots. Blanks around the names are skipped.
-    mutating func readKey() throws(TOMLError) -> [TOMLKey] {
-        var keys: [TOMLKey] = []
-        repeat {
+    /// Reads a key of one name or several with dots: the last name, and those before it, which most keys have none of.
+    /// Blanks around the names are skipped.
+    mutating func readKey() throws(TOMLError) -> (path: [TOMLKey], last: TOMLKey) {
+        var path: [TOMLKey] = []
+        while true {
             skipBlanks()
-            guard keys.count < TOMLLimits.depth else {
+            guard path.count < TOMLLimits.depth else {
                 throw error("the key has more than \(TOMLLimits.depth) names; tables can be nested no deeper")
             }
             let start = position
-            keys.append(TOMLKey(name: try readName(), position: start))
+            let key = TOMLKey(name: try readName(), position: start)
             skipBlanks()
-        } while skip(".")
-        return keys
+            guard skip(".") else { return (path, key) }
+            path.append(key)
+        }
     }
 
     private mutating func readName() throws(TOMLError) -> String {

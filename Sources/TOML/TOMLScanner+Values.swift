@@ -59,10 +59,10 @@ extension TOMLScanner {
     /// Reads `a.b = value`.
     mutating func readAssignment(into table: OpenTable) throws(TOMLError) {
         let line = self.line
-        let keys = try readKey()
+        let (path, last) = try readKey()
         guard skip("=") else { throw error("\(found) after a key; write = and a value") }
         skipBlanks()
-        let (parent, last) = try table.opened(keys, line: line, in: source)
+        let parent = try table.opened(path, line: line, in: source)
         let value = try readValue(depth: parent.depth)
         try parent.add(.value(value), at: last, line: line, in: source)
     }

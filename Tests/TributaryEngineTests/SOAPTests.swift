@@ -65,7 +65,7 @@ import Testing
             "name = 'Op'\nnamespace = 'urn:o'\nqualified = false\nparameters = { a = 1 }")
         let problems = ProblemCollector(document) { [] }
         let reader = DeclarationReader(
-            document, at: TOMLKeyPath(), problems: problems,
+            document, at: TOMLKeyPath(), known: SOAPKeys.table, problems: problems,
             interpolation: Interpolation(environment: [:], folder: "/"))
         let soap = try #require(SOAPReader(table: reader).read())
         #expect(soap.envelope.value.contains("<soap:Body><m:Op xmlns:m=\"urn:o\"><a>1</a></m:Op></soap:Body>"))

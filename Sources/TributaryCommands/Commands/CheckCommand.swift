@@ -30,6 +30,9 @@ struct CheckCommand: ProgramCommand {
         help: "Tell only whether a source is enabled: exit status 1 if none is. For systemd's ExecCondition.")
     var hasSources = false
 
+    @Flag(name: .long, help: "Print a JSON Schema of sources.toml, for editors, and check nothing.")
+    var jsonSchema = false
+
     private struct Result: Encodable {
         var file: String
         var sources: Int
@@ -39,6 +42,7 @@ struct CheckCommand: ProgramCommand {
     }
 
     func run(_ program: Program) async throws {
+        if jsonSchema { return try Terminal.write(Array(ConfigurationSchema.json)) }
         if hasSources { return try checkSources(program) }
         var result = Result(file: options.configurationFile, sources: 0, requests: 0, problems: [], notes: [])
         do {

@@ -74,6 +74,13 @@ extension TributaryConfiguration {
             guard case .mapping(let mapping) = request.content else { return false }
             return mapping.tables.contains { $0.columns.contains { $0.reference != nil } }
         }
-        if !refers { try store.prepareTables(requests.flatMap { $0.schemas(file: file) }) }
+        guard !refers else { return }
+        var known: Set<TableSchema> = []
+        try store.prepareTables(
+            requests.flatMap { $0.schemas(file: file) }.filter { schema in
+                var schema = schema
+                schema.place = ""
+                return known.insert(schema).inserted
+            })
     }
 }

@@ -6,6 +6,10 @@ struct ReferencePage {
         /// The key's name; that of a table within the page's has its table before it: `basic.user`.
         var name: String
         var type = ""
+        /// The default, as the page has it.
+        var fallback = ""
+        /// The first paragraph, with its links as plain text.
+        var meaning = ""
         /// Further tables that may have the key, as their pages are headed.
         var alsoIn: [String] = []
         var examples: [String] = []
@@ -59,10 +63,13 @@ struct ReferencePage {
         let first = section.first { !$0.isEmpty } ?? ""
         if let form = first.wholeMatch(of: /Type: (.+?)\. Default: (.+?)\.(?: Also in: (.+)\.)?/) {
             key.type = String(form.1)
+            key.fallback = String(form.2)
             key.alsoIn = form.3.map { String($0).codeWords } ?? []
         } else {
             key.faults.append("its first line is not 'Type: …. Default: ….': \(first)")
         }
+        let words = section.drop { !$0.hasPrefix("Type: ") }.dropFirst().drop { $0.isEmpty }.prefix { !$0.isEmpty }
+        key.meaning = words.joined(separator: " ").replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.1 }
         let lines = heading.line..<(heading.line + section.count)
         key.examples = file.blocks.filter { $0.language == "toml" && lines.contains($0.line) }.map(\.text)
         key.mistakes = mistakes(in: section)

@@ -1,46 +1,41 @@
+import FeedConfiguration
 import Foundation
+import TestSupport
 import Testing
 
 /// The reference of `sources.toml` says what the reader of the file does: each key, each example, each error.
 @Suite struct ReferenceTests {
-    /// A key that is nowhere known, and near to none that is.
-    private static let unknown = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq"
-
-    /// Returns the keys that the reader knows of a table, as its own error names them.
-    private func knownKeys(of header: String, _ sandbox: ReferenceSandbox) throws -> Set<String> {
-        let text = ReferenceSandbox.file(around: "\(Self.unknown) = 1\n", of: header)
-        return try known(sandbox.problems(in: text), header)
-    }
-
-    private func known(_ problems: [String], _ header: String) throws -> Set<String> {
-        let list = problems.compactMap { $0.firstMatch(of: /q: unknown key; known here: (.*)/)?.1 }.first
-        let names = try #require(list, "\(header): \(problems)").split(separator: ", ").map(String.init)
-        return Set(names)
-    }
-
-    @Test func everyKeyThatTheReaderKnowsIsDocumentedAndNoOther() async throws {
+    @Test func everyKeyIsAsTheTableOfKeysHasIt() throws {
         let pages = try ReferencePage.all()
         let all = pages.flatMap { page in page.keys.map { (page, $0) } }
-        try await ReferenceSandbox.with { sandbox in
-            for page in pages where page.header != "[defaults]" {
-                for table in Set(page.keys.map(\.table)) {
-                    let header = table.isEmpty ? page.header : "[\(page.name).\(table)]"
-                    var documented = page.keys.filter { $0.table == table }.map(\.shortName)
-                    if table.isEmpty {
-                        documented += all.filter { $0.1.alsoIn.contains(page.header) && $0.0.header != page.header }
-                            .map(\.1.name)
-                    }
-                    let known = try knownKeys(of: header, sandbox)
-                    #expect(known.subtracting(documented) == [], "\(header): keys that \(page.file.path) does not have")
-                    #expect(Set(documented).subtracting(known) == [], "\(header): keys that the reader does not know")
+        var tables = Dictionary(uniqueKeysWithValues: KeyTable.all.map { ($0.path, $0) })
+        for page in pages {
+            for part in Set(page.keys.map(\.table)).union([""]) {
+                let path = part.isEmpty ? page.name : "\(page.name).\(part)"
+                let table = try #require(tables[path], "there is no table '\(path)'")
+                tables[path] = nil
+                let own = page.keys.filter { $0.table == part }
+                let others = all.filter { part.isEmpty && $0.1.alsoIn.contains(page.header) }.map(\.1.name)
+                #expect(Set(own.map(\.shortName) + others) == Set(table.entries.map(\.name)), "\(path)")
+                for entry in table.entries {
+                    guard let key = own.first(where: { $0.shortName == entry.name }) else { continue }
+                    let place = "\(page.file.path), '\(key.name)'"
+                    #expect(key.type == entry.typeText, "\(place)")
+                    #expect(key.fallback == entry.defaultText, "\(place)")
+                    #expect(key.alsoIn.isEmpty == (entry.inheritance == .never), "\(place)")
+                    #expect(key.meaning.hasPrefix(entry.meaning.dropLast()), "\(place): \(entry.meaning)")
                 }
             }
-            let inherited = all.filter { $0.1.alsoIn.contains("[defaults]") }.map(\.1.name)
-            #expect(try knownKeys(of: "[defaults]", sandbox) == Set(inherited))
-            let root = try known(try sandbox.problems(in: "\(Self.unknown) = 1\n"), "the file")
-            let tables = Set(pages.map { page in String(page.name.prefix { $0 != "." }) })
-            #expect(root == tables)
         }
+        #expect(tables.keys.sorted() == ["the file"], "tables without a page")
+    }
+
+    @Test func theSchemaInTheRepositoryIsThePrograms() async throws {
+        let output = try await BuiltProgram("tributary", config: "none").run("check", "--json-schema")
+        let file = MarkdownFile.root.appendingPathComponent("Documentation/sources.schema.json")
+        let kept = try String(contentsOf: file, encoding: .utf8)
+        #expect(
+            output.standardOutput == kept, "run 'tributary check --json-schema > Documentation/sources.schema.json'")
     }
 
     @Test func everyTableWithinATableHasItsKeys() throws {

@@ -1,0 +1,91 @@
+import FeedDeclarations
+import FeedModel
+
+struct BodyKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.body]", "What a request sends.", all)
+
+    let text = Key.template("text", "The body as it stands.")
+    let file = Key.file(
+        "file",
+        "A file with the body in UTF-8, relative to `sources.toml`; looked up in `$CREDENTIALS_DIRECTORY` first.")
+    let xml = TableKey.elements(
+        "xml",
+        "A table as XML, in the order of the file: a key is an element, `\"@key\"` an attribute, `\".\"` an element's own text, an array the element repeated."
+    )
+    let json = Key.any("json", "A value as JSON: tables are objects, dates their text.")
+}
+
+struct SOAPKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.soap]", "A call of a SOAP operation.", all)
+
+    let name = Key.string("name", default: .required, "The operation's element.")
+    let version = Key<SOAPDeclaration.Version>.choice("version", default: .value(.v1_1), "The version of SOAP.")
+    let action = Key.text("action", "The operation's action, as its WSDL has it (`soapAction`).")
+    let namespace = Key.text("namespace", "The operation's namespace (`targetNamespace`).")
+    let qualified = Key.boolean(
+        "qualified", default: true,
+        "`false` keeps the parameters out of the operation's namespace, as RPC style and `elementFormDefault=\"unqualified\"` want it."
+    )
+    let parameters = TableKey.elements(
+        "parameters", "The content of the operation's element, written as the `xml` of a body.")
+    let header = TableKey.elements("header", "The content of the envelope's Header, written alike.")
+}
+
+struct AuthenticationKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.auth]", "Who sends a request.", all)
+
+    let basic = TableKey.table("basic", BasicKeys.self, "User and password (RFC 7617).")
+    let bearer = Key.text("bearer", "A token (RFC 6750).")
+    let oauth2 = TableKey.table(
+        "oauth2", OAuthKeys.self, "A token that a server issues (RFC 6749, section 4.4, client credentials).")
+}
+
+struct BasicKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.auth.basic]", "A user and a password.", all)
+
+    let user = Key.text("user", default: .required, "The user.")
+    let password = Key.text("password", default: .required, "The password.")
+}
+
+struct OAuthKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.auth.oauth2]", "A token server.", all)
+
+    let tokenURL = Key.text("token_url", default: .required, "The address that issues tokens.")
+    let clientID = Key.text("client_id", default: .required, "The client's identifier.")
+    let clientSecret = Key.text("client_secret", default: .required, "The client's secret.")
+    let scope = Key.text("scope", "The scopes that are asked for, separated by spaces.")
+    let parameters = Key.texts("parameters", "Further parameters that a server asks for.")
+    let credentialsIn = Key<ClientCredentials.Place>.choice(
+        "credentials_in", default: .value(.header),
+        "Where the client's identifier and secret go (RFC 6749, section 2.3.1).")
+}
+
+struct TLSKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.tls]", "Certificates.", all)
+
+    let ca = Key.file("ca", "Certificates that are trusted besides the system's.")
+    let certificate = Key.file("certificate", "The client's certificate, with those that signed it behind it.")
+    let key = Key.file("key", "The private key of `certificate`.")
+    let keyPassword = Key.text("key_password", "The password of an encrypted `key`.")
+}
+
+struct PageKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.page]", "Answers in pages.", all)
+
+    let next = Key.string("next", "The path, from the root, of the next page's address.")
+    let counter = Key.string("counter", "The parameter of the query that counts.")
+    let start = Key.integer(
+        "start", 0...ConfigurationLimits.counterStart, default: .value(1), "The counter's first value, at most 10¹⁵.")
+    let step = Key.integer(
+        "step", 1...ConfigurationLimits.counterStep, default: .value(1), "By what the counter grows, at most 10⁹.")
+    let maxPages = Key.integer(
+        "max_pages", 1...ConfigurationLimits.maxPages, default: .value(PagingDeclaration.defaultMaxPages),
+        "More pages discard the run.")
+}

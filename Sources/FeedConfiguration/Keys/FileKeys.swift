@@ -1,0 +1,18 @@
+/// The tables of the file.
+struct FileKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("the file", "The file.", all)
+
+    let store = TableKey.table("store", StoreKeys.self, "Where the rows are kept.")
+    let daemon = TableKey.table(
+        "daemon", DaemonKeys.self, "How many runs and requests at a time; where the daemon shows what it does.")
+    let hosts = TableKey.named("hosts", HostKeys.self, "How many requests one host gets at a time, and how often.")
+    let defaults = TableKey.table("defaults", DefaultKeys.self, "Values for all sources.")
+    let sources = TableKey.named("sources", SourceKeys.self, "The sources.")
+    let hooks = TableKey.named("hooks", HookKeys.self, "Who is told of what happens.")
+}
+
+/// What sources and requests inherit.
+struct DefaultKeys: KeyGroup {
+    static let table = KeyTable("[defaults]", "Values for all sources.", SourceKeys.table.inheritable)
+}

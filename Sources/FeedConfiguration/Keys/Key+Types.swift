@@ -1,0 +1,144 @@
+import FeedDeclarations
+import FeedModel
+import TOML
+
+/// A text in which `${…}` is replaced.
+extension Key where Value == InterpolatedText {
+    static func text(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self { Self(name, .string, missing, inherited, meaning) { $0.text($1) } }
+}
+
+extension Key where Value == String {
+    static func string(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self { Self(name, .string, missing, inherited, meaning, show: { "\"\($0)\"" }) { $0.string($1) } }
+
+    /// A text in which nothing is replaced yet.
+    static func template(_ name: String, _ meaning: String) -> Self {
+        Self(name, .string, .none, .never, meaning) { table, name in
+            table.value(name, "a string") { if case .string(let text) = $0 { text } else { nil } }
+        }
+    }
+
+    /// The name of a file, which must exist.
+    static func file(_ name: String, _ meaning: String) -> Self {
+        Self(name, .string, .none, .never, meaning) { $0.file($1) }
+    }
+
+    /// False, which is read as an empty path; or a path, for a column with an expression.
+    static func exportPath(_ name: String, default missing: KeyDefault<Value>, _ meaning: String) -> Self {
+        Self(name, .booleanOrString("of a column with `sql`, the path of its value"), missing, .never, meaning) {
+            table, name in
+            table.value(name, "the path of the value in exported XML, or false") { value in
+                switch value {
+                case .string(let text): text
+                case .boolean(false): ""
+                default: nil
+                }
+            }
+        }
+    }
+}
+
+extension Key where Value == Bool {
+    static func boolean(
+        _ name: String, default missing: Bool, inherited: KeyEntry.Inheritance = .never, _ meaning: String
+    ) -> Self {
+        Self(name, .boolean, .value(missing), inherited, meaning, show: { String($0) }) { $0.boolean($1) }
+    }
+}
+
+extension Key where Value == Int {
+    static func integer(
+        _ name: String, _ range: ClosedRange<Int>, default missing: KeyDefault<Value>,
+        inherited: KeyEntry.Inheritance = .never, _ meaning: String
+    ) -> Self {
+        Self(name, .integer(range), missing, inherited, meaning, show: { String($0) }) { $0.integer($1, in: range) }
+    }
+
+    static func size(
+        _ name: String, default missing: Int, inherited: KeyEntry.Inheritance = .never, _ meaning: String
+    ) -> Self {
+        Self(
+            name, .size, .value(missing), inherited, meaning,
+            show: { "\"\(ByteSize.text($0).replacing(" ", with: ""))\"" }
+        ) { $0.byteSize($1) }
+    }
+}
+
+extension Key where Value == Duration {
+    static func duration(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self {
+        Self(name, .duration, missing, inherited, meaning, show: { "\"\($0.configured)\"" }) { $0.duration($1) }
+    }
+}
+
+extension Key where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    static func choice(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self {
+        let names = Value.allCases.map(\.rawValue)
+        return Self(name, .choice(names), missing, inherited, meaning, show: { "\"\($0.rawValue)\"" }) {
+            $0.choice($1, Value.self)
+        }
+    }
+}
+
+extension Key where Value == ChangeLimit {
+    static func changeLimit(
+        _ name: String, default missing: KeyDefault<Value>, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self { Self(name, .changeLimit, missing, inherited, meaning) { $0.changeLimit($1) } }
+}
+
+extension Key where Value == [Int] {
+    static func integers(
+        _ name: String, default missing: [Int], inherited: KeyEntry.Inheritance = .never, _ meaning: String
+    ) -> Self {
+        Self(name, .integers, .value(missing), inherited, meaning, show: { "\($0)" }) { $0.integers($1) }
+    }
+}
+
+extension Key where Value == [String] {
+    static func strings(_ name: String, default missing: KeyDefault<Value> = .none, _ meaning: String) -> Self {
+        Self(name, .strings, missing, .never, meaning) { $0.strings($1) }
+    }
+}
+
+extension Key where Value == [String: InterpolatedText] {
+    static func texts(
+        _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
+        _ meaning: String
+    ) -> Self { Self(name, .texts, missing, inherited, meaning) { $0.texts($1) } }
+}
+
+/// A number, a boolean, or a text in which nothing is replaced.
+extension Key where Value == Constant {
+    static func constant(_ name: String, default missing: KeyDefault<Value> = .none, _ meaning: String) -> Self {
+        Self(name, .constant, missing, .never, meaning) { $0.scalar($1) }
+    }
+
+    /// True, or one of these texts.
+    static func flag(_ name: String, or names: [String], _ meaning: String) -> Self {
+        Self(name, .flag(or: names), .none, .never, meaning) { $0.scalar($1) }
+    }
+}
+
+extension Key where Value == [(name: String, value: Constant)] {
+    static func constants(_ name: String, _ meaning: String) -> Self {
+        Self(name, .constants, .none, .never, meaning) { $0.scalars($1) }
+    }
+}
+
+extension Key where Value == TOMLValue {
+    /// A value of any type.
+    static func any(_ name: String, _ meaning: String) -> Self {
+        Self(name, .any, .none, .never, meaning) { $0.value($1, "a value") { $0 } }
+    }
+}

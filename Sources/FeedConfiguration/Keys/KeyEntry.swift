@@ -1,0 +1,82 @@
+/// What is said of a key: its line in the reference.
+package struct KeyEntry: Sendable {
+    /// Where else than in its own table the key may stand.
+    package enum Inheritance: Sendable {
+        case never
+        /// In the tables around, too; the nearest value counts.
+        case nearest
+        /// In the tables around, too; their entries are merged name by name.
+        case merged
+    }
+
+    enum Default: Sendable {
+        case none, required
+        /// A value, as in TOML and JSON.
+        case value(String)
+        case described(String)
+    }
+
+    package let name: String
+    let type: KeyType
+    let fallback: Default
+    package let inheritance: Inheritance
+    /// One sentence.
+    package let meaning: String
+
+    /// The type, as the reference writes it.
+    package var typeText: String { type.description }
+
+    /// The default, as the reference writes it.
+    package var defaultText: String {
+        switch fallback {
+        case .none: "none"
+        case .required: "required"
+        case .value(let value): "`\(value)`"
+        case .described(let text): text
+        }
+    }
+}
+
+/// The keys of one table of `sources.toml`.
+package struct KeyTable: Sendable {
+    /// The table's header: `[[sources.NAME.requests]]`.
+    package let header: String
+    package let meaning: String
+    package let entries: [KeyEntry]
+    let names: Set<String>
+
+    init(_ header: String, _ meaning: String, _ entries: [KeyEntry]) {
+        self.header = header
+        self.meaning = meaning
+        self.entries = entries
+        names = Set(entries.map(\.name))
+    }
+
+    /// Creates the table of the keys that a group declares as its properties.
+    init(_ header: String, _ meaning: String, _ group: some KeyGroup, inherited: [KeyEntry] = []) {
+        let entries = Mirror(reflecting: group).children.compactMap { ($0.value as? any DeclaredKey)?.entry }
+        self.init(header, meaning, entries + inherited)
+    }
+
+    /// The header without its brackets.
+    package var path: String { header.filter { $0 != "[" && $0 != "]" } }
+
+    /// Every table of the file, each once.
+    package static var all: [KeyTable] {
+        var found: [String: KeyTable] = [:]
+        func add(_ table: KeyTable) {
+            guard found.updateValue(table, forKey: table.header) == nil else { return }
+            for entry in table.entries { entry.type.group.map { add($0.table) } }
+        }
+        add(FileKeys.table)
+        return found.values.sorted { $0.header < $1.header }
+    }
+
+    /// The keys that the tables around may give, too.
+    var inheritable: [KeyEntry] { entries.filter { $0.inheritance != .never } }
+}
+
+/// Keys that stand together in a table.
+protocol KeyGroup: Sendable {
+    static var table: KeyTable { get }
+}

@@ -1,0 +1,132 @@
+import FeedDeclarations
+import FeedModel
+
+struct SourceKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[sources.NAME]", "One source: when it is asked.", all, inherited: RequestKeys.table.inheritable)
+
+    let requests = TableKey.tables(
+        "requests", RequestKeys.self, default: .required,
+        "The source's requests, in the order in which they are sent, each as `[[sources.NAME.requests]]`: see requests."
+    )
+    let cache = Key.duration(
+        "cache", default: .described("what the server's answers suggest"), inherited: .nearest,
+        "How long the rows of a good run are fresh.")
+    let schedule = Key.string(
+        "schedule", default: .described("none; [`cache`](#cache) counts"), inherited: .nearest,
+        "When the source is run, instead of `cache`: cron's five fields (crontab(5)), which are minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."
+    )
+    let timeZone = Key.string(
+        "time_zone", default: .value("UTC"), inherited: .nearest, "The clocks that `schedule` means: a name of tzdata.")
+    let allowPrivate = Key.boolean(
+        "allow_private", default: false, inherited: .nearest,
+        "An address that a response names (a redirect, a next page, `${capture:…}`, `${row:…}`, `${last:…}`, a stored permanent redirect) never leads from a public host to a loopback, private, link-local, unique-local, multicast, unspecified, carrier-grade NAT, reserved or cloud-metadata address."
+    )
+    let honorMaxAge = Key.boolean(
+        "honor_max_age", default: true, inherited: .nearest,
+        "The server's `Cache-Control: max-age` or `Expires` puts the next request off, where it says more than `cache`, by up to a year."
+    )
+    let keepHistory = Key.boolean(
+        "keep_history", default: false, inherited: .nearest,
+        "Keeps what each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."
+    )
+    let enabled = Key.boolean("enabled", default: true, "`false` switches the source off.")
+}
+
+struct RequestKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[[sources.NAME.requests]]", "One request of a source.", all)
+
+    let key = Key.string(
+        "key", default: .described("its position, from `\"1\"`"), "The request's name, unique in its source.")
+    let url = Key.text(
+        "url", default: .required,
+        "An `http:`, `https:` or `file:` address, of at most 16,384 bytes, without user and password (use `auth`).")
+    let method = Key.string(
+        "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
+    let headers = Key.texts(
+        "headers", default: .described("an `Accept` for XML"), inherited: .merged, "Headers that are sent.")
+    let parameters = Key.texts(
+        "parameters", inherited: .merged,
+        "They go into the query of the address, or form-encoded into the body of a POST that has none.")
+    let body = TableKey.table(
+        "body", BodyKeys.self, short: "text", inherited: .nearest,
+        "What is sent: a text, or a table that says how it is made.")
+    let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.")
+    let auth = TableKey.table("auth", AuthenticationKeys.self, inherited: .nearest, "Who sends the request: see auth.")
+    let tls = TableKey.table(
+        "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
+        "Certificates: see tls.")
+    let proxy = Key.text("proxy", inherited: .nearest, "An `http:` or `socks5:` proxy.")
+    let timeout = Key.duration(
+        "timeout", default: .value(.seconds(30)), inherited: .nearest,
+        "The time for the whole exchange, from connecting to the last byte, retries included.")
+    let connectTimeout = Key.duration(
+        "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, "The time for connecting alone.")
+    let maxBody = Key.size(
+        "max_body", default: 256 << 20, inherited: .nearest,
+        "The most that a body may come to; a larger one discards the run.")
+    let acceptStatus = Key.integers(
+        "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed.")
+    let retries = Key.integer(
+        "retries", 0...ConfigurationLimits.retries, default: .value(0), inherited: .nearest,
+        "How often a request that broke off, or was answered 500, 502 or 504, is sent again within its `timeout`, at growing intervals; at most 1,000."
+    )
+    let retryUnsafe = Key.boolean("retry_unsafe", default: false, inherited: .nearest, "`retries` repeats a POST, too.")
+    let parser = Key.string(
+        "parser", inherited: .nearest,
+        "What reads the body: the name of a class or record that the program registers (`tributary` has `SyndicationParser`, `SitemapParser` and `EurofxrefParser`: see Tables.md), or `\"mirrored\"`, for which the store's own tables are the mapping."
+    )
+    let tables = TableKey.tables(
+        "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
+    let namespaces = Key.texts("namespaces", "The prefixes that paths of the mapping use.")
+    let root = Key.string("root", default: .described("any"), "With a mapping: the name of the root element.")
+    let expand = Key.boolean(
+        "expand", default: false,
+        "With a mapping: `export` writes the `set` columns of rows that others refer to, besides the value that they are looked up by."
+    )
+    let sync = Key<SyncMode>.choice(
+        "sync", default: .value(.upsert), inherited: .nearest, "What happens to rows that are known, or gone.")
+    let scope = Key.texts(
+        "scope", inherited: .merged,
+        "Limits a mirror's deletions to rows that have these values, so that several sources share a table, and fills these columns where the feed does not."
+    )
+    let window = Key.string(
+        "window", inherited: .nearest, "As a table's, for the tables that a class writes and that have the column.")
+    let deleted = Key.string("deleted", inherited: .nearest, "As a table's, for every table that the request mirrors.")
+    let expire = TableKey.table(
+        "expire", ExpiryKeys.self, inherited: .nearest, "As a table's, for every table that the request writes.")
+    let allowEmpty = Key.boolean(
+        "allow_empty", default: false, inherited: .nearest,
+        "Lets a mirroring request without a single record delete every row.")
+    let maxDeleted = Key.changeLimit(
+        "max_deleted", default: .described("half of the rows, where there are more than 100"), inherited: .nearest,
+        "The most rows of its scope that a commit may delete.")
+    let maxChanged = Key.changeLimit(
+        "max_changed", default: .described("any"), inherited: .nearest, "The same for rows that a commit updates.")
+    let keepBodies = Key.integer(
+        "keep_bodies", 0...ConfigurationLimits.keptBodies, default: .value(0), inherited: .nearest,
+        "How many of the last good bodies are kept beside the store, for `replay`; at most 1,000.")
+    let capture = Key.texts(
+        "capture",
+        "Values of this answer for the requests after it, as `${capture:NAME}`: for each name a path from the root; `string(/login/token)` takes the text of all elements in it, too."
+    )
+    let page = TableKey.table("page", PageKeys.self, "The answer comes in pages: see page.")
+    let forEach = Key.string(
+        "for_each", "A `SELECT`; the request is sent once for each of its rows, and uses them as `${row:COLUMN}`.")
+    let concurrency = Key.integer(
+        "concurrency", 1...ConfigurationLimits.concurrency, default: .value(ForEachDeclaration.defaultConcurrency),
+        "How many of the requests of `for_each` are under way at the same time, as far as `per_host` lets them.")
+    let maxRequests = Key.integer(
+        "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
+        "The most rows of `for_each`.")
+}
+
+struct ExpiryKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.expire]", "How old rows may become.", all)
+
+    let column = Key.string("column", default: .required, "The column with a row's date.")
+    let after = Key.duration("after", default: .required, "How long ago the date may be.")
+}

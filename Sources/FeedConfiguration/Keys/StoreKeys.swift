@@ -1,0 +1,93 @@
+import FeedDeclarations
+import FeedModel
+
+struct StoreKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[store]", "Where the rows are kept.", all)
+
+    let path = Key.string(
+        "path", default: .value("tributary.sqlite"), "The SQLite file, relative to the folder of `sources.toml`.")
+    let url = Key.string("url", "A PostgreSQL database instead of a file: any connection string of libpq.")
+    let work = Key.string(
+        "work",
+        default: .described(
+            "`\"tributary-work\"`; under systemd, that folder in the unit's `StateDirectory`, such as `/var/lib/tributary`"
+        ),
+        "With a store on a server: the folder, relative to `sources.toml`, for what stays on this machine, such as the scratch files of large runs, bodies that are kept, and requests to the daemon."
+    )
+    let connections = Key.integer(
+        "connections", 4...ConfigurationLimits.connections, default: .value(16),
+        "With a store on a server: the most connections of this process, 4 or more.")
+    let schema = Key.string(
+        "schema", "A file with SQL that is run each time the store is opened, before any table of a mapping is created."
+    )
+    let schemaAfter = Key.string(
+        "schema_after", "SQL for views, triggers, indexes and full-text search over the tables of mappings.")
+    let history = Key.duration(
+        "history", default: .value(.seconds(90 * 86_400)),
+        "How long runs are remembered, with their part of the journal, and what `keep_history` has kept.")
+    let encryptionKey = Key.string(
+        "encryption_key", "The key of the columns that are `encrypted`: 32 bytes in hex, for AES-GCM.")
+}
+
+struct DaemonKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[daemon]", "How many runs and requests at a time; where the daemon shows what it does.", all)
+
+    let concurrency = Key.integer(
+        "concurrency", 1...ConfigurationLimits.concurrency, default: .value(8),
+        "How many runs go on at the same time, at most 10,000.")
+    let perHost = Key.integer(
+        "per_host", 1...ConfigurationLimits.concurrency, default: .value(2),
+        "How many requests go to one host at the same time, at most 10,000.")
+    let listen = Key.string(
+        "listen",
+        "An IP address and a port, where the daemon shows what it does: a page at `/`, the same as JSON below `/api`, `/metrics` and `/healthz`."
+    )
+    let health = Key.string(
+        "health",
+        "An IP address and a port where the daemon answers `/healthz` and nothing else, on a socket and a thread of its own: no number of connections to the page delays it."
+    )
+    let token = Key.text(
+        "token",
+        "What everybody must know who asks for the page, `/api` or `/metrics`, from this machine, too: at least 16 characters."
+    )
+    let metricsPerSource = Key.boolean(
+        "metrics_per_source", default: true, "With `false` no series at `/metrics` is labelled with a source.")
+}
+
+struct HostKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[hosts.NAME]", "How many requests one host gets at a time, and how often.", all)
+
+    let perHost = Key.integer(
+        "per_host", 1...ConfigurationLimits.concurrency,
+        default: .described("[`per_host`](daemon.md#per_host) of `[daemon]`"),
+        "The most requests at the same time to this host, at most 10,000.")
+    let pace = Key.duration(
+        "pace",
+        "The least time from the beginning of a request to this host to the beginning of the next one, whatever source, redirect, page, row, repetition or access token it is for. (A request that is sent again because its connection was closed or given up before the server took it counts as the same.)."
+    )
+}
+
+struct HookKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[hooks.NAME]", "Who is told of what happens.", all)
+
+    let on = Key.strings("on", default: .required, "What the hook is told of.")
+    let sources = Key.strings(
+        "sources", default: .described("all"), "The names of the sources, with `*` for any characters and `?` for one.")
+    let after = Key.duration(
+        "after", default: .value(.seconds(3600)), "How long a source has failed before it is told.")
+    let rows = Key.integer(
+        "rows", 0...HookReader.rowLimit, default: .value(100),
+        "The most changed rows that an event holds, at most 10,000.")
+    let timeout = Key.duration("timeout", default: .value(.seconds(10)), "The time for one attempt, at most `\"10m\"`.")
+    let run = Key.strings("run", "A program and its arguments, without a shell.")
+    let post = Key.text("post", "An `http:` or `https:` address, to which the event is posted as JSON.")
+    let secret = Key.text(
+        "secret",
+        "With `post`: the key by which events are signed, as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`)."
+    )
+}
