@@ -38,19 +38,6 @@ import Testing
             output.standardOutput == kept, "run 'tributary check --json-schema > Documentation/sources.schema.json'")
     }
 
-    @Test func everyTableWithinATableHasItsKeys() throws {
-        let pages = try ReferencePage.all()
-        for page in pages {
-            for key in page.keys where ["table", "string or table", "array of tables"].contains(key.type) {
-                let name = "\(page.name).\(key.name)"
-                let isDescribed =
-                    page.keys.contains { $0.table.hasPrefix(key.name) && $0.name != key.name }
-                    || pages.contains { $0.name == name || $0.name.hasPrefix(name + ".") }
-                #expect(isDescribed, "\(page.file.path): the keys of '\(key.name)' are nowhere")
-            }
-        }
-    }
-
     @Test func everyKeyHasTypeDefaultExampleAndError() throws {
         for page in try ReferencePage.all() {
             for key in page.keys { #expect(key.faults == [], "\(page.file.path), '\(key.name)'") }
