@@ -93,18 +93,19 @@ extension WorkerContext {
         let stagings = stagings.filter(\.isUsed)
         // A table that is copied for look-ups may be of any size.
         if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) { try flush() }
+        // Batches may still be on their way.
+        try database?.writeWithoutTransaction { _ in try failure.check() }
+        // The index and the merge need their memory for themselves.
+        for staging in self.stagings { staging.releaseBatch() }
+        spareBatches.removeAll()
         if let database {
             try database.writeWithoutTransaction { db in
-                try failure.check()
                 try db.keepLast(of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers) {
                     try scratch.checkInterruption()
                 }
             }
             try scratch.close()
         }
-        // The merge needs its memory for itself.
-        for staging in self.stagings { staging.releaseBatch() }
-        spareBatches.removeAll()
         let parts = stagings.map { staging in
             StagedStack.Part(
                 table: staging.table, counts: staging.counts, isSorted: staging.isSorted, batches: staging.takeEnded())

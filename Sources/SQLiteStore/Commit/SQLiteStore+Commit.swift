@@ -136,7 +136,7 @@ extension Database {
         do {
             try execute(
                 sql: """
-                    PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -4096
+                    PRAGMA worker.journal_mode = MEMORY; PRAGMA worker.synchronous = OFF; PRAGMA worker.cache_size = -2048
                     """)
         } catch {
             detachWorker()

@@ -53,7 +53,7 @@ package final class SQLiteStore: MainStore {
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: """
-                    PRAGMA page_size = 8192; PRAGMA cache_size = -6144; PRAGMA journal_size_limit = 67108864;
+                    PRAGMA page_size = 8192; PRAGMA cache_size = -4096; PRAGMA journal_size_limit = 67108864;
                     PRAGMA wal_autocheckpoint = 4000
                     """)
             try db.addRowDigest()
