@@ -23,6 +23,16 @@ package final class ExchangePlace: Sendable {
         self.place = Mutex(place)
     }
 
+    /// Gives the place back. The exchange is over.
+    package func release() {
+        let former = place.withLock { place in
+            defer { place = nil }
+            return place
+        }
+        // Outside of the lock, as whoever waits for it is told.
+        withExtendedLifetime(former) {}
+    }
+
     /// Takes a place at the host that is to be asked, if it is another one, and gives up the former.
     ///
     /// - Parameter progress: told of the wait, which is not the exchange's.

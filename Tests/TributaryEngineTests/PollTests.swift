@@ -30,6 +30,24 @@ import Testing
         }
     }
 
+    /// The permit of the response that was found is given back before the next request needs one.
+    @Test(.timeLimit(.minutes(1)), arguments: ["/a", "/b"])
+    func aStackNeedsOnePermitOfItsHost(changed: String) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let source =
+                "[daemon]\nper_host = 1\n[sources.s]\n" + EngineFixture.request("/a", "sync = \"mirror\"")
+                + EngineFixture.request("/b", "sync = \"mirror\"")
+            serve(fixture, "/a", ["a"], etag: "1")
+            serve(fixture, "/b", ["b"], etag: "1")
+            try await fixture.sync(source)
+            serve(fixture, changed, ["c"], etag: "2")
+            let report = try #require(try await fixture.sync(source).first)
+            #expect(report.outcome == .committed, "\(report.error ?? "")")
+            #expect(
+                try fixture.rows("SELECT id FROM item ORDER BY id") == (changed == "/a" ? ["b", "c"] : ["a", "c"]))
+        }
+    }
+
     /// A process that dies while it waits for a server has done nothing that killed it.
     @Test func anAttemptIsNotedBeforeABodyIsParsed() async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -42,10 +42,13 @@ actor Forgetting {
     }
 
     /// Forgets what is old enough now, a bounded part of it in each transaction. Other transactions come in between.
-    func pass() {
+    ///
+    /// - Parameter most: the most transactions.
+    func pass(transactions most: Int = .max) {
         let date = clock.now() - history
         do {
-            while !Task.isCancelled, try store.forgetRuns(before: date) {}
+            var transactions = 1
+            while !Task.isCancelled, try store.forgetRuns(before: date), transactions < most { transactions += 1 }
             isFailing = false
         } catch {
             if !isFailing, !Task.isCancelled {

@@ -2,17 +2,19 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedStores
+import Synchronization
 
 /// Asks the servers of a source whether its feeds have changed, in the order of the stack, as long as the answer is 304 Not
 /// Modified. Parses nothing, and writes nothing.
 struct Poll {
     /// The first response with a body, and what its exchange still has of the request's time.
-    struct Found: Sendable {
+    final class Found: Sendable {
         let index: Int
-        let exchange: Exchange
+        /// The permit at the host, which the response still needs.
         let place: ExchangePlace
         let active: ActiveTime
         let repetitions: Repetitions
+        private let exchange: Mutex<Exchange?>
         private let time: ExchangeTime
         private let spent: Duration
 
@@ -21,7 +23,7 @@ struct Poll {
             _ repetitions: Repetitions
         ) {
             self.index = index
-            self.exchange = exchange
+            self.exchange = Mutex(exchange)
             self.place = place
             self.active = active
             self.time = time
@@ -36,6 +38,20 @@ struct Poll {
         func resume() -> ExchangeTime {
             active.resume()
             return time.resumed(after: spent)
+        }
+
+        /// Returns the response, once: who reads it decides when its connection is free.
+        func takeExchange() -> Exchange? {
+            exchange.withLock { exchange in
+                defer { exchange = nil }
+                return exchange
+            }
+        }
+
+        /// Gives up a response that nobody reads.
+        func abandon() {
+            _ = takeExchange()
+            place.release()
         }
     }
 
@@ -91,6 +107,7 @@ struct Poll {
             guard exchange.response.status == 304 else {
                 return Found(index, exchange, at: place, active, time, repetitions)
             }
+            place.release()
             run.noteUnchanged(exchange, index, conditions)
             run.results[index].report.seconds += active.total.seconds
             return nil

@@ -77,6 +77,7 @@ extension Refresh {
                     permits.exchangePlace(
                         try await active.waiting { try await permits.place(at: resolved.origin()) }, mayWait: true)
                 }
+            defer { place.release() }
             let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
             try await lendingSlot {
                 try await HostPace.Turn.$current.withValue(turn) {
@@ -122,15 +123,13 @@ extension Refresh {
     private func exchange(
         _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?
     ) async throws {
-        var begun = begun
         var repetitions = begun?.repetitions ?? Repetitions(of: request)
         while true {
             do {
-                return try await exchangeOnce(request, index, conditionally: conditionally, begun?.exchange)
+                return try await exchangeOnce(request, index, conditionally: conditionally, begun?.takeExchange())
             } catch {
                 guard try await repetitions.wait(after: error, clock: environment.clock) else { throw error }
                 try context?.forgetRequest(index)
-                begun = nil
             }
         }
     }

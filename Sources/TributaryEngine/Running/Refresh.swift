@@ -57,7 +57,11 @@ actor Refresh {
             } catch {
                 ending = block(run.ending(with: error))
             }
-            found = nil
+            if let found {
+                found.abandon()
+                run.results[found.index].report.seconds += found.active.total.seconds
+                run.results[found.index].report.outcome = .failed
+            }
             context?.remove()
             context = nil
             return await record(ending)
@@ -74,7 +78,7 @@ actor Refresh {
         try await environment.store.noteAttempt(
             source.name, number: deaths + 1,
             wait: run.mode.ignoresDueTime && !isNew ? nil : DueTime.firstRetry(of: source),
-            declared: source.identity, now: run.startedAt)
+            declared: source.identity, now: environment.clock.now())
     }
 
     private func finish() async throws -> RunReport {

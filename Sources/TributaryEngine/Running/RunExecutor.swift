@@ -6,18 +6,26 @@ import Synchronization
 final class RunExecutor: SerialExecutor {
     private let queue: DispatchQueue
     private let nanosecondsWorked = Atomic<UInt64>(0)
+    /// When the running job began; 0 where none is running.
+    private let began = Atomic<UInt64>(0)
 
     init(label: String) { queue = DispatchQueue(label: label) }
 
-    /// The time its jobs have taken so far.
-    var timeWorked: Duration { .nanoseconds(Int64(clamping: nanosecondsWorked.load(ordering: .relaxed))) }
+    /// The time its jobs have taken so far, with the one that is running.
+    var timeWorked: Duration {
+        let began = began.load(ordering: .relaxed)
+        let running = began == 0 ? 0 : DispatchTime.now().uptimeNanoseconds &- began
+        return .nanoseconds(Int64(clamping: nanosecondsWorked.load(ordering: .relaxed) &+ running))
+    }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let executor = asUnownedSerialExecutor()
         queue.async {
             let began = DispatchTime.now().uptimeNanoseconds
+            self.began.store(began, ordering: .relaxed)
             job.runSynchronously(on: executor)
+            self.began.store(0, ordering: .relaxed)
             let worked = DispatchTime.now().uptimeNanoseconds &- began
             self.nanosecondsWorked.wrappingAdd(worked, ordering: .relaxed)
         }

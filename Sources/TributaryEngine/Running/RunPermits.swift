@@ -108,16 +108,26 @@ final class RunPermits: Sendable {
         var interval = StallWatch.firstInterval
         // Real time, whatever clock decides what is due: a thread that hangs does so in real time.
         while (try? await Timers.shared.sleep(until: .now + interval)) != nil {
-            let (received, hasAbsence) = state.withLock { ($0.received, $0.absence != nil) }
+            let received = state.withLock(\.received)
             let isIdle = watch.isIdle(after: interval, worked: worked(), bytes: received)
             interval = hasSlot ? StallWatch.firstInterval : StallWatch.laterInterval
             if watch.isSlow { state.withLock { $0.wasSlow = true } }
-            guard isIdle, hasSlot, !hasAbsence else { continue }
+            guard isIdle, hasSlot else { continue }
             let limiter = received <= Self.fewBytes ? environment.lightAbsences : environment.absences
-            guard let free = limiter.placeIfFree(at: RunPermit.slotKey) else { continue }
-            setSlot(nil, absence: free)
-            interval = StallWatch.laterInterval
+            if let absence = limiter.placeIfFree(at: RunPermit.slotKey), lendSlot(for: absence) {
+                interval = StallWatch.laterInterval
+            }
         }
+    }
+
+    /// Lends the slot, unless the run has none, or goes on without one already.
+    private func lendSlot(for absence: HostLimiter.Place) -> Bool {
+        let slot = state.withLock { state -> HostLimiter.Place? in
+            guard let slot = state.permit.slot, state.absence == nil else { return nil }
+            (state.permit.slot, state.absence) = (nil, absence)
+            return slot
+        }
+        return slot != nil
     }
 
     // MARK: - Hosts

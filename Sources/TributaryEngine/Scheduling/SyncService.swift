@@ -23,6 +23,8 @@ import Synchronization
 /// ```
 public final class SyncService: Service {
     package let store: any MainStore
+    /// The most transactions in which a sync forgets old runs. A daemon goes on until none is left.
+    private static let forgettingTransactions = 10
 
     /// The report of each run, as it ends. For one consumer; if nobody reads, only the latest 1,000 are kept.
     public let outcomes: AsyncStream<RunReport>
@@ -154,25 +156,34 @@ public final class SyncService: Service {
     ) async throws -> [RunReport] {
         let configuration = environment.configuration
         let sources = names.isEmpty ? configuration.enabledSources : names.compactMap { configuration[source: $0] }
-        let reports = Mutex<[RunReport]>([])
+        let (reports, continuation) = AsyncStream<RunReport>.makeStream()
+        // Whoever is called may block, as a terminal does, and runs are not to wait for that. Awaited below, also after a
+        // cancellation, of which the last reports tell.
+        let told = Task {
+            await reports.reduce(into: [RunReport]()) { all, report in
+                all.append(report)
+                onReport(report)
+            }
+        }
+        defer { continuation.finish() }
         var environment = environment
         environment.bodies.removeAll(but: configuration.keepingBodies)
         // A forced run of sources by name may try those that are held.
         environment.runsHeld = mode != .whenDue && !names.isEmpty
         let scheduler = Scheduler(environment: environment) { [metrics = environment.metrics] report in
-            reports.withLock { $0.append(report) }
             metrics.note(report)
-            onReport(report)
+            continuation.yield(report)
         }
         try await withTaskCancellationHandler {
             try await scheduler.run(once: sources, mode)
         } onCancel: {
             store.stopWaiting()
         }
-        if !Task.isCancelled { await forgetting.pass() }
+        continuation.finish()
+        let ended = await told.value
+        if !Task.isCancelled { await forgetting.pass(transactions: Self.forgettingTransactions) }
         outcomeContinuation.finish()
         try await environment.http.shutdown()
-        let ended = reports.withLock(\.self)
         let names = Set(ended.map(\.source))
         return ended
             + sources.filter { !names.contains($0.name) }.map {
