@@ -34,7 +34,7 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 /// each other. `Documentation/Architecture.md` says what each is for.
 let house: [Target.Dependency] = [
     "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "StoreSQL",
-    "FeedStores", "Merging", "Ledger", "SQLiteStore", "FeedFetching",
+    "FeedStores", "Ledger", "Merging", "SQLiteStore", "FeedFetching",
     "FeedParsing", "FeedInferring", "FeedExporting", "TributaryEngine", "TributaryStores",
 ]
 
@@ -93,9 +93,11 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
-        .target(name: "XMLRecords", dependencies: ["XMLStream"], swiftSettings: swiftSettings),
+        .target(name: "XMLRecords", dependencies: ["Locking", "XMLStream"], swiftSettings: swiftSettings),
         .target(name: "TOML", swiftSettings: swiftSettings),
-        .target(name: "PostgresClient", dependencies: ["CLibPQ"], swiftSettings: swiftSettings),
+        // A lock that is safe in asynchronous functions.
+        .target(name: "Locking", swiftSettings: swiftSettings),
+        .target(name: "PostgresClient", dependencies: ["Locking", "CLibPQ"], swiftSettings: swiftSettings),
         // PostgreSQL's client library, loaded when a store needs it.
         .target(name: "CLibPQ"),
         .target(name: "CBuildCommit", cSettings: commit),
@@ -111,25 +113,27 @@ let package = Package(
         // Rows from a parser to batches, and to a scratch database when they are many.
         .target(
             name: "FeedStaging",
-            dependencies: ["FeedModel", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            dependencies: ["Locking", "FeedModel", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
         // A statement, and what runs it.
         .target(name: "StoreSQL", dependencies: ["FeedModel"], swiftSettings: swiftSettings),
         // What every main store promises.
-        .target(name: "FeedStores", dependencies: ["FeedModel", "FeedStaging"], swiftSettings: swiftSettings),
-        // What a commit does to the rows of a store, whichever it is.
         .target(
-            name: "Merging", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
-            swiftSettings: swiftSettings),
+            name: "FeedStores", dependencies: ["Locking", "FeedModel", "FeedStaging"], swiftSettings: swiftSettings),
         // Tributary's own tables, in either database.
         .target(
-            name: "Ledger", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
+            name: "Ledger", dependencies: ["Locking", "FeedModel", "FeedStaging", "FeedStores", "StoreSQL"],
+            swiftSettings: swiftSettings),
+        // What a commit does to the rows of a store, whichever it is.
+        .target(
+            name: "Merging", dependencies: ["FeedModel", "FeedStaging", "FeedStores", "StoreSQL", "Ledger"],
             swiftSettings: swiftSettings),
         // The main store in an SQLite file.
         .target(
             name: "SQLiteStore",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "CSQLite", grdb,
+                "Locking", "XMLStream", "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL",
+                "CSQLite", grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -137,7 +141,8 @@ let package = Package(
         .target(
             name: "PostgresStore",
             dependencies: [
-                "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "PostgresClient", grdb,
+                "Locking", "FeedModel", "FeedStaging", "FeedStores", "Merging", "Ledger", "StoreSQL", "PostgresClient",
+                grdb,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -145,7 +150,7 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL, crypto,
+                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -153,6 +158,7 @@ let package = Package(
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
         // A body to staged rows.
@@ -177,7 +183,8 @@ let package = Package(
         .target(
             name: "TributaryEngine",
             dependencies: [
-                "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging",
+                "Locking", "XMLStream", "XMLRecords", "FeedModel", "FeedDeclarations", "FeedConfiguration",
+                "FeedStaging",
                 "FeedStores",
                 "FeedFetching",
                 "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, crypto,
@@ -187,7 +194,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         // What swift-metrics is told, as Prometheus reads it.
         .target(
-            name: "PrometheusMetrics", dependencies: [coreMetrics], swiftSettings: swiftSettings),
+            name: "PrometheusMetrics", dependencies: ["Locking", coreMetrics], swiftSettings: swiftSettings),
         // The stores that there are, and the engine on one of them.
         .target(
             name: "TributaryStores",
@@ -200,7 +207,7 @@ let package = Package(
         .target(
             name: "TributaryWeb",
             dependencies: [
-                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
+                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStores", "TributaryEngine",
                 "PrometheusMetrics", coreMetrics, hummingbird,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 logging, serviceLifecycle, crypto,
@@ -215,7 +222,8 @@ let package = Package(
         .target(
             name: "TributaryCommands",
             dependencies: [
-                "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores", "TributaryStores",
+                "Locking", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedStaging", "FeedStores",
+                "TributaryStores",
                 "FeedParsing", "FeedInferring",
                 "FeedExporting", "TributaryEngine", "TributaryWeb", "PrometheusMetrics", "CSQLite", grdb, logging,
                 serviceLifecycle,
@@ -257,6 +265,24 @@ let package = Package(
             name: "TestStores",
             dependencies: ["FeedModel", "FeedStaging", "PostgresClient", "PostgresServer", "TestSupport", grdb],
             path: "Tests/TestStores", swiftSettings: swiftSettings),
+        // Whole daemons, publishers and stores in one thread, from a seed.
+        .target(name: "CJobHook", path: "Tests/CJobHook"),
+        .target(
+            name: "Simulator",
+            dependencies: [
+                "CJobHook", "FeedModel", "FeedDeclarations", "FeedConfiguration", "FeedFetching", "FeedParsing",
+                "FeedStores", "SQLiteStore", "TributaryEngine", "TributaryStores", "TestSupport", grdb, logging, crypto,
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            path: "Tests/Simulator", swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulator"], path: "Tests/simulate", swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SimulatorTests", dependencies: ["simulate", "TestSupport"], exclude: ["Mutants"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PostgresClientTests", dependencies: ["PostgresClient", "PostgresServer"],
             swiftSettings: swiftSettings),

@@ -4,7 +4,7 @@ import Tributary
 /// An example of a user's program: parser classes, a schema, and every command of Tributary.
 @main
 struct ContactsDaemon: TributaryApp {
-    static let parsers: [FeedParser.Type] = [CompaniesParser.self, ContactsParser.self]
+    static let parsers: [Parser] = [.class(CompaniesParser.self), .class(ContactsParser.self)]
 
     static func registerMigrations(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("contacts") { db in

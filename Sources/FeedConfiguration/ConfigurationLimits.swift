@@ -6,6 +6,8 @@ enum ConfigurationLimits {
     static let connections = 262_143
     static let retries = 1_000
     static let keptBodies = 1_000
+    /// The most lines before a header in CSV.
+    static let skippedLines = 1_000_000
     static let maxPages = 1_000_000_000
     static let maxRequests = 1_000_000_000
     /// The limits of a page's counter.

@@ -128,9 +128,6 @@ package struct ConfigurationReader {
     ) -> SourceDeclaration? {
         let keys = SourceKeys.all
         let options = SourceDefaults(table, over: sourceDefaults)
-        if table.has("time_zone"), options.schedule == nil, !table.has("schedule") {
-            table.report("time_zone", "it has a meaning only with a 'schedule', such as \"0 6 * * 1-5\"")
-        }
         let isEnabled = table[keys.enabled]
         let requests = table.tables(keys.requests)
         let inherited = RequestDefaults(table, over: defaults)
@@ -145,13 +142,14 @@ package struct ConfigurationReader {
             var request = request(index, table, inherited)
             request?.keepsHistory = options.keepsHistory ?? false
             request?.allowsPrivate = options.allowsPrivate ?? false
+            if let zone = options.timeZone { request?.assumeTimeZone(zone.name, zone.rules) }
             if let key = request?.key, !taken.insert(key).inserted {
                 table.report("key", "two requests of the source have the key '\(key)'")
             }
             return request
         }
         if let requests, let declarations, requests.count == declarations.count {
-            checkReferences(declarations, requests)
+            ReferenceCheck(problems: problems).check(declarations, requests)
             RetentionCheck(problems: problems).check(declarations, requests)
         }
         return SourceDeclaration(
@@ -173,6 +171,7 @@ package struct ConfigurationReader {
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()
         let forEach = optionsReader.forEach()
+        let format = optionsReader.format()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
@@ -215,7 +214,7 @@ package struct ConfigurationReader {
                 connectTimeout: options.connectTimeout ?? keys.connectTimeout.standard, tls: options.tls,
                 proxy: options.proxy),
             authentication: options.authentication, maxBody: options.maxBody ?? keys.maxBody.standard, content: content,
-            contentFingerprint: table.fingerprint(of: content.declaringKeys) + content.name,
+            contentDigest: table.fingerprint(of: content.declaringKeys) + content.name,
             sync: options.sync ?? keys.sync.standard, scope: options.scope.mapValues(\.value),
             allowsEmpty: options.allowsEmpty ?? keys.allowEmpty.standard,
             acceptStatus: Set(options.acceptStatus ?? keys.acceptStatus.standard),
@@ -229,6 +228,13 @@ package struct ConfigurationReader {
             deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
         request.keepBodies = options.keepBodies ?? keys.keepBodies.standard
         request.paging = paging
+        if let format {
+            request.format = format.format
+            request.csv = format.csv
+            if request.headers["Accept"] == RequestDeclaration.defaultHeaders["Accept"] {
+                request.headers["Accept"] = InterpolatedText(format.format.accept)
+            }
+        }
         request.forEach = forEach
         if let soap = options.soap {
             if let method = options.method, method != "POST" {
@@ -239,46 +245,12 @@ package struct ConfigurationReader {
         } else if let type = request.body?.contentType, !request.hasHeader("Content-Type") {
             request.headers["Content-Type"] = InterpolatedText(type)
         }
+        ReferenceCheck(problems: problems).checkContinuation(of: request, table)
         if request.authentication != nil, request.hasHeader("Authorization") {
             problems.report(table.path, "the request has 'auth' and a header 'Authorization'; give one of them")
         }
         RetentionCheck(problems: problems).check(request, table)
         return request
-    }
-
-    /// Checks that requests use only what an earlier request captures, or has staged.
-    private func checkReferences(_ requests: [RequestDeclaration], _ tables: [DeclarationReader]) {
-        var known: Set<String> = []
-        for (request, table) in zip(requests, tables) {
-            for reference in request.references where reference.hasPrefix("capture:") {
-                let name = String(reference.dropFirst("capture:".count))
-                guard !known.contains(name) else { continue }
-                let nearest = nearestName(to: name, among: known)
-                problems.report(
-                    table.path,
-                    "no earlier request of the source captures '\(name)'"
-                        + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
-            }
-            known.formUnion(request.captures.map(\.name))
-            let rowReferences = request.sentReferences.filter { $0.hasPrefix("row:") }
-            if request.forEach == nil, let reference = request.mappedReferences.first(where: { $0.hasPrefix("row:") }) {
-                let name = reference.dropFirst("row:".count)
-                problems.report(table.path, "{ row = \"\(name)\" } has a meaning only beside 'for_each'")
-            }
-            if let reference = rowReferences.first, request.forEach == nil {
-                problems.report(table.path, "${\(reference)} has a meaning only beside 'for_each'")
-            }
-            guard request.forEach != nil else { continue }
-            if rowReferences.isEmpty {
-                table.report("for_each", "the request would be the same for each row; use a column as ${row:COLUMN}")
-            }
-            if request.key == requests.first?.key {
-                table.report("for_each", "no earlier request of the source could have staged a row")
-            }
-            if !request.captures.isEmpty {
-                table.report("capture", "a request that is sent for each row has no one response to capture from")
-            }
-        }
     }
 
     /// Reports two sources that mirror the same rows: each would delete the other's. The way in which a table compares

@@ -42,7 +42,9 @@ final class Interpolation {
             }
             value += String(decoding: bytes[start..<sign], as: UTF8.self)
             let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)
-            guard let replacement = Self.isDynamic(reference) ? mark(reference) : escape(try resolve(reference)) else {
+            let dynamic = Reference(reference).map(InterpolatedText.marked)
+            let known = dynamic == nil ? escape(try resolve(reference)) : nil
+            guard let replacement = dynamic ?? known else {
                 throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
             }
             value += replacement
@@ -59,13 +61,6 @@ final class Interpolation {
             bytes[$0] == UInt8(ascii: "$") && $0 + 1 < bytes.count && bytes[$0 + 1] == UInt8(ascii: "{")
         }
     }
-
-    /// Returns true where the value is known only when a request is sent.
-    private static func isDynamic(_ reference: String) -> Bool {
-        ["capture:", "last:", "row:"].contains(where: reference.hasPrefix)
-    }
-
-    private func mark(_ reference: String) -> String { "\(InterpolatedText.mark)\(reference)\(InterpolatedText.mark)" }
 
     private func resolve(_ reference: String) throws(Failure) -> String {
         let value: String

@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedModel
 import TOML
 import XMLStream
 
@@ -63,8 +64,8 @@ extension MappingReader {
                     ?? (unknown.known.count > 40 ? "" : "; there are \(unknown.known.joined(separator: ", "))")
             }
             let message = problem.message + (hint ?? "")
-            guard let column = problem.column else {
-                reader.report("where", message)
+            guard let column = problem.column, column != TableMapping.deletionColumn else {
+                reader.report(problem.column == nil ? "where" : "deleted_when", message)
                 continue
             }
             reader.problems.report(reader.path.appending("columns").appending(column).appending("sql"), message)

@@ -74,14 +74,16 @@ struct MappingReader {
         let window = reader[keys.window]
         let within = reader[keys.within]
         let filter = reader[keys.filter]
+        let deletedWhen = reader[keys.deletedWhen]
+        let duplicates = reader[keys.duplicates] ?? keys.duplicates.standard
         let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
         let (deleted, expiry) = (reader.deletionMark(keys.deleted), reader.expiry(keys.expire))
         let columns = reader.table(keys.columns).map(columns)
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
-        if filter != nil, columns == nil {
-            reader.report("where", "is an expression over the record's 'columns'; name those that it needs")
+        for key in ["where", "deleted_when"] where columns == nil && reader.has(key) {
+            reader.report(key, "is an expression over the record's 'columns'; name those that it needs")
         }
         reader.finish()
         guard let name, let written, let element else { return nil }
@@ -94,8 +96,30 @@ struct MappingReader {
         mapping.maxChanged = maxChanged
         mapping.deleted = deleted
         mapping.expiry = expiry
+        mapping.duplicates = duplicates
+        if let deletedWhen { delete(when: deletedWhen, &mapping, reader) }
         mapping.columns = sorted(mapping)
         return mapping
+    }
+
+    /// Gives a table the column of its `deleted_when`.
+    private func delete(when condition: String, _ mapping: inout TableMapping, _ reader: DeclarationReader) {
+        let name = TableMapping.deletionColumn
+        if let column = mapping.column(name) {
+            reader.report("columns", "the column '\(column.name)' has the name of a key; give it another")
+            return
+        }
+        for name in mapping.key {
+            guard let column = mapping.column(name), column.reference != nil else { continue }
+            reader.report(
+                "deleted_when",
+                "needs a key whose values are in the feed, and '\(column.name)' is looked up by 'references'")
+        }
+        var column = ColumnMapping(name: name, origin: .sql(condition))
+        column.isStored = false
+        column.isExported = false
+        mapping.columns.append(column)
+        mapping.deletedWhen = condition
     }
 
     /// Returns the columns that `order` names, then the others in the order of the file.
@@ -159,6 +183,7 @@ struct MappingReader {
         column.type = reader[keys.type]
         column.format = reader[keys.format]
         column.separators = separators(reader, column.type)
+        column.timeZone = timeZone(reader, column.type)
         column.fallback = reader[keys.fallback]
         column.isRequired = reader[keys.required] ?? keys.required.standard
         column.repetition = reader[keys.repetition] ?? keys.repetition.standard
@@ -197,6 +222,19 @@ struct MappingReader {
         return separators
     }
 
+    func timeZone(_ reader: DeclarationReader, _ type: ValueType?) -> TimeZoneRules? {
+        guard let name = reader[ColumnKeys.all.timeZone] else { return nil }
+        if let type, type != .datetime {
+            reader.report("time_zone", "has a meaning only with type = \"datetime\"")
+        }
+        do {
+            return try reader.timeZones.zone(name).rules
+        } catch {
+            reader.report("time_zone", error.message)
+            return nil
+        }
+    }
+
     func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
         let keys = ColumnKeys.all
         let given = ["path", "value", "ordinal", "response", "parent", "row", "capture", "sql"].filter(reader.has)
@@ -221,8 +259,8 @@ struct MappingReader {
         if let fact { return .response(fact) }
         if let parent { return .parent(parent) }
         if let sql { return .sql(sql) }
-        if let row { return .sent("row:" + row) }
-        if let capture { return .sent("capture:" + capture) }
+        if let row { return .sent(.row(row)) }
+        if let capture { return .sent(.capture(capture)) }
         switch ordinal {
         case .boolean(true): return .ordinal(.siblings)
         case .text("parent"): return .ordinal(.parent)

@@ -18,22 +18,39 @@ struct RequestOptionsReader {
         guard let page = table.table(keys.page) else { return nil }
         let keys = PageKeys.all
         let next = page[keys.next]
+        let link = page[keys.link] ?? keys.link.standard
+        let token = page[keys.token]
+        let parameter = page[keys.parameter]
+        let kept = page[keys.keep]
         let counter = page[keys.counter]
         let start = page[keys.start] ?? keys.start.standard
         let step = page[keys.step] ?? keys.step.standard
         let most = page[keys.maxPages] ?? keys.maxPages.standard
         page.finish()
-        switch (next, counter) {
-        case (let next?, nil):
-            for key in ["start", "step"] where page.has(key) { page.report(key, "has a meaning only beside 'counter'") }
-            return path(next, "page").map { PagingDeclaration(next: .path($0, written: next), maxPages: most) }
-        case (nil, let counter?):
-            return PagingDeclaration(next: .counter(parameter: counter, start: start, step: step), maxPages: most)
-        default:
+        guard [next != nil, link, token != nil, counter != nil].count(where: \.self) == 1 else {
             page.problems.report(
                 page.path,
-                "give either 'next', the path of the next page's address, or 'counter', the parameter that counts")
+                "give one of 'next' (the path of the next page's address), 'link' (the Link header), 'token' (the path of a "
+                    + "continuation token) and 'counter' (a parameter that counts)")
             return nil
+        }
+        for (keys, other) in [(["start", "step"], "counter"), (["parameter", "keep"], "token")] where !page.has(other) {
+            for key in keys where page.has(key) { page.report(key, "has a meaning only beside '\(other)'") }
+        }
+        if let next {
+            return path(next, "page").map { PagingDeclaration(next: .path($0, written: next), maxPages: most) }
+        }
+        if let counter {
+            return PagingDeclaration(next: .counter(parameter: counter, start: start, step: step), maxPages: most)
+        }
+        guard let token else { return PagingDeclaration(next: .link, maxPages: most) }
+        guard let parameter else {
+            page.problems.report(page.path, "name the 'parameter' by which the token is sent for the next page")
+            return nil
+        }
+        let continuation = ContinuationParameter(name: parameter, kept: kept.map { Set($0) })
+        return path(token, "page").map {
+            PagingDeclaration(next: .token($0, written: token, continuation), maxPages: most)
         }
     }
 
@@ -48,6 +65,58 @@ struct RequestOptionsReader {
             return nil
         }
         return ForEachDeclaration(query: query, concurrency: concurrency, maxRequests: most)
+    }
+
+    /// Reads `format` and `csv`; nil where neither is there.
+    func format() -> (format: BodyFormat, csv: CSVDialect)? {
+        let format = table[keys.format]
+        guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
+        if let format, format != .csv { table.report("csv", "has a meaning only with format = \"csv\"") }
+        return (.csv, dialect(reader))
+    }
+
+    private func dialect(_ reader: DeclarationReader) -> CSVDialect {
+        let keys = CSVKeys.all
+        var dialect = CSVDialect()
+        if let text = reader[keys.delimiter] {
+            dialect.delimiter = Self.character(text)
+            if dialect.delimiter == nil {
+                reader.report("delimiter", "'\(text)' is not one ASCII character; write \";\", \"\\t\" or \"|\"")
+            }
+        }
+        if let text = reader[keys.quote] {
+            dialect.quote = Self.character(text)
+            if dialect.quote == nil, !text.isEmpty {
+                reader.report("quote", "'\(text)' is neither one ASCII character nor empty, for no quotes")
+            } else if dialect.quote == dialect.delimiter ?? UInt8(ascii: ",") {
+                reader.report("quote", "is the delimiter")
+            }
+        }
+        switch reader[keys.header] {
+        case .line(let isThere)?: dialect.header = isThere ? .line : .none
+        case .names(let names)?:
+            dialect.header = .names(names)
+            if names.isEmpty { reader.report("header", "names no column") }
+        case nil: break
+        }
+        dialect.skip = reader[keys.skip] ?? keys.skip.standard
+        if let encoding = reader[keys.encoding] {
+            dialect.encoding = encoding
+            if !TextDecoder.knows(encoding) {
+                reader.report(
+                    "encoding", "the encoding '\(encoding)' is not known; 'iconv -l' lists those that are")
+            }
+        }
+        reader.finish()
+        return dialect
+    }
+
+    /// Returns the only character of a text; nil where it is not ASCII, or ends a line.
+    private static func character(_ text: String) -> UInt8? {
+        guard text.utf8.count == 1, let byte = text.utf8.first, byte != 0, byte != 0x0A, byte != 0x0D else {
+            return nil
+        }
+        return byte
     }
 
     private func path(_ written: String, _ key: String) -> XMLPath? {

@@ -11,12 +11,21 @@ struct RetentionCheck {
             if table.has("deleted"), request.sync != .mirror { reportMode(request.sync, table.path) }
             return
         }
-        if table.has("deleted"), !mapping.tables.contains(where: { request.sync(of: $0) == .mirror }) {
+        if table.has("deleted"),
+            !mapping.tables.contains(where: { request.sync(of: $0) == .mirror || $0.deletedWhen != nil })
+        {
             reportMode(request.sync, table.path)
         }
         for (index, mapped) in mapping.tables.enumerated() {
             let path = table.path.appending("tables").appending(index)
-            if mapped.deleted != nil, request.sync(of: mapped) != .mirror { reportMode(request.sync(of: mapped), path) }
+            let sync = request.sync(of: mapped)
+            if mapped.deleted != nil, sync != .mirror, mapped.deletedWhen == nil { reportMode(sync, path) }
+            if mapped.deletedWhen != nil, sync != .mirror, sync != .upsert {
+                problems.report(
+                    path.appending("deleted_when"),
+                    "has a meaning only with sync = \"upsert\" or \"mirror\", and these rows are merged with sync = "
+                        + "\"\(sync.rawValue)\"")
+            }
             if let gone = request.deletionMark(of: mapped) { check(gone, of: mapped, request, path) }
             if let expiry = request.expiry(of: mapped) {
                 check(expiry, of: mapped, request, mapped.expiry == nil ? table.path : path)
@@ -51,7 +60,7 @@ struct RetentionCheck {
         problems.report(
             path.appending("deleted"),
             "only a mirror knows which rows are gone, and these are merged with sync = \"\(sync.rawValue)\"; write "
-                + "sync = \"mirror\", or leave 'deleted' out")
+                + "sync = \"mirror\", or 'deleted_when', or leave 'deleted' out")
     }
 
     private func check(_ gone: String, of table: TableMapping, _ request: RequestDeclaration, _ path: TOMLKeyPath) {

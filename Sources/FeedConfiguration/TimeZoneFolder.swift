@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedModel
 import Foundation
 
 /// The files of tzdata, each of which is read once.

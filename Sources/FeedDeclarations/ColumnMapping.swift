@@ -12,7 +12,7 @@ public struct ColumnMapping: Sendable, Hashable {
         case ordinal(Count)
         case response(Fact)
         /// A value for which the request was sent: `row:id`, a column of the `for_each` row, or `capture:token`.
-        case sent(String)
+        case sent(FeedDeclarations.Reference)
         /// The key of the enclosing record of this table.
         case parent(String)
         /// An SQL expression over the record's other columns.
@@ -98,6 +98,8 @@ public struct ColumnMapping: Sendable, Hashable {
     package var separators: NumberSeparators?
     /// The format of dates; `hex` for a blob that is not base 64.
     package var format: String?
+    /// The zone of times without one; nil for UTC.
+    package var timeZone: TimeZoneRules?
     package var fallback: Constant?
     package var isRequired = false
     package var repetition = Repeat.first

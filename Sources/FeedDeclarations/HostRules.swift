@@ -49,4 +49,7 @@ public struct HostRules: Sendable, Equatable {
 
     /// True where any host has a pace.
     package var havePace: Bool { rules.contains { $0.value.pace != nil } }
+
+    /// The names under which hosts with a pace are counted.
+    package var pacedKeys: [String] { rules.filter { $0.value.pace != nil }.map(\.key) }
 }

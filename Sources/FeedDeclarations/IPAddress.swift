@@ -55,49 +55,43 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// True for the machine itself.
-    package var isLoopback: Bool { notPublic == "loopback" }
+    package var isLoopback: Bool { scope == .loopback }
 
-    /// What keeps the address from being one of the public Internet; nil where nothing does (IANA's registries of
-    /// special-purpose addresses, RFC 6890).
-    package var notPublic: String? {
-        bytes.count == 4 ? Self.notPublic(four: bytes[...]) : notPublicSixteen
-    }
+    /// Where packets for the address may go (IANA's registries of special-purpose addresses, RFC 6890).
+    package var scope: AddressScope { bytes.count == 4 ? Self.scope(four: Array(bytes)) : scopeOfSixteen }
 
-    private static func notPublic(four bytes: ArraySlice<UInt8>) -> String? {
-        let bytes = Array(bytes)
+    private static func scope(four bytes: [UInt8]) -> AddressScope {
         switch (bytes[0], bytes[1]) {
-        case (0, _): return "unspecified"
-        case (10, _), (172, 16...31), (192, 168): return "private"
-        case (100, 64...127): return "carrier-grade NAT"
-        case (127, _): return "loopback"
-        case (169, 254):
-            return bytes[2] == 169 && bytes[3] == 254 ? "link-local, a cloud's metadata" : "link-local"
+        case (0, _): .unspecified
+        case (10, _), (172, 16...31), (192, 168): .privateUse
+        case (100, 64...127): .carrierGradeNAT
+        case (127, _): .loopback
+        case (169, 254): bytes[2] == 169 && bytes[3] == 254 ? .linkLocalMetadata : .linkLocal
         // Where Azure's machines ask for theirs.
-        case (168, 63) where bytes[2] == 129 && bytes[3] == 16: return "a cloud's metadata"
-        case (192, 0) where bytes[2] == 0: return "reserved"
-        case (198, 18...19): return "reserved for benchmarks"
-        case (224...239, _): return "multicast"
-        case (240..., _): return "reserved"
-        default: return nil
+        case (168, 63) where bytes[2] == 129 && bytes[3] == 16: .cloudMetadata
+        case (192, 0) where bytes[2] == 0: .reserved
+        case (198, 18...19): .benchmarking
+        case (224...239, _): .multicast
+        case (240..., _): .reserved
+        default: .global
         }
     }
 
-    private var notPublicSixteen: String? {
-        if bytes.allSatisfy({ $0 == 0 }) { return "unspecified" }
-        if bytes[..<15].allSatisfy({ $0 == 0 }), bytes[15] == 1 { return "loopback" }
+    private var scopeOfSixteen: AddressScope {
+        if bytes.allSatisfy({ $0 == 0 }) { return .unspecified }
+        if bytes[..<15].allSatisfy({ $0 == 0 }), bytes[15] == 1 { return .loopback }
         switch (bytes[0], bytes[1]) {
-        case (0xFE, 0x80...0xBF): return "link-local"
-        case (0xFE, 0xC0...0xFF): return "site-local"
-        case (0xFC...0xFD, _): return "unique-local"
-        case (0xFF, _): return "multicast"
-        case (0x01, 0x00) where bytes[2..<8].allSatisfy({ $0 == 0 }): return "reserved"
+        case (0xFE, 0x80...0xBF): return .linkLocal
+        case (0xFE, 0xC0...0xFF): return .siteLocal
+        case (0xFC...0xFD, _): return .uniqueLocal
+        case (0xFF, _): return .multicast
+        case (0x01, 0x00) where bytes[2..<8].allSatisfy({ $0 == 0 }): return .reserved
         // NAT64 for local use (RFC 8215).
-        case (0x00, 0x64) where Array(bytes[2..<6]) == [0xFF, 0x9B, 0, 1]: return "private (NAT64)"
+        case (0x00, 0x64) where Array(bytes[2..<6]) == [0xFF, 0x9B, 0, 1]: return .localNAT64
         default: break
         }
-        return carried.lazy.compactMap { Self.notPublic(four: $0) }.first.map {
-            $0 + ", as IPv4 in IPv6"
-        }
+        let inner = carried.lazy.map { Self.scope(four: Array($0)) }.first { !$0.isGlobal }
+        return inner.map { .carried($0) } ?? .global
     }
 
     /// The addresses of IPv4 that packets for this one are passed on to.
@@ -126,4 +120,37 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// True where both are of one machine, as far as addresses tell.
     func isOfSameHost(as other: IPAddress) -> Bool { self == other || isLoopback && other.isLoopback }
+}
+
+/// Where packets for an address may go.
+package indirect enum AddressScope: Hashable, Sendable, CustomStringConvertible {
+    /// The public Internet.
+    case global
+    case unspecified, loopback, privateUse, carrierGradeNAT, linkLocal, siteLocal, uniqueLocal, localNAT64
+    case linkLocalMetadata, cloudMetadata
+    case multicast, benchmarking, reserved
+    /// That of an address of IPv4, to which packets for one of IPv6 are passed on.
+    case carried(AddressScope)
+
+    package var isGlobal: Bool { self == .global }
+
+    package var description: String {
+        switch self {
+        case .global: "public"
+        case .unspecified: "unspecified"
+        case .loopback: "loopback"
+        case .privateUse: "private"
+        case .carrierGradeNAT: "carrier-grade NAT"
+        case .linkLocal: "link-local"
+        case .siteLocal: "site-local"
+        case .uniqueLocal: "unique-local"
+        case .localNAT64: "private (NAT64)"
+        case .linkLocalMetadata: "link-local, a cloud's metadata"
+        case .cloudMetadata: "a cloud's metadata"
+        case .multicast: "multicast"
+        case .benchmarking: "reserved for benchmarks"
+        case .reserved: "reserved"
+        case .carried(let scope): "\(scope), as IPv4 in IPv6"
+        }
+    }
 }

@@ -12,9 +12,11 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ text: String) { self.init(value: text, template: text) }
 
-    /// The mark on both sides of a reference whose value is known only when the request is sent: `capture:token`,
-    /// `last:max(updated)`.
-    package static let mark: Character = "\u{0}"
+    /// Returns the text that stands for a reference in a value until the request is sent.
+    package static func marked(_ reference: Reference) -> String { "\(mark)\(reference)\(mark)" }
+
+    /// The mark on both sides of a ``Reference``'s text.
+    private static let mark: Character = "\u{0}"
 
     /// True where part of the text is known only when the request is sent.
     package var isDynamic: Bool { value.utf8.contains(0) }
@@ -23,17 +25,19 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
     package var isReference: Bool { value.first == Self.mark && value.last == Self.mark && references.count == 1 }
 
     /// The references that are resolved when the request is sent.
-    package var references: [String] {
+    package var references: [Reference] {
         guard isDynamic else { return [] }
         let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
-        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+        return parts.indices.filter { $0 % 2 == 1 }.compactMap { Reference(parts[$0]) }
     }
 
     /// Returns the text with each reference replaced.
-    package func resolved(_ replacement: (String) throws -> String) rethrows -> InterpolatedText {
+    package func resolved(_ replacement: (Reference) throws -> String) rethrows -> InterpolatedText {
         guard isDynamic else { return self }
         let parts = value.split(separator: Self.mark, omittingEmptySubsequences: false)
-        let texts = try parts.enumerated().map { try $0 % 2 == 1 ? replacement(String($1)) : String($1) }
+        let texts = try parts.enumerated().map {
+            try $0 % 2 == 1 ? Reference($1).map(replacement) ?? "" : String($1)
+        }
         return InterpolatedText(value: texts.joined(), template: template)
     }
 

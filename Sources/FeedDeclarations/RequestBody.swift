@@ -1,3 +1,4 @@
+import Foundation
 import XMLStream
 
 /// The body that a request sends.
@@ -49,7 +50,7 @@ public struct RequestBody: Sendable, Hashable {
     /// Returns the body with its references replaced by their values, which are known only when the request is sent.
     ///
     /// - Throws: ``UnwritableValue``, and the errors of `replacement`.
-    package func resolved(_ replacement: (String) throws -> String) throws -> RequestBody {
+    package func resolved(_ replacement: (Reference) throws -> String) throws -> RequestBody {
         var body = self
         body.text = try text.resolved { reference in
             let value = try replacement(reference)
@@ -60,11 +61,57 @@ public struct RequestBody: Sendable, Hashable {
         }
         return body
     }
+
+    /// A body in which a parameter has no place.
+    package struct NoPlace: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    /// Returns the body with a parameter: a member of the object that it is in JSON, or the content of an element that it has
+    /// in XML.
+    ///
+    /// - Throws: ``NoPlace``.
+    package func setting(_ name: String, to value: String) throws -> RequestBody {
+        var body = self
+        switch escaping {
+        case .json: body.text = InterpolatedText(value: try settingMember(name, value), template: text.template)
+        case .xml: body.text = InterpolatedText(value: try settingElement(name, value), template: text.template)
+        case .none:
+            throw NoPlace(description: "'\(name)' has no place in a body of plain text; write it as 'json' or 'xml'")
+        }
+        return body
+    }
+
+    private func settingMember(_ name: String, _ value: String) throws -> String {
+        guard var object = try? JSONSerialization.jsonObject(with: Data(text.value.utf8)) as? [String: Any] else {
+            throw NoPlace(description: "'\(name)' has no place in a body that is no object of JSON")
+        }
+        // A cursor that the declaration writes as a number stays one.
+        object[name] = object[name] is NSNumber ? Int64(value).map { $0 as Any } ?? value : value
+        let data = try JSONSerialization.data(withJSONObject: object, options: [.sortedKeys, .withoutEscapingSlashes])
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private func settingElement(_ name: String, _ value: String) throws -> String {
+        guard let escaped = XMLText.escaped(value) else {
+            throw NoPlace(description: "the value of '\(name)' has a character that XML cannot hold")
+        }
+        // The declaration's own writer has made the text: there are no comments, sections or empty attributes in it.
+        let tag = try Regex(
+            "<((?:[^\\s<>/:]+:)?\(NSRegularExpression.escapedPattern(for: name)))((?:\\s[^<>]*?)?)(?:/>|>[^<]*</\\1>)")
+        guard let match = try tag.firstMatch(in: text.value), let opening = match[1].substring,
+            let rest = match[2].substring
+        else {
+            throw NoPlace(
+                description: "the body has no element '\(name)', without elements in it, that takes the token")
+        }
+        return text.value.replacingCharacters(in: match.range, with: "<\(opening)\(rest)>\(escaped)</\(opening)>")
+    }
 }
 
 /// A reference whose value has a character that XML cannot hold.
 package struct UnwritableValue: Error, CustomStringConvertible {
-    package var reference: String
+    package var reference: Reference
 
     package var description: String {
         "the value of ${\(reference)} has a character that XML cannot hold (XML 1.0, section 2.2)"

@@ -11,7 +11,7 @@ extension RequestDeclaration {
     }
 
     package func deletionMark(of table: TableMapping) -> String? {
-        sync(of: table) == .mirror ? table.deleted ?? deleted : nil
+        sync(of: table) == .mirror || table.deletedWhen != nil ? table.deleted ?? deleted : nil
     }
 
     /// Returns how old a table's rows may become; nil where they stay.
@@ -25,7 +25,9 @@ extension RequestDeclaration {
     /// True where any table's rows are marked as deleted, or expire.
     package var retainsRows: Bool {
         guard case .mapping(let mapping) = content else { return deleted != nil || expiry != nil }
-        return mapping.tables.contains { deletionMark(of: $0) != nil || expiry(of: $0) != nil }
+        return mapping.tables.contains {
+            $0.deletedWhen != nil || deletionMark(of: $0) != nil || expiry(of: $0) != nil
+        }
     }
 
     /// Returns the expiry of a table's rows at a commit; nil where they stay.
@@ -56,6 +58,9 @@ extension SourceDeclaration {
                 // In whatever case, each once.
                 let known = Set(names.map { $0.lowercased() })
                 names.formUnion(mapping.tables.map(\.table).filter { !known.contains($0.lowercased()) })
+                for table in mapping.tables where table.deletedWhen != nil {
+                    retention.deletedWithin[table.table.lowercased()] = mapping.descendants(of: table.table)
+                }
             }
             for name in names.sorted() {
                 if let gone = request.deletionMark(of: name) { retention.deletionMarks[name.lowercased()] = gone }

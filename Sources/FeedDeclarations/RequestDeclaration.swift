@@ -17,9 +17,13 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The most bytes of the body, after decompression.
     public var maxBody: Int
     public var content: BodyContent
-    /// Represents `content`, `captures` and `paging` in the request's fingerprint. Describing them again for each run
+    /// The format of the body; nil to go by the Content-Type, or else by the body.
+    public package(set) var format: BodyFormat?
+    /// How the body is written if it is CSV.
+    public package(set) var csv = CSVDialect()
+    /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
-    var contentFingerprint: String
+    var contentDigest: String
     public var sync: SyncMode
     public var scope: [String: String]
     /// The column of a moving window. In tables that have it, a mirror deletes only rows whose value in it is not below
@@ -40,7 +44,9 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// True where responses may lead to addresses that are not public.
     package var allowsPrivate = false
     /// For a request that is sent, what named its address; nil for an address that is declared.
-    package var lead: AddressLead?
+    package var provenance: AddressProvenance?
+    /// The zone of times without one, where a column gives no other; nil for UTC.
+    package private(set) var timeZone: TimeZoneRules?
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
     /// The number of times that a request that broke off is sent again within its timeout.
@@ -59,7 +65,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     private var derived: Derived?
 
     private struct Derived: Sendable, Equatable {
-        var fingerprint: String
+        var digest: ValidityDigest
         /// Nil where a response or a row decides which server is asked.
         var origin: String?
     }
@@ -70,7 +76,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     package init(
         key: String, url: InterpolatedText, method: String, headers: [String: InterpolatedText],
         parameters: [String: InterpolatedText], body: RequestBody? = nil, timeout: Duration, transport: Transport,
-        authentication: Authentication? = nil, maxBody: Int, content: BodyContent, contentFingerprint: String,
+        authentication: Authentication? = nil, maxBody: Int, content: BodyContent, contentDigest: String,
         sync: SyncMode, scope: [String: String], window: String? = nil, allowsEmpty: Bool,
         acceptStatus: Set<Int> = [200], retries: Int = 0, retriesUnsafe: Bool = false, soap: SOAPDeclaration? = nil,
         captures: [CaptureDeclaration] = [], paging: PagingDeclaration? = nil, forEach: ForEachDeclaration? = nil,
@@ -87,7 +93,7 @@ public struct RequestDeclaration: Sendable, Equatable {
         self.authentication = authentication
         self.maxBody = maxBody
         self.content = content
-        self.contentFingerprint = contentFingerprint
+        self.contentDigest = contentDigest
         self.sync = sync
         self.scope = scope
         self.window = window
@@ -106,20 +112,20 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// address.
     package var capturedPaths: [XMLPath] {
         var paths = captures.map(\.path)
-        if case .path(let path, _)? = paging?.next { paths.append(path) }
+        if let path = paging?.path { paths.append(path) }
         return paths
     }
 
     /// The references that are resolved when the request is sent.
-    package var references: [String] { sentReferences + mappedReferences }
+    package var references: [Reference] { sentReferences + mappedReferences }
 
     /// Those ``references`` whose values are held by columns.
-    package var mappedReferences: [String] {
+    package var mappedReferences: [Reference] {
         if case .mapping(let mapping) = content { mapping.sentReferences } else { [] }
     }
 
     /// Those ``references`` that are in the address, the headers, the parameters and the body.
-    package var sentReferences: [String] {
+    package var sentReferences: [Reference] {
         ([url] + headers.values + parameters.values + [body?.text].compactMap(\.self)).flatMap(\.references)
     }
 
@@ -133,6 +139,25 @@ public struct RequestDeclaration: Sendable, Equatable {
     }
 
     package func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
+
+    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none.
+    package mutating func assumeTimeZone(_ name: String, _ rules: TimeZoneRules) {
+        guard rules != .utc else { return }
+        switch content {
+        case .parser, .captures: return
+        case .mirrored: break
+        case .mapping(var mapping):
+            for table in mapping.tables.indices {
+                for column in mapping.tables[table].columns.indices
+                where mapping.tables[table].columns[column].timeZone == nil {
+                    mapping.tables[table].columns[column].timeZone = rules
+                }
+            }
+            content = .mapping(mapping)
+        }
+        timeZone = rules
+        contentDigest += "\u{0}" + name
+    }
 
     /// Makes the request a call of a SOAP operation.
     package mutating func call(_ operation: SOAPDeclaration) {
@@ -162,7 +187,8 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
         return mapping.tables.contains { table in
             (table.maxChanged ?? limits.changed) != nil
-                || (table.maxDeleted ?? limits.deleted) != nil && sync(of: table) == .mirror
+                || (table.maxDeleted ?? limits.deleted) != nil
+                    && (sync(of: table) == .mirror || table.deletedWhen != nil)
         }
     }
 
@@ -222,34 +248,11 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     /// The headers of a request that declares none.
     package static let defaultHeaders = [
-        "Accept": InterpolatedText("application/xml, text/xml;q=0.9, */*;q=0.1")
+        "Accept": InterpolatedText(BodyFormat.xml.accept)
     ]
-
-    /// Returns a fingerprint that changes whenever the same document might give other rows, or another document would
-    /// be requested.
-    ///
-    /// - Parameter encryptionKey: the key of encrypted columns. It counts only for requests that have any.
-    package func fingerprint(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
-        var parts = [derived?.fingerprint ?? declaredFingerprint, String(parserVersion)]
-        if let encryptionKey, case .mapping(let mapping) = content, mapping.encrypts {
-            parts.append(encryptionKey.name)
-        }
-        return Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
-    }
 
     /// True where its bodies are kept. One that only gives captures is of no use later, and may be a secret.
     package var keepsBodies: Bool { keepBodies > 0 && content != .captures }
-
-    /// The part of the fingerprint that depends on the declaration alone.
-    private var declaredFingerprint: String {
-        let answer = [
-            contentFingerprint,
-            sync.rawValue + (window.map { "\u{1}\($0)" } ?? "") + (deleted.map { "\u{2}\($0)" } ?? "")
-                + (expiry.map { "\u{3}\($0.column)\u{3}\($0.after)" } ?? ""),
-            scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
-        ]
-        return Fingerprint.hexadecimal((question + answer).joined(separator: "\u{0}"))
-    }
 
     /// Returns the address to which the request is sent, without its parameters.
     ///
@@ -263,8 +266,11 @@ public struct RequestDeclaration: Sendable, Equatable {
     /// The origin of its address, `scheme://host:port`; nil where a response or a row decides which server is asked.
     package var declaredOrigin: String? { derived?.origin }
 
+    /// What stored validators and bodies of the request stand for.
+    package var digest: ValidityDigest { derived?.digest ?? ValidityDigest(self) }
+
     /// Works out the values that follow from the declaration.
     mutating func derive() {
-        derived = Derived(fingerprint: declaredFingerprint, origin: url.isDynamic ? nil : try? address().origin)
+        derived = Derived(digest: ValidityDigest(self), origin: url.isDynamic ? nil : try? address().origin)
     }
 }

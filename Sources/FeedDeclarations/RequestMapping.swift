@@ -9,12 +9,12 @@ public struct RequestMapping: Sendable, Hashable {
     /// The name that the root element must have, where the request declares one.
     package var root: String?
     /// The references by which columns hold values that the request is sent for: `row:id`, `capture:token`.
-    package var sentReferences: [String] = []
+    package var sentReferences: [Reference] = []
     /// True where exported records contain the rows to which they refer.
     package var expandsReferences = false
 
     package init(
-        tables: [TableMapping], namespaces: [Namespace], root: String? = nil, sentReferences: [String] = [],
+        tables: [TableMapping], namespaces: [Namespace], root: String? = nil, sentReferences: [Reference] = [],
         expandsReferences: Bool = false
     ) {
         self.tables = tables

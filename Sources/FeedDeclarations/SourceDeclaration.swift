@@ -36,24 +36,4 @@ public struct SourceDeclaration: Sendable, Equatable {
 
     /// True where bodies of any of its requests are kept.
     package var keepsBodies: Bool { requests.contains(where: \.keepsBodies) }
-
-    /// A text that changes when anything that is sent does.
-    package var fingerprint: String {
-        Fingerprint.hexadecimal(requests.map { $0.fingerprint(parserVersion: 0) }.joined(separator: "\u{0}"))
-    }
-
-    /// The declaration with its identity set.
-    var identified: SourceDeclaration {
-        var source = self
-        for index in source.requests.indices { source.requests[index].derive() }
-        let options = requests.map { request in
-            "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
-                + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
-                + (request.allowsPrivate ? " private" : "") + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
-        }
-        let times = "\(cache) \(hasOwnCache) \(honorsMaxAge)" + (schedule.map { " " + $0.identity } ?? "")
-        source.identity = Fingerprint.hexadecimal(
-            ([source.fingerprint, times] + options).joined(separator: "\u{0}"))
-        return source
-    }
 }

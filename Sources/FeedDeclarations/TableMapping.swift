@@ -19,6 +19,12 @@ public struct TableMapping: Sendable, Hashable {
     package var within: String?
     /// An SQL expression over the record's columns. A record for which it is not true is skipped.
     package var filter: String?
+    /// An SQL expression over the record's columns. A record for which it is true deletes the row that has its key.
+    package var deletedWhen: String?
+    /// The name of the column, which is not stored, with the value of ``deletedWhen``.
+    package static let deletionColumn = "deleted_when"
+    /// Which of several records with one key counts.
+    package var duplicates = RowShape.Duplicates.last
     /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
     package var maxDeleted: ChangeLimit?
     package var maxChanged: ChangeLimit?

@@ -94,7 +94,12 @@ struct ExportField {
             let format = DateFormat(pattern)
         else { return Array(text.utf8) }
         var stored = text
-        return Array((stored.withUTF8 { Lexical.date($0) }.map(format.text) ?? text).utf8)
+        guard let date = stored.withUTF8({ Lexical.date($0) }) else { return Array(text.utf8) }
+        guard column.type == .datetime, !format.mayHaveZone, let zone = column.timeZone else {
+            return Array(format.text(date).utf8)
+        }
+        let offset = zone.offset(at: Int(date.timeIntervalSince1970.rounded(.down)))
+        return Array(format.text(date.addingTimeInterval(Double(offset))).utf8)
     }
 
     /// Throws for a character that XML 1.0 cannot hold: most control characters, U+FFFE and U+FFFF (section 2.2).

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Measures the time in which at least one of several tasks did not wait for a host: for a place there, or for its pace.
 ///

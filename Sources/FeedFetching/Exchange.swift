@@ -42,11 +42,11 @@ package struct Exchange: Sendable {
         Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
     }
 
-    /// Returns what an address that the response names is led by; nil for a file of this machine.
+    /// Returns the provenance of an address that the response names; nil for a file of this machine.
     ///
     /// - Parameter namer: what names it, to be shown.
-    package func lead(_ namer: String) -> AddressLead? {
-        origin == "file:" ? nil : AddressLead(namer: namer, origin: origin, from: from)
+    package func provenance(_ namer: String) -> AddressProvenance? {
+        origin == "file:" ? nil : AddressProvenance(namer: namer, origin: origin, from: from)
     }
 
     /// Reads the body piece by piece, on the caller's actor. The next pieces of a large body are received meanwhile.

@@ -8,7 +8,7 @@ import NIOSSL
 
 extension FetchError {
     /// Creates an error from one of the HTTP client, in words for the person who must act on it.
-    package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress? = .current) {
+    package init(client error: any Error, request: RequestDeclaration, progress: ExchangeProgress?) {
         self.init(
             client: error, subject: "\(request.method) \(request.url)",
             connectTimeout: request.transport.connectTimeout,

@@ -4,8 +4,11 @@ package import FeedModel
 /// Sends a request and returns the head of the response. Each URL scheme has its own implementation.
 package protocol Fetcher: Sendable {
     /// - Parameters:
+    ///   - context: the permit and the progress of the exchange.
     ///   - validators: the stored validators of the request; empty for an unconditional request.
     ///   - movedTo: the request's new address, once the server has reported the permanent move often enough.
     /// - Throws: ``FetchError``, or `CancellationError`.
-    func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
+    func fetch(
+        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
+    ) async throws -> Exchange
 }

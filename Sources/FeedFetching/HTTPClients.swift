@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 import FeedDeclarations
-import Synchronization
+import Locking
 
 /// The HTTP clients, one for each transport that the sources declare, from their first request until nobody needs them.
 final class HTTPClients: Sendable {
@@ -50,6 +50,7 @@ final class HTTPClients: Sendable {
     /// seconds this function returns, and the client finishes by itself.
     func shutdown() async throws {
         let clients = state.withLock { Array($0.clients.values) }
+        guard !clients.isEmpty else { return }
         let (ends, end) = AsyncStream<Result<Void, any Error>>.makeStream(bufferingPolicy: .bufferingOldest(1))
         Task {
             do {
@@ -60,7 +61,7 @@ final class HTTPClients: Sendable {
             }
         }
         let patience = Task {
-            try await Task.sleep(for: .seconds(3))
+            try await NetworkTime.sleep(for: .seconds(3))
             end.yield(.success(()))
         }
         defer { patience.cancel() }

@@ -13,9 +13,10 @@ package final class HTTPFetcher: Fetcher {
 
     private let now: @Sendable () -> Date
     private let onAnswer: @Sendable (Int?) -> Void
-    /// How often hosts are asked; nil where nothing is declared.
-    private let pace: HostPace?
+    private let hosts: HostGate?
     private let addresses: AddressGuard
+    /// nil for the machine's own.
+    private let network: (any Network)?
     let clients = HTTPClients()
     package let tokens = TokenStore()
     private let tickets = SendTickets()
@@ -25,64 +26,73 @@ package final class HTTPFetcher: Fetcher {
     /// The most times a request is sent again that a server refuses without a word on how to go on.
     private static let refusalLimit = 8
 
-    /// - Parameter onAnswer: called for each request that is sent, with the status of the answer; with nil where none comes.
+    /// - Parameters:
+    ///   - hosts: limits the requests to each host; nil where nothing does.
+    ///   - network: sends the messages; nil for the machine's own.
+    ///   - onAnswer: called for each request that is sent, with the status of the answer; with nil where none comes.
     package init(
-        now: @escaping @Sendable () -> Date, pace: HostPace? = nil, names: any NameLookup = SystemNames(),
-        onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }
+        now: @escaping @Sendable () -> Date, hosts: HostGate? = nil, names: any NameLookup = SystemNames(),
+        network: (any Network)? = nil, onAnswer: @escaping @Sendable (Int?) -> Void = { _ in }
     ) {
         self.now = now
-        self.pace = pace
+        self.hosts = hosts
         addresses = AddressGuard(names: names)
+        self.network = network
         self.onAnswer = onAnswer
     }
 
     /// Closes the connections. Called once, when no request is under way. Returns after three seconds at the latest.
     package func shutdown() async throws { try await clients.shutdown() }
 
-    package func fetch(_ request: RequestDeclaration, validators: Validators, movedTo: String?) async throws -> Exchange
-    {
+    package func fetch(
+        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators, movedTo: String?
+    ) async throws -> Exchange {
         switch request.authentication {
         case nil:
-            return try await fetch(request, validators, movedTo, authorization: nil)
+            return try await fetch(request, context, validators, movedTo, authorization: nil)
         case .basic(let user, let password):
             let authorization = HTTPTarget.basic(user.value, password.value)
-            return try await fetch(request, validators, movedTo, authorization: authorization)
+            return try await fetch(request, context, validators, movedTo, authorization: authorization)
         case .bearer(let token):
-            return try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
+            return try await fetch(request, context, validators, movedTo, authorization: "Bearer \(token.value)")
         case .oauth2(let client):
-            let (token, isNew) = try await token(for: client, request)
-            let exchange = try await fetch(request, validators, movedTo, authorization: "Bearer \(token.value)")
+            let (token, isNew) = try await token(for: client, request, context)
+            let exchange = try await fetch(
+                request, context, validators, movedTo, authorization: "Bearer \(token.value)")
             guard exchange.response.status == 401, !isNew else { return exchange }
             // The token was revoked before it expired: another one is requested.
             tokens.forget(token, of: client)
-            let new = try await self.token(for: client, request).token
-            return try await fetch(request, validators, movedTo, authorization: "Bearer \(new.value)")
+            let new = try await self.token(for: client, request, context).token
+            return try await fetch(request, context, validators, movedTo, authorization: "Bearer \(new.value)")
         }
     }
 
-    private func token(for client: ClientCredentials, _ request: RequestDeclaration) async throws
-        -> (token: TokenStore.Token, isNew: Bool)
+    private func token(for client: ClientCredentials, _ request: RequestDeclaration, _ context: ExchangeContext)
+        async throws -> (token: TokenStore.Token, isNew: Bool)
     {
-        try await tokens.token(for: client, now: now) {
+        // Otherwise the one that asks for the token may wait for the request that is reserved for this one.
+        try await tokens.token(for: client, now: now, beforeWaiting: { context.permit?.endReservation() }) {
             let tokenRequest = TokenRequest(client: client)
-            let connections = try self.client(request)
+            let connections = try self.connections(request)
             do {
                 let message = tokenRequest.message()
-                let response = try await send(message, with: connections, for: request, led: nil).response
+                let response = try await send(message, with: connections, for: request, context, provenance: nil)
+                    .response
                 return try await tokenRequest.token(from: response, now: now())
             } catch {
                 if error is CancellationError { throw error }
-                throw FetchError(client: error, request: request)
+                throw FetchError(client: error, request: request, progress: context.progress)
             }
         }
     }
 
     private func fetch(
-        _ request: RequestDeclaration, _ validators: Validators, _ movedTo: String?, authorization: String?
+        _ request: RequestDeclaration, _ context: ExchangeContext, _ validators: Validators, _ movedTo: String?,
+        authorization: String?
     ) async throws -> Exchange {
         let declared = try HTTPTarget(request)
         var target = declared
-        var lead = request.lead
+        var provenance = request.provenance
         /// The address whose host has named the target, while nobody needs to know what address it has.
         var namedBy: URL?
         let isProxied = request.transport.proxy != nil
@@ -94,7 +104,7 @@ package final class HTTPFetcher: Fetcher {
                 if target.body == nil { target.dropSecrets() } else { target = declared }
             }
             if target.url.hostBeforePort != declared.url.hostBeforePort {
-                lead = AddressLead(
+                provenance = AddressProvenance(
                     namer: "the permanent redirect of \(request.url)", origin: declared.origin, from: nil)
                 namedBy = declared.url
             }
@@ -104,22 +114,23 @@ package final class HTTPFetcher: Fetcher {
             headers.replaceOrAdd(name: "Authorization", value: authorization)
         }
         var isPermanent = true
-        let client = try client(request)
+        let connections = try self.connections(request)
         for _ in 0...Self.redirectLimit {
             var message = HTTPClientRequest(url: target.url.absoluteString)
             message.method = HTTPMethod(rawValue: target.method)
             message.headers = headers
             if let body = target.body { message.body = .bytes(ByteBuffer(string: body)) }
-            try await ExchangePlace.current?.move(to: target.origin, ExchangeProgress.current)
-            if request.allowsPrivate || lead?.admitsAll(of: target.url.host) ?? false { lead = nil }
+            try await context.permit?.move(to: target.origin, mayWait: context.mayWait, context.progress)
+            if request.allowsPrivate || provenance?.admitsAll(of: target.url.host) ?? false { provenance = nil }
             let response: HTTPClientResponse
             let from: IPAddress?
             do {
-                lead = try await addresses.checked(target.url, lead, namedBy: namedBy, isProxied: isProxied)
+                provenance = try await addresses.checked(target.url, provenance, namedBy: namedBy, isProxied: isProxied)
                 namedBy = nil
-                (response, from) = try await send(message, with: client, for: request, led: lead)
+                (response, from) = try await send(
+                    message, with: connections, for: request, context, provenance: provenance)
             } catch let error as AddressGuard.Refusal {
-                throw FetchError(client: error, request: request)
+                throw FetchError(client: error, request: request, progress: context.progress)
             }
             guard let redirect = try target.redirected(by: response, request: request.url.template) else {
                 var exchange = exchange(response, to: request, from: target)
@@ -139,32 +150,38 @@ package final class HTTPFetcher: Fetcher {
                 headers = headers.leavingOrigin()
             }
             if redirect.method != target.method { headers = headers.withoutBody() }
-            lead = AddressLead(namer: "a redirect of \(target.origin)", origin: target.origin, from: from)
+            provenance = AddressProvenance(namer: "a redirect of \(target.origin)", origin: target.origin, from: from)
             target = redirect
         }
         throw FetchError(.redirect, "\(request.url) redirects more than \(Self.redirectLimit) times")
     }
 
-    /// - Parameter lead: what led to the address; nil where it may be any.
+    /// - Parameter provenance: who named the address; nil where it may be any.
     /// - Returns: the response, and the address that sent it, or that the URL has where a proxy connects to it.
     private func send(
-        _ message: HTTPClientRequest, with client: HTTPClient, for request: RequestDeclaration, led lead: AddressLead?
+        _ message: HTTPClientRequest, with connections: any Network, for request: RequestDeclaration,
+        _ context: ExchangeContext, provenance: AddressProvenance?
     ) async throws -> (response: HTTPClientResponse, from: IPAddress?) {
-        let progress = ExchangeProgress.current
+        let progress = context.progress
         let url = URL(string: message.url)
         let isProxied = request.transport.proxy != nil
-        if let pace, let url { try await pace.wait(at: url.origin, progress) }
+        if let origin = url?.origin {
+            if let permit = context.permit {
+                try await permit.waitToSend(to: origin, progress)
+            } else {
+                try await hosts?.waitToSend(to: origin, nil, progress)
+            }
+        }
         var resends = 0
         while true {
             progress?.isConnecting()
-            let ticket = tickets.issue(for: progress, to: url?.origin ?? "", led: isProxied ? nil : lead)
+            let ticket = tickets.issue(for: progress, to: url?.origin ?? "", provenance: isProxied ? nil : provenance)
             defer { tickets.drop(ticket) }
             var message = message
             message.headers.replaceOrAdd(name: SendTickets.header, value: String(ticket.number))
             var isAnswered = false
             do {
-                let deadline = NIODeadline.now() + TimeAmount(request.timeout) + .seconds(1)
-                let response = try await client.execute(message, deadline: deadline)
+                let response = try await connections.send(message, within: request.timeout + .seconds(1))
                 progress?.hasReceived(0)
                 isAnswered = true
                 onAnswer(Int(response.status.code))
@@ -234,11 +251,14 @@ package final class HTTPFetcher: Fetcher {
         return value
     }
 
-    private func client(_ request: RequestDeclaration) throws -> HTTPClient {
+    /// Returns what sends a request's messages.
+    private func connections(_ request: RequestDeclaration) throws -> any Network {
+        if let network { return network }
         do {
-            return try clients.client(request.transport) {
+            let client = try clients.client(request.transport) {
                 try request.transport.makeClient(Connections(tickets: tickets))
             }
+            return ClientConnections(client: client)
         } catch {
             throw FetchError(
                 .connection,

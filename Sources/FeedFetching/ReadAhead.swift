@@ -1,5 +1,5 @@
 import NIOCore
-import Synchronization
+import Locking
 
 /// Receives a large body's next pieces while the parser works on the last ones.
 ///

@@ -1,6 +1,6 @@
 package import FeedDeclarations
 import Foundation
-import Synchronization
+import Locking
 
 /// The issued tokens, each until it expires. A client requests at most one token at a time.
 package final class TokenStore: Sendable {
@@ -14,7 +14,7 @@ package final class TokenStore: Sendable {
     private static let margin: TimeInterval = 30
 
     private let tokens = Mutex<[ClientCredentials: Token]>([:])
-    private let turns = HostLimiter(limit: 1)
+    private let turns = HostGate(limit: 1)
     /// The last tokens of each client, including the current one. They stay secret after their use.
     private let issued = Mutex<(byClient: [ClientCredentials: [String]], redactor: Redactor)>(([:], Redactor()))
     private static let remembered = 4
@@ -26,12 +26,23 @@ package final class TokenStore: Sendable {
     /// The redactor that removes the tokens from texts.
     package var redactor: Redactor { issued.withLock { $0.redactor } }
 
+    /// - Parameters:
+    ///   - beforeWaiting: called where another exchange is asking for the client's token.
+    ///   - issue: asks for a token.
     /// - Returns: the token, and whether it has just been issued.
     func token(
-        for client: ClientCredentials, now: @Sendable () -> Date, issue: () async throws -> Token
+        for client: ClientCredentials, now: @Sendable () -> Date, beforeWaiting: () -> Void,
+        issue: () async throws -> Token
     ) async throws -> (token: Token, isNew: Bool) {
-        let turn = try await turns.place(at: client.tokenURL.value + " " + client.clientID.value)
-        defer { withExtendedLifetime(turn) {} }
+        let key = client.tokenURL.value + " " + client.clientID.value
+        let turn: HostPermit
+        if let free = turns.permitIfFree(at: key) {
+            turn = free
+        } else {
+            beforeWaiting()
+            turn = try await turns.permit(at: key)
+        }
+        defer { turn.release() }
         if let known = tokens.withLock({ $0[client] }), known.expires.map({ $0 > now() }) ?? true {
             return (known, false)
         }

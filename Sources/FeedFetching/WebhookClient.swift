@@ -20,7 +20,18 @@ package final class WebhookClient: Sendable {
 
     private static let connectTimeout = Duration.seconds(10)
 
-    private let client: HTTPClient
+    private let client: HTTPClient?
+    private let network: any Network
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    /// - Parameters:
+    ///   - network: sends the messages.
+    ///   - sleep: waits for a time; throws `CancellationError`.
+    package init(network: any Network, sleep: @escaping @Sendable (Duration) async throws -> Void) {
+        client = nil
+        self.network = network
+        self.sleep = sleep
+    }
 
     package init() {
         var configuration = HTTPClient.Configuration()
@@ -30,12 +41,15 @@ package final class WebhookClient: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         // Receivers close idle connections, and a POST that meets such an end is not known to have arrived.
         configuration.connectionPool.idleTimeout = .seconds(5)
-        client = HTTPClient(
+        let client = HTTPClient(
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
+        self.client = client
+        network = ClientConnections(client: client)
+        sleep = NetworkTime.sleep
     }
 
     /// Called once, when nothing is under way.
-    package func shutdown() async throws { try await client.shutdown() }
+    package func shutdown() async throws { try await client?.shutdown() }
 
     /// Posts an event.
     ///
@@ -56,7 +70,7 @@ package final class WebhookClient: Sendable {
         }
         request.body = .bytes(ByteBuffer(bytes: body))
         do {
-            let response = try await client.execute(request, timeout: TimeAmount(timeout))
+            let response = try await network.send(request, within: timeout)
             await drain(response)
             let retryAt = response.headers.first(name: "Retry-After").flatMap { RetryAfter.end(of: $0, at: now) }
             return Answer(status: Int(response.status.code), retryAt: retryAt)
@@ -70,6 +84,7 @@ package final class WebhookClient: Sendable {
 
     /// Reads what else the receiver says, for a second at most. The status has been received, and says all.
     private func drain(_ response: HTTPClientResponse) async {
+        let sleep = self.sleep
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 var read = 0
@@ -82,7 +97,7 @@ package final class WebhookClient: Sendable {
                     // The connection is closed then, and not used again.
                 }
             }
-            group.addTask { try? await Task.sleep(for: .seconds(1)) }
+            group.addTask { try? await sleep(.seconds(1)) }
             await group.next()
             group.cancelAll()
         }

@@ -14,9 +14,16 @@ package struct MappingProposal: Sendable, Equatable {
     ///   - url: the address of the document, as the block is to give it.
     ///   - sourceName: the name of the source; nil for a name made from the URL.
     ///   - takenTables: names of tables that the store uses for something else, such as those of registered parsers.
-    package init(_ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = []) {
+    ///   - options: further keys of the request, as lines.
+    package init(
+        _ draft: MappingDraft, url: String, sourceName: String? = nil, takenTables: Set<String> = [],
+        options: [String] = []
+    ) {
         let tables = draft.tables
-        TableNames.assign(to: tables, taken: takenTables)
+        // A line is a `row`, which says nothing of what is on it.
+        let isOfLines = !options.isEmpty
+        TableNames.assign(
+            to: tables, taken: takenTables, rows: isOfLines ? sourceName ?? SourceName.make(of: url) : nil)
         let writer = PathWriter(root: draft.root)
         for table in tables { table.complete(writer) }
         let name = sourceName ?? SourceName.make(of: url)
@@ -30,6 +37,7 @@ package struct MappingProposal: Sendable, Equatable {
             "key = \(TOMLText.string(name))",
             "url = \(TOMLText.string(url))",
         ]
+        head += options
         // An export writes names without a prefix in the root's namespace.
         let own = draft.root.name
         let bindings =

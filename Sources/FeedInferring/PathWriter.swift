@@ -46,7 +46,14 @@ final class PathWriter {
     }
 
     private func step(_ element: ElementProfile) -> String {
-        element.hasTwin ? qualified(element.name) : element.name.local
+        element.hasTwin ? qualified(element.name) : local(element.name)
+    }
+
+    /// Returns a name as a step of a path has it: in quotes where no XML element could have it.
+    private func local(_ name: XMLName) -> String {
+        let local = name.local
+        if ElementNaming.name(local) == local { return local }
+        return local.contains("'") ? "\"\(local)\"" : "'\(local)'"
     }
 
     private func qualified(_ name: XMLName) -> String {

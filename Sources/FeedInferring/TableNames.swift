@@ -1,3 +1,5 @@
+import XMLStream
+
 /// Names tables after their elements.
 enum TableNames {
     /// Names the tables. Where several tables would have one name, it goes to the only outermost one of them. The
@@ -6,7 +8,8 @@ enum TableNames {
     /// - Parameters:
     ///   - tables: the tables, in the order in which they are named.
     ///   - taken: names that may not be used.
-    static func assign(to tables: [ProposedTable], taken: Set<String>) {
+    ///   - rows: what the elements `row` below the root are; nil where they have no other name.
+    static func assign(to tables: [ProposedTable], taken: Set<String>, rows: String? = nil) {
         var names = UniqueNames(reserved: Set(taken.map { $0.lowercased() }))
         let byName = Dictionary(grouping: tables) { $0.element.columnName }
         var rest: [ProposedTable] = []
@@ -14,7 +17,8 @@ enum TableNames {
             let rivals = byName[table.element.columnName] ?? []
             let isOnlyTop = table.parent == nil && rivals.count { $0.parent == nil } == 1
             if rivals.count == 1 || isOnlyTop {
-                let name = SQLName.unreserved(table.element.columnName)
+                let isRow = table.element.parent?.parent == nil && table.element.name.local == "row"
+                let name = SQLName.unreserved(isRow ? rows.map(SQLName.snakeCase) ?? "row" : table.element.columnName)
                 table.name = names.claim([name] + wishes(table.element), fallback: "record")
             } else {
                 rest.append(table)

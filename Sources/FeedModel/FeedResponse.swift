@@ -57,6 +57,11 @@ public struct FeedResponse: Sendable {
         headers.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.value
     }
 
+    /// The media type of the Content-Type, in lower case and without parameters; empty where there is none.
+    package var mediaType: String {
+        String(self[header: "Content-Type"]?.lowercased().prefix { $0 != ";" && $0 != " " } ?? "")
+    }
+
     /// The `charset` parameter of the Content-Type, the first where it is repeated (RFC 9110, section 8.3).
     package var charset: String? {
         for parameter in self[header: "Content-Type"]?.split(separator: ";").dropFirst() ?? [] {

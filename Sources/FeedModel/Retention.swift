@@ -47,6 +47,8 @@ package struct Retention: Sendable, Equatable {
     /// The columns that a mirror sets instead of deleting rows, by their tables' names in lower case.
     package var deletionMarks: [String: String]
     package var expiries: [Expiry]
+    /// The tables whose records may say that they are deleted, in lower case, with those that are mapped within them.
+    package var deletedWithin: [String: [Expiry.Descendant]] = [:]
     /// The time of the commit, which rows that are gone get.
     package var time: Date
 

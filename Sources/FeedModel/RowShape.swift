@@ -13,6 +13,10 @@ package struct RowShape: Sendable, Hashable {
     package var enclosing: [String] = []
     /// True where each row has a number, given last, by which rows of other tables refer to it.
     package var numbersRecords = false
+    /// True where each row says, last of all, whether its record is deleted. Such a row deletes the one that has its key.
+    package var marksDeleted = false
+    /// Which of several records with one key counts.
+    package var duplicates = Duplicates.last
     /// True where the rows are staged as targets of references, once for each reference.
     package var isLookUp = false
 
@@ -31,6 +35,11 @@ package struct RowShape: Sendable, Hashable {
             self.lookups = lookups
             self.missing = missing
         }
+    }
+
+    /// Which of several records with one key counts; `discard` where none may be.
+    package enum Duplicates: String, Sendable, CaseIterable {
+        case last, first, discard
     }
 
     /// The treatment of a row whose reference finds nothing.

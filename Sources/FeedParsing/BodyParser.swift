@@ -7,8 +7,17 @@ package protocol BodyParser {
 
     func parse(_ bytes: UnsafeRawBufferPointer) throws
 
+    /// Called when the header of a body in CSV is known, before its first record.
+    ///
+    /// - Throws: where the columns are not those that are expected.
+    func begin(columns: [String]) throws
+
     /// Called when the body has ended.
     func finish() throws
+}
+
+extension BodyParser {
+    package func begin(columns: [String]) throws {}
 }
 
 /// A body that is not the expected document.

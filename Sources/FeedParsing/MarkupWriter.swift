@@ -16,7 +16,8 @@ struct MarkupWriter {
     mutating func start(_ stream: XMLStreamParser) {
         let name = stream.name
         let isPlain = !plainNamespaces.isEmpty && plainNamespaces.contains(name.namespace)
-        open.append((isPlain ? name.local : name.qualified, isPlain, []))
+        let written = isPlain ? name.local : name.qualified
+        open.append((stream.isTold ? ElementNaming.name(written) : written, isPlain, []))
         writer.start(open[open.count - 1].name)
         // An element written plainly is in no namespace here, even within an element that has one.
         bind(isPlain ? XMLName(qualified: name.local, local: name.local, namespace: nil) : name, isAttribute: false)

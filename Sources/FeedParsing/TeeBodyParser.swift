@@ -17,6 +17,11 @@ package final class TeeBodyParser: BodyParser {
         try second.parse(bytes)
     }
 
+    package func begin(columns: [String]) throws {
+        try first.begin(columns: columns)
+        try second.begin(columns: columns)
+    }
+
     package func finish() throws {
         try first.finish()
         try second.finish()

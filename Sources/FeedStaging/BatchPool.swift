@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Batches that have been written and are kept for reuse of their memory.
 final class BatchPool: Sendable {

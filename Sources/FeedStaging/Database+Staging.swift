@@ -144,19 +144,23 @@ extension Database {
         let key = identity.map(\.sqlIdentifier).joined(separator: ", ")
         let count = try cachedStatement(sql: "SELECT count(*) FROM (SELECT 1 FROM \(name) GROUP BY \(key))")
         guard try Int.fetchOne(count) ?? 0 < counts.rows else { return }
+        if table.keeps == .discard {
+            let several = "SELECT \(key) FROM \(name) GROUP BY \(key) HAVING count(*) > 1 LIMIT 1"
+            if let row = try Row.fetchOne(self, sql: several) { throw StoreError.duplicates(in: table, describe(row)) }
+        }
         try onReplaced()
         if table.numbersRecords {
             // References to a record that was replaced now lead to its replacement.
             try execute(
                 cached: """
                     INSERT INTO \(table.duplicates) SELECT \(StagingTable.record),
-                    max(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
+                    \(table.kept)(\(StagingTable.row)) OVER (PARTITION BY \(key)) FROM \(name)
                     """)
         }
         try execute(
             cached: """
                 DELETE FROM \(name) WHERE \(StagingTable.row) NOT IN (
-                    SELECT max(\(StagingTable.row)) FROM \(name) GROUP BY \(key))
+                    SELECT \(table.kept)(\(StagingTable.row)) FROM \(name) GROUP BY \(key))
                 """)
         counts.rows -= changesCount
         counts.replaced += changesCount
@@ -166,12 +170,14 @@ extension Database {
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
     private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
         let columns = table.describedColumns.map { "\($0.column.sqlIdentifier) AS \($0.name.sqlIdentifier)" }
+        // A record that is deleted need not have more than its key.
+        let isMeant = table.marksDeleted && !isKey ? " AND \(StagingTable.deleted) = 0" : ""
         guard
             let row = try Row.fetchOne(
                 self,
                 sql: """
                     SELECT \(columns.joined(separator: ", ")) FROM \(table.qualifiedName)
-                    WHERE \(column.sqlIdentifier) IS NULL LIMIT 1
+                    WHERE \(column.sqlIdentifier) IS NULL\(isMeant) LIMIT 1
                     """)
         else { return }
         let what =
@@ -273,13 +279,13 @@ extension StagingTable {
             .map { "\(left).\($0) = \(right).\($0) COLLATE \($1)" }.joinedConditions("AND")
     }
 
-    /// Returns the conditions under which no row that was staged later has the same key.
+    /// Returns the conditions under which a row counts among those that have the same key, and is there.
     ///
     /// - Parameter all: the staging tables of the same table of the store.
     func isLatest(_ alias: String, among all: [StagingTable]) -> [String] {
         all.filter(mayShareKeys).map {
-            "NOT EXISTS (SELECT 1 FROM \($0.name) n WHERE \($0.matches("n", alias)) AND n.\(Self.row) > \(alias).\(Self.row))"
-        }
+            "NOT EXISTS (SELECT 1 FROM \($0.name) n WHERE \($0.matches("n", alias)) AND n.\(Self.row) \(keeps == .first ? "<" : ">") \(alias).\(Self.row))"
+        } + (marksDeleted ? ["\(alias).\(Self.deleted) = 0"] : [])
     }
 
     /// Returns the value that a column of a row will have: its own, or that of the latest row with the same key that

@@ -13,4 +13,13 @@ public import GRDB
 ///     var name: String
 /// }
 /// ```
-public protocol FeedRecord: Codable, FetchableRecord, PersistableRecord {}
+public protocol FeedRecord: Codable, FetchableRecord, PersistableRecord {
+    /// The columns that identify a row. Where it is not empty, Tributary creates the record's table, in either store: a column
+    /// for each coding key, NOT NULL where the property is not optional, with these as its primary key. Empty by default, for
+    /// tables that a migration or a schema file creates.
+    static var databaseKey: [String] { get }
+}
+
+extension FeedRecord {
+    public static var databaseKey: [String] { [] }
+}

@@ -1,5 +1,5 @@
 import FeedModel
-import Synchronization
+import Locking
 
 /// The first error on the scratch database's queue. Batches queued behind it are not written.
 final class FirstError: Sendable {

@@ -30,6 +30,7 @@ package struct OverlaidShape {
         table.ignored = []
         table.insertOnly = []
         table.numbersRecords = false
+        table.marksDeleted = false
         let updating = Set(members.filter { parts[$0].table.sync == .upsert || parts[$0].table.sync == .mirror })
         table.sync = updating.isEmpty ? .insert : .upsert
         var suppliers: [String: [Int]] = [:]

@@ -78,7 +78,7 @@ private struct RecordRemoval<Store: StagedRecordStore> {
         let replaced = """
             SELECT \(StagingTable.record) FROM (
                 SELECT \(StagingTable.record), \(StagingTable.row),
-                    max(\(StagingTable.row)) OVER (PARTITION BY \(key), \(document)) AS last FROM \(rows)) d
+                    \(table.kept)(\(StagingTable.row)) OVER (PARTITION BY \(key), \(document)) AS last FROM \(rows)) d
             WHERE \(StagingTable.row) <> last
             """
         var removal = self

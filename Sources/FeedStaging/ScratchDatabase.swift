@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 import GRDB
-import Synchronization
+import Locking
 
 /// The file that takes a run's rows once they are more than memory should hold. It lies beside the store, is created
 /// when it is first needed, and is removed when the run has ended.

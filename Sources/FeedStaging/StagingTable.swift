@@ -13,6 +13,9 @@ package struct StagingTable: Sendable {
     /// The column that holds the record's number, by which rows of other tables refer to it.
     package static let record = "tributary_record"
 
+    /// The column that is 1 where the record is deleted.
+    package static let deleted = "tributary_deleted"
+
     /// The column that holds the row id which a row had, where it is to have it again.
     package static let place = "tributary_place"
 
@@ -35,6 +38,12 @@ package struct StagingTable: Sendable {
     /// them by their keys.
     package var enclosing: [(column: String, table: String)] = []
     package var numbersRecords = false
+    /// True if rows with ``deleted`` delete those that have their key.
+    package var marksDeleted = false
+    /// Which of several rows with one key counts.
+    package var keeps = RowShape.Duplicates.last
+    /// The SQL function that gives the row id of the row that counts.
+    package var kept: String { keeps == .first ? "min" : "max" }
     /// True if the rows exist only for others to refer to. Equal ones then do not count as replaced records.
     package var isLookUp = false
     /// For a mirror that deletes only among the rows of the parents that the run has sent: the column that names the
@@ -97,7 +106,7 @@ package struct StagingTable: Sendable {
     /// number.
     var boundNames: [String] {
         columns.map(\.name) + references.flatMap { $0.lookups.map(\.staged) } + enclosing.map(\.column)
-            + (numbersRecords ? [Self.record] : [])
+            + (numbersRecords ? [Self.record] : []) + (marksDeleted ? [Self.deleted] : [])
     }
 
     /// Columns whose values the merge compares and updates.
@@ -179,6 +188,7 @@ package struct StagingTable: Sendable {
         }
         for around in enclosing { definitions.append("\(around.column.sqlIdentifier) INTEGER") }
         if numbersRecords { definitions.append("\(Self.record) INTEGER") }
+        if marksDeleted { definitions.append("\(Self.deleted) INTEGER") }
         return "\(Self.row) INTEGER PRIMARY KEY, \(definitions.joined(separator: ", "))"
     }
 

@@ -1,4 +1,4 @@
-import FeedModel
+package import FeedModel
 import GRDB
 
 extension StoreError {
@@ -17,5 +17,15 @@ extension StoreError {
     static func notANumber(column: String) -> StoreError {
         StoreError(
             .limit, "the value of column '\(column)' is NaN, which SQL does not have; make it nil, or leave it out")
+    }
+
+    /// Creates the error for several records with one key, where none may be.
+    ///
+    /// - Parameter row: the key, as errors show it.
+    package static func duplicates(in table: StagingTable, _ row: String) -> StoreError {
+        StoreError(
+            .constraint,
+            "table '\(table.table.name)': several records of the feed have the key \(row), and duplicates = \"discard\" "
+                + "allows none")
     }
 }

@@ -321,6 +321,14 @@ public final class WorkerContext {
             }
             new.enclosing = try rows.enclosing.enumerated().map { ("tributary_around_\($0)", try tableInfo($1).name) }
             new.numbersRecords = rows.numbersRecords
+            new.marksDeleted = rows.marksDeleted
+            new.keeps = rows.duplicates
+            if new.marksDeleted, new.keyColumns.isEmpty || new.isIdentifiedByReference {
+                throw StoreError(
+                    .schema,
+                    "table '\(table.name)': 'deleted_when' needs a key whose values are in the feed, without 'references'"
+                )
+            }
             new.isLookUp = rows.isLookUp
             try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
             staging = Staging(new)

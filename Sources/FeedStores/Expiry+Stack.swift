@@ -37,7 +37,7 @@ extension Retention.Expiry {
 }
 
 extension Retention.Expiry {
-    /// What tells that a staged row goes with another one that has expired.
+    /// What tells that a staged row goes with another one that has expired or is deleted.
     package enum Link: Equatable {
         /// The staged column holds the other's number.
         case record(String)
@@ -46,19 +46,21 @@ extension Retention.Expiry {
         /// Both are rows of one table, and have its key.
         case sameKey
     }
+}
 
+extension [Retention.Expiry.Descendant] {
     /// Returns what leads from staged rows to those that they are mapped within, or that have the same key.
-    package func links(from inner: StagingTable, to outer: StagingTable) -> [Link] {
+    package func links(from inner: StagingTable, to outer: StagingTable) -> [Retention.Expiry.Link] {
         let records = inner.references.filter {
             $0.isByRecord && $0.missing == .discard && $0.target.name == outer.table.name && outer.numbersRecords
-        }.map { Link.record($0.lookups[0].staged) }
+        }.map { Retention.Expiry.Link.record($0.lookups[0].staged) }
         let key = outer.table.primaryKey
-        let values = descendants.filter { descendant in
+        let values = filter { descendant in
             descendant.table.lowercased() == inner.table.name.lowercased()
                 && descendant.parent.lowercased() == outer.table.name.lowercased() && key.count == 1
                 && outer.supplies(key[0]) && inner.supplies(descendant.column)
                 && !inner.references.contains { $0.column.name.lowercased() == descendant.column.lowercased() }
-        }.map { Link.value($0.column, key: key[0]) }
+        }.map { Retention.Expiry.Link.value($0.column, key: key[0]) }
         let isTwin =
             inner.name != outer.name && inner.table.name == outer.table.name && !inner.keyColumns.isEmpty
             && inner.keyColumns == outer.keyColumns

@@ -7,6 +7,9 @@ package protocol SharedStore: MainStore {
     /// The name under which this store's runs hold their claims, and by which its daemon is known.
     var daemonID: String { get }
 
+    /// The time since some fixed moment, by which the store's claims end.
+    var uptime: Duration { get }
+
     /// Notes that a daemon lives. Tells the others at once where it is new, or declares or shares differently.
     ///
     /// - Returns: all daemons that live, this one included.

@@ -92,6 +92,20 @@ package struct Changelog: LedgerPart {
     /// Returns the last id that a change was given; 0 before the first.
     package func lastID() throws -> Int64 { try session.int64("SELECT \(dialect.lastChange)") ?? 0 }
 
+    /// Returns the names of the tables that a source has written, as far as that is remembered.
+    package func tables(of source: String) throws -> Set<String> {
+        let logged = try session.all(
+            """
+            SELECT DISTINCT c."table" FROM \(dialect.change) c JOIN \(dialect.run) r ON r.id = c.run
+            WHERE r.source = \(bind: source)
+            """
+        ) { $0.string(0) ?? "" }
+        let claimed = try session.all("SELECT tables FROM \(dialect.request) WHERE source = \(bind: source)") {
+            try $0.texts(0)
+        }
+        return Set(logged + claimed.joined())
+    }
+
     /// Returns the run that made a change; nil where there is no such change any more.
     package func run(ofChange id: Int64) throws -> Int64? {
         try session.int64("SELECT run FROM \(dialect.change) WHERE id = \(bind: id)")

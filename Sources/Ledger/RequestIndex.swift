@@ -1,6 +1,6 @@
 package import FeedModel
 package import FeedStores
-import Synchronization
+import Locking
 
 /// The claims of all requests, in memory. Every commit that mirrors asks for them, so its time must not grow with the
 /// number of sources: only what other commits have changed is read again.

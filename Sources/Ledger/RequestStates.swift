@@ -7,9 +7,16 @@ package struct RequestStates: LedgerPart {
     let ledger: Ledger
 
     /// Returns the states of all requests of all sources.
-    package func all() throws -> [(source: String, state: RequestState)] {
+    ///
+    /// - Parameter standsForItsRows: as for ``SourceStates/states(of:standsForItsRows:)``.
+    package func all(standsForItsRows: (RequestState) throws -> Bool) throws -> [TransferredRequest] {
         try session.all("SELECT r.source, \(RequestState.columns(of: "r")) FROM \(dialect.request) r") { row in
-            (row.string(0) ?? "", try RequestState(row, from: 1))
+            TransferredRequest(source: row.string(0) ?? "", state: try RequestState(row, from: 1))
+        }.map { request in
+            guard try !request.state.hasNoVersion && !standsForItsRows(request.state) else { return request }
+            var request = request
+            request.state.forgetVersion()
+            return request
         }
     }
 

@@ -28,6 +28,26 @@ extension RunRecords {
         try session.isTrue("SELECT history FROM \(dialect.run) WHERE id = \(bind: run)")
     }
 
+    /// Returns the runs of a query that have kept what they replaced, in their order.
+    ///
+    /// - Parameter histories: further histories whose runs count, as SQL names them.
+    package func withHistory(_ query: ChangeQuery, or histories: [String]) throws -> [RowChange] {
+        let isKept = ["history"] + histories.map { "id IN (SELECT \(HistoryTable.run) FROM \($0))" }
+        // Only what is asked for: a condition that may be none takes no index.
+        var conditions: [SQLText] = ["(\(isKept.joined(separator: " OR ")))"]
+        if let source = query.source { conditions.append("source = \(bind: source)") }
+        if let run = query.run { conditions.append("id = \(bind: run)") }
+        if let since = query.since { conditions.append("started_at >= \(bind: since)") }
+        return try session.all(
+            """
+            SELECT id, source, \(dialect.date("started_at")) FROM \(dialect.run)\(conditions.whereClause) ORDER BY id
+            """
+        ) { row in
+            RowChange(
+                run: try row.int64(0) ?? 0, source: row.string(1) ?? "", startedAt: try row.date(2) ?? .distantPast)
+        }
+    }
+
     /// Returns the number of the last run, of a source or of any, that has kept what it replaced.
     package func lastWithHistory(of source: String?) throws -> Int64? {
         let isOfSource: SQLText = source.map { " AND source = \(bind: $0)" } ?? ""

@@ -130,6 +130,13 @@ package struct SourceStates: LedgerPart {
             """)
     }
 
+    /// Deletes the state of a source, and its permission to exceed the limits.
+    package func forget(_ source: String) throws {
+        for table in [dialect.source, dialect.acceptance] {
+            try session.execute("DELETE FROM \(table) WHERE source = \(bind: source)")
+        }
+    }
+
     /// Returns the statement that writes the state of a source, and returns a row unless the source is run under a lease
     /// that another process has taken over. It renews the lease.
     func upsert(_ state: SourceState) -> SQLText {

@@ -108,7 +108,7 @@ struct Cycles {
                     """, order: "s.\(StagingTable.row)"))
         guard found > 0 else { return 0 }
         try merge.driver.analyze(rows.name)
-        try merge.images?.add(rows, dialect)
+        try merge.images?.add(rows)
         let source = "\(dialect.join) \(dialect.staged(staged)) s ON s.\(StagingTable.row) = g.row"
         let known = "\(rows.stored(dialect)) \(source) WHERE g.is_new IS NULL"
         let report = ChangeReport(merge: merge)

@@ -112,7 +112,12 @@ struct Deletions {
         return try merge.stack.parts.reduce(into: MergeCounts()) { counts, part in
             let staged = part.table
             let rows = MirroredRows(table: staged.table.name, scope: staged.scope)
-            guard let within = staged.within, within.parent == parents.table.name, !late.contains(staged.table.name),
+            guard let within = staged.within, within.parent == parents.table.name else { return }
+            // A row whose key names its parent is not staged where the parent is not. So it does not matter that the key of
+            // a table that is identified late has values which are not known yet.
+            let isLate = late.contains(staged.table.name)
+            let isIdentifiedByParent = staged.identityColumns.contains { $0.lowercased() == within.column.lowercased() }
+            guard !isLate || isIdentifiedByParent,
                 seen.insert(Mirror(rows: rows, within: within)).inserted
             else { return }
             let table = try merge.table(of: staged)
@@ -121,7 +126,8 @@ struct Deletions {
             let scope = try staged.scope.sorted { $0.key < $1.key }.map {
                 "m.\(try table.needed($0.key).sql) = \(merge.dialect.literal($0.value))"
             }
-            let conditions = try scope + missing.isNotStaged() + missing.isNotSkipped(rows)
+            let conditions =
+                isLate ? scope : try scope + missing.isNotStaged() + missing.isNotSkipped(rows)
             let isChild = "\(try table.needed(within.column).value("m", comparedWith: key)) = p.\(key.sql)"
             let children = try merge.makeList(merge.uniqueName("children"), of: table, .delete)
             let count = try merge.append(
@@ -154,7 +160,7 @@ struct Deletions {
         let cascades = Cascades(merge: merge)
         let cascaded = try cascades.rows(deletedWith: rows)
         let all = cascaded.isEmpty ? [rows] : cascaded
-        for list in all { try merge.images?.add(list, merge.dialect) }
+        for list in all { try merge.images?.add(list) }
         let reportUpdates = try ChangeReport(merge: merge).deletions(all, except: reported)
         let own = try merge.count(rows.name)
         let deleted = try merge.driver.delete(rows, with: cascaded, in: merge)

@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import StoreSQL
 
-/// Rows that are too old (`expire` in `sources.toml`).
+/// Rows that are too old (`expire` in `sources.toml`), and rows whose records say that they are deleted (`deleted_when`).
 ///
 /// Rows of the feed that have expired are not merged, nor are the records within them, so that they do not come and go.
 /// Rows of the store are deleted once everything else has been merged, with the rows that are mapped within them.
@@ -24,13 +24,44 @@ struct ExpiredRows {
                 guard let hasExpired = try merge.dialect.hasExpired(expiry, table, "s"),
                     let discarded = try discard(part, where: hasExpired + isKept)
                 else { continue }
-                counts.skipped += try merge.count(discarded) + discardRecords(within: discarded, of: part, expiry)
+                counts.skipped +=
+                    try merge.count(discarded)
+                    + discardRecords(
+                        within: discarded, of: part, expiry.descendants)
                 guard case .key = staged.identity, expiry.isUpdated(by: staged) else { continue }
                 counts += try delete(
-                    expiry, table,
+                    expiry.descendants, table,
                     from:
                         "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(merge.dialect.matches(staged, "m", "s"))"
                 )
+            }
+        }
+    }
+
+    /// Takes rows whose records say that they are deleted out of the staged ones, with the records within them, and deletes
+    /// the stored rows that have their keys.
+    func deleteMarked() throws -> MergeCounts {
+        try merge.stack.parts.filter { $0.table.marksDeleted && $0.counts.rows > 0 }.reduce(into: MergeCounts()) {
+            counts, part in
+            guard let discarded = try discard(part, where: "s.\(StagingTable.deleted) = 1") else { return }
+            let table = try merge.table(of: part.table)
+            let inner = merge.retention.deletedWithin[table.name.lowercased()] ?? []
+            _ = try discardRecords(within: discarded, of: part, inner)
+            let mark = try merge.deletionMark(of: table)
+            var conditions = [merge.dialect.matches(part.table, "m", "s")]
+            for entry in part.table.scope.sorted(by: { $0.key < $1.key }) {
+                conditions.append("m.\(try table.needed(entry.key).sql) = \(merge.dialect.literal(entry.value))")
+            }
+            if let mark { conditions.append("m.\(mark) IS NULL") }
+            let rows = "\(discarded) s \(merge.dialect.join) \(table.sql) m ON \(conditions.joined(separator: " AND "))"
+            guard let deleted = try list(table, from: rows) else { return }
+            merge.state.changes.add(
+                deleted: try merge.count(deleted.name),
+                of: ScopedRows(table: part.table.table.name, scope: part.table.scope))
+            if let mark {
+                counts += try SoftDeletion(merge: merge).mark(deleted, mark)
+            } else {
+                counts += try delete(deleted, with: inner)
             }
         }
     }
@@ -56,13 +87,13 @@ struct ExpiredRows {
     /// - Parameter discarded: the table of the discarded rows of a part.
     /// - Returns: the number of the records within.
     private func discardRecords(
-        within discarded: String, of part: StagedStack.Part, _ expiry: Retention.Expiry
+        within discarded: String, of part: StagedStack.Part, _ descendants: [Retention.Expiry.Descendant]
     ) throws -> Int {
         var number = 0
         var open = [(part: part, rows: discarded)]
         while let outer = open.popLast() {
             for inner in merge.stack.parts where inner.counts.rows > 0 && !inner.table.isLookUp {
-                let links = expiry.links(from: inner.table, to: outer.part.table)
+                let links = descendants.links(from: inner.table, to: outer.part.table)
                 let conditions = links.map { isWithin($0, inner.table, outer.part, outer.rows) }
                 guard !conditions.isEmpty, let rows = try discard(inner, where: conditions.joinedConditions("OR"))
                 else { continue }
@@ -98,17 +129,20 @@ struct ExpiredRows {
             guard let table = try merge.driver.table(expiry.table),
                 let isExpired = try merge.dialect.isExpired(expiry, table, "m")
             else { return }
-            counts += try delete(expiry, table, from: "\(table.sql) m WHERE \(isExpired)")
+            counts += try delete(expiry.descendants, table, from: "\(table.sql) m WHERE \(isExpired)")
         }
     }
 
     /// Deletes rows of the store, `m`, and those that are mapped within them.
     private func delete(
-        _ expiry: Retention.Expiry, _ table: any StoredTable, from rows: String
+        _ descendants: [Retention.Expiry.Descendant], _ table: any StoredTable, from rows: String
     ) throws -> MergeCounts {
-        guard let old = try list(table, from: rows) else { return MergeCounts() }
+        try list(table, from: rows).map { try delete($0, with: descendants) } ?? MergeCounts()
+    }
+
+    private func delete(_ old: RowList, with descendants: [Retention.Expiry.Descendant]) throws -> MergeCounts {
         var all = [old]
-        for descendant in expiry.descendants {
+        for descendant in descendants {
             guard let parent = all.last(where: { $0.table.name.lowercased() == descendant.parent.lowercased() }),
                 let child = try merge.driver.table(descendant.table), parent.table.primaryKey.count == 1,
                 let column = child.storedColumn(descendant.column)

@@ -39,6 +39,7 @@ package struct Merge {
         let expiry = ExpiredRows(merge: context)
         try references.checkCircles(parts)
         counts += try expiry.discardStaged()
+        counts += try expiry.deleteMarked()
         try cycles.prepare(parts)
         let late = context.stack.tablesIdentifiedLate
         for part in parts where part.counts.rows > 0 && !part.table.references.isEmpty {

@@ -19,7 +19,7 @@ package struct MergeContext {
     package var dialect: any SQLDialect { driver.dialect }
     package var run: Int64 { driver.run }
     package var stack: StagedStack { driver.stack }
-    package var images: (any BeforeImages)? { driver.beforeImages }
+    package var images: BeforeImages? { driver.beforeImages }
 
     /// Returns the store's table of staged rows, or one that the stack is known to have.
     package func table(_ name: String) throws -> any StoredTable {
@@ -103,25 +103,5 @@ package struct MergeContext {
     package func changelogKey(of table: any StoredTable, _ alias: String) -> String {
         let keyed = stack.parts.first { !$0.table.keyColumns.isEmpty && $0.table.table.name == table.name }
         return dialect.changelogKey(keyed?.table.keyColumns ?? table.primaryKey, of: table, alias)
-    }
-}
-
-/// What a commit replaces, as its history keeps it.
-package protocol BeforeImages: AnyObject {
-    /// Keeps rows as they are now, unless they are kept already.
-    ///
-    /// - Parameter rows: a FROM clause, with the table's rows as `m`.
-    func add(_ table: any StoredTable, from rows: String) throws
-
-    /// Notes rows under the keys that an update has given them.
-    func addNewKeys(of difference: Difference) throws
-
-    /// Enters the kept rows that are not what they were into the history.
-    func write() throws
-}
-
-extension BeforeImages {
-    package func add(_ rows: RowList, _ dialect: any SQLDialect) throws {
-        try add(rows.table, from: rows.stored(dialect))
     }
 }

@@ -18,7 +18,9 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// 1.0, are equal numbers.
     var isExact: Bool { get }
     /// Keeps what is replaced; nil where no history is kept.
-    var beforeImages: (any BeforeImages)? { get }
+    var beforeImages: BeforeImages? { get }
+    /// The histories of the store's tables, in this transaction.
+    var histories: any HistoryCatalog { get }
 
     /// Prepares the transaction, before anything is merged.
     func begin(_ merge: MergeContext) throws
@@ -28,6 +30,9 @@ package protocol MergeDriver: AnyObject, SQLSession {
 
     /// Ends the merge: no work table is used any more.
     func end() throws
+
+    /// Locks tables, and those whose rows change along with theirs, against other writers. Readers do not wait.
+    func lock(_ tables: [any StoredTable]) throws
 
     // MARK: Tables
 
@@ -76,10 +81,13 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// - Parameter isStaying: conditions on a row of the store, `t`, that it stays there.
     func lookUp(_ reference: StagedReference, of part: StagedStack.Part, isStaying: SQLText, mark: String?) throws
 
-    /// Returns parts with the same rows but no key in common: one for each combination of parts that have rows of one
-    /// key.
-    func combined(_ parts: [StagedStack.Part], of table: any StoredTable, in merge: MergeContext) throws
-        -> [StagedStack.Part]
+    /// Notes the parts that have each key, and the numbers of their rows, in a work table.
+    func overlaidKeys(of parts: [StagedStack.Part], in table: any StoredTable) throws -> OverlaidKeys
+
+    /// Stages the rows of a combination of parts as one row a key.
+    ///
+    /// - Returns: the table of these rows.
+    func stage(_ rows: OverlaidRows, in table: any StoredTable) throws -> StagingTable
 
     /// Inserts rows, and writes them to the changelog, the history and the report.
     ///
@@ -106,16 +114,15 @@ package protocol MergeDriver: AnyObject, SQLSession {
     /// The columns, in lower case, that take part in what must be unique.
     func uniqueColumns(of table: any StoredTable) throws -> Set<String>
 
-    /// Gives the rows of a query values that no other row has, in some of their columns.
+    /// Runs a body that gives rows values which they have for a moment, whatever the table's checks say.
     ///
-    /// - Parameters:
-    ///   - rows: a query for the rows' locators, in the order of ``RowList/located``.
-    ///   - isNull: true to give NULL where the column takes it.
-    /// - Returns: false where there is no row, or where the columns take no such values.
-    func vacate(
-        _ columns: [any StoredColumn], of table: any StoredTable, _ rows: Vacating, asNull: Bool, in merge: MergeContext
-    )
-        throws -> Bool
+    /// - Returns: the body's result; false where another value might do.
+    func vacating(_ body: () throws -> Bool) throws -> Bool
+
+    /// Notes that listed rows have got other values.
+    ///
+    /// - Parameter values: expressions with `g`, a row of the list.
+    func noteVacated(_ rows: Vacating, _ list: RowList, _ values: [(column: String, value: SQLText)]) throws
 
     // MARK: Trees
 

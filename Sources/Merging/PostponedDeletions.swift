@@ -31,7 +31,7 @@ struct PostponedDeletions {
     func add(_ rows: RowList) throws {
         _ = try ChangeReport(merge: merge).deletions([rows])
         // They may have to give up unique values before they are deleted.
-        try merge.images?.add(rows, merge.dialect)
+        try merge.images?.add(rows)
         let postponed =
             try merge.state.postponed[rows.table.id]
             ?? merge.makeList(merge.uniqueName("postponed"), of: rows.table, .delete)

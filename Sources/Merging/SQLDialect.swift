@@ -70,6 +70,9 @@ package protocol SQLDialect: Sendable {
     /// the place of a row without a key.
     func changelogKey(_ columns: [String], of table: any StoredTable, _ alias: String) -> String
 
+    /// Returns a condition that a key is one of a query for `key`s of the changelog. NULL is none of them.
+    func isKey(_ key: String, among keys: String) -> String
+
     // MARK: Work tables
 
     /// Returns the definition of a list of rows: `id` in the order of the changes, the locators, the `key`.
@@ -98,6 +101,17 @@ package protocol SQLDialect: Sendable {
     /// Returns the condition of ``RowList/isRow(_:_:)``, by which the listed row is found: it uses the list's index.
     func isListed(_ list: RowList, _ row: String, _ listed: String) -> String
 
+    // MARK: Before-images
+
+    /// Returns the definition of a work table for rows of a table: `k0`, `k1` … for what locates a row, and these columns.
+    func imagesDefinition(of table: any StoredTable, columns: [String]) -> String
+
+    /// Returns an item of a FROM clause with the first of a work table's rows of each key, by their `number`.
+    func firstImages(of name: String, by key: String) -> String
+
+    /// Returns an expression for a whole number that tells whether any of these values has changed.
+    func digest(_ values: [String]) -> String
+
     // MARK: Changes of listed rows
 
     func deletion(of list: RowList) -> String
@@ -115,9 +129,6 @@ package protocol SQLDialect: Sendable {
 
     /// Returns a condition that a row's value is at least the smallest staged one, as a time if it is one.
     func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of parts: String) -> String
-
-    /// Returns a condition that a row has expired; nil where the table has no such column and need not have it.
-    func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String?
 
     /// Returns a condition that a value of the store is not that of a scope, as the column compares them.
     func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText
@@ -137,6 +148,18 @@ extension SQLDialect {
         "\(staged(table)) s \(join) \(stored.sql) m ON \(isSameRow(table, stored, "s", "m"))"
     }
 
+    /// Returns a condition that a row has expired; nil where the table has no such column and need not have it.
+    ///
+    /// - Throws: ``StoreError`` for a column without dates.
+    func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {
+        guard let column = table.storedColumn(expiry.column) else {
+            if expiry.mayLackColumn { return nil }
+            throw expiry.problem(type: nil)
+        }
+        guard column.holdsDates else { throw expiry.problem(type: column.type) }
+        return column.hasExpired(expiry, alias)
+    }
+
     /// Returns the condition that a row of the store has expired, within the scope of the expiry.
     package func isExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {
         guard let hasExpired = try hasExpired(expiry, table, alias) else { return nil }
@@ -144,5 +167,17 @@ extension SQLDialect {
             "\(alias).\(try table.needed($0.key).sql) = \(literal($0.value))"
         }
         return (scope + [hasExpired]).joinedConditions("AND")
+    }
+
+    /// Returns true if rows of some tables have expired.
+    package func hasExpiredRows(
+        _ expiries: [Retention.Expiry], _ session: any SQLSession, _ table: (String) throws -> (any StoredTable)?
+    ) throws -> Bool {
+        try expiries.contains { expiry in
+            guard let table = try table(expiry.table), let isExpired = try isExpired(expiry, table, "m") else {
+                return false
+            }
+            return try session.isTrue(SQLText("SELECT EXISTS (SELECT 1 FROM \(table.sql) m WHERE \(isExpired))").once)
+        }
     }
 }

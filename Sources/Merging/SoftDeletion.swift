@@ -13,7 +13,7 @@ struct SoftDeletion {
     /// Marks rows as deleted.
     func mark(_ missing: RowList, _ mark: String) throws -> MergeCounts {
         _ = try ChangeReport(merge: merge).deletions([missing])
-        try merge.images?.add(missing, merge.dialect)
+        try merge.images?.add(missing)
         let marked = try set(mark, to: "\(bind: merge.retention.timeText)", of: missing)
         // A trigger may have kept some from being marked.
         let isMarked =
@@ -40,7 +40,7 @@ struct SoftDeletion {
         try ChangeReport(merge: merge).report(
             table.name, .insert, columns, key: staged.keyColumns,
             "SELECT \(columns.list("m")) FROM \(rows.stored(merge.dialect)) ORDER BY g.id")
-        try merge.images?.add(rows, merge.dialect)
+        try merge.images?.add(rows)
         _ = try set(mark, to: "NULL", of: rows)
         try merge.log("insert", table.name, key: "g.key", from: "\(rows.name) g ORDER BY g.id")
         return count

@@ -1,5 +1,6 @@
 package import FeedModel
 package import FeedStaging
+package import FeedStores
 package import StoreSQL
 
 /// A table's identity within its store, whatever it is called.
@@ -19,9 +20,18 @@ package protocol StoredTable: Sendable {
     var locator: [RowLocator] { get }
     /// True if rows are located by a place that changes with each update.
     var isLocatedByPlace: Bool { get }
+    /// The name of a number that each row has beside its columns and that tells it from others, as SQL names it; nil where
+    /// rows have none.
+    var rowID: String? { get }
+    /// The columns that tell a row from all others at any time; none where there are no such columns.
+    var lastingKey: [String] { get }
+    /// The columns by which a merge tells the rows apart where nobody declares others; nil where there are none.
+    var mergeKey: [String]? { get }
+    /// Returns a condition that an outer join has found a row of the table.
+    func isThere(_ alias: String) -> String
     /// The other tables to which the table's foreign keys refer.
     var parents: Set<TableID> { get }
-    /// The foreign keys that refer to the table and have an effect on their own rows.
+    /// The foreign keys that refer to the table.
     var children: [ReferringKey] { get }
     /// True if rows refer to others of the table by a key that is checked with each statement.
     var checksOwnRows: Bool { get }
@@ -30,11 +40,19 @@ package protocol StoredTable: Sendable {
 /// A column of a table of the main store.
 package protocol StoredColumn: Sendable {
     var name: String { get }
+    /// The type, as the store writes it.
+    var type: String { get }
+    /// True where dates can be in the column.
+    var holdsDates: Bool { get }
+    /// Returns a condition that the date under an alias has expired. What is no date never expires.
+    func hasExpired(_ expiry: Retention.Expiry, _ alias: String) -> String
     /// The type and collation of a work table's column that holds its values.
     var definition: String { get }
     var isNotNull: Bool { get }
     /// True if no value can be written.
     var isGenerated: Bool { get }
+    /// True if the value comes from other columns.
+    var isComputed: Bool { get }
 
     /// Returns a condition that two values differ: texts byte by byte, NULL from every value.
     ///
@@ -45,6 +63,11 @@ package protocol StoredColumn: Sendable {
     /// compares them.
     func value(_ alias: String, comparedWith other: any StoredColumn) -> String
 
+    /// Returns values that no row has in the column; nil for types that have none.
+    ///
+    /// - Parameter token: a text that no row has.
+    func vacancy(in table: any StoredTable, token: String) -> Vacancy?
+
     /// Returns a value of the column in a row of a query's result.
     func value(_ row: any SQLRow, _ index: Int) throws -> StoredValue
 }
@@ -54,10 +77,13 @@ package protocol StoredColumn: Sendable {
 package struct RowLocator: Sendable {
     package var sql: String
     package var definition: String
+    /// The column of the table that it is; nil where it is none.
+    package var column: String?
 
-    package init(sql: String, definition: String) {
+    package init(sql: String, definition: String, column: String? = nil) {
         self.sql = sql
         self.definition = definition
+        self.column = column
     }
 }
 

@@ -82,7 +82,7 @@ package struct UniqueConflicts {
         let unique = try merge.driver.uniqueColumns(of: table).subtracting(kept)
         let columns = table.storedColumns.filter { unique.contains($0.name.lowercased()) && !$0.isGenerated }
         guard !columns.isEmpty else { return false }
-        return try merge.driver.vacate(columns, of: table, .postponed(postponed), asNull: true, in: merge)
+        return try VacatedValues(merge: merge).give(columns, of: table, .postponed(postponed), asNull: true)
     }
 
     /// Gives rows that are to be updated values that no other row has, if their unique columns change.
@@ -95,7 +95,7 @@ package struct UniqueConflicts {
                 .map(table.needed)
             guard !columns.isEmpty else { return isVacated }
             let rows = Vacating.updated(difference)
-            return try merge.driver.vacate(columns, of: table, rows, asNull: asNull, in: merge) || isVacated
+            return try VacatedValues(merge: merge).give(columns, of: table, rows, asNull: asNull) || isVacated
         }
     }
 }

@@ -10,7 +10,7 @@ struct Upserts {
     /// Merges parts of one table whose rows may share keys.
     func write(_ group: [StagedStack.Part]) throws -> MergeCounts {
         let table = try merge.table(of: group[0].table)
-        let parts = group.count == 1 ? group : try merge.driver.combined(group, of: table, in: merge)
+        let parts = group.count == 1 ? group : try Overlay(merge: merge, parts: group).combined(of: table)
         if parts.count == 1, let inserted = try insertAll(parts[0], table) {
             merge.state.changes.add(inserted: inserted, of: parts[0])
             return MergeCounts(inserted: inserted)
@@ -107,7 +107,7 @@ struct Upserts {
     private func update(_ difference: Difference, of remaining: ArraySlice<Difference>) throws -> MergeCounts {
         let cascades = Cascades(merge: merge)
         let cascaded = try cascades.rows(updatedWith: difference)
-        for rows in cascaded { try merge.images?.add(rows, merge.dialect) }
+        for rows in cascaded { try merge.images?.add(rows) }
         let reportUpdates = try ChangeReport(merge: merge).deletions(cascaded)
         let updated = try merge.driver.update(difference, of: remaining, in: merge)
         try merge.images?.addNewKeys(of: difference)

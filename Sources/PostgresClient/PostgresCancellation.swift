@@ -1,5 +1,6 @@
 import CLibPQ
-import Synchronization
+import Locking
+import struct Synchronization.Atomic
 
 /// The one thing of a connection that other threads may hold: it ends what the connection waits for.
 package final class PostgresCancellation: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locking
 
 /// A pipe to oneself, by which another thread ends a wait on a socket.
 final class PostgresWaker: Sendable {

@@ -1,5 +1,6 @@
 import CoreMetrics
-import Synchronization
+import Locking
+import struct Synchronization.Atomic
 
 /// A number that only grows.
 final class CounterSeries: Series, CounterHandler {

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import Locking
 
 /// A number that goes up and down.
 final class GaugeSeries: Series, MeterHandler, RecorderHandler {

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import Locking
 
 /// How often numbers were observed that are no larger than each of some bounds.
 final class HistogramSeries: Series, RecorderHandler, TimerHandler {

@@ -1,5 +1,5 @@
 package import CoreMetrics
-import Synchronization
+import Locking
 
 /// What swift-metrics is told, kept as Prometheus reads it: counters, gauges (meters, and recorders that do not
 /// aggregate) and histograms (recorders that do, and timers, in seconds).

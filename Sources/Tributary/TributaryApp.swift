@@ -6,29 +6,27 @@ import TributaryEngine
 /// A program with every command of Tributary and parsers of its own.
 ///
 /// ```swift
-/// @main struct ContactsDaemon: TributaryApp {
-///     static let parsers: [FeedParser.Type] = [CompaniesParser.self, ContactsParser.self]
+/// struct Food: XMLRecord, FeedRecord {
+///     static let databaseKey = ["id"]
+///     var id: Int
+///     var name: String
+/// }
 ///
-///     static func registerMigrations(in migrator: inout DatabaseMigrator) {
-///         migrator.registerMigration("contacts") { db in
-///             try db.create(table: "contact") { table in … }
-///         }
-///     }
+/// @main struct Menu: TributaryApp {
+///     static let parsers: [Parser] = [.record(Food.self)]
 /// }
 /// ```
 public protocol TributaryApp: SendableMetatype {
-    /// The classes that `sources.toml` may name, each by its own name. Two of the same name are a programmer's error.
-    static var parsers: [FeedParser.Type] { get }
-
-    /// Parsers made from record types, which `sources.toml` may name too: `[RecordParser<Food>(element: "food")]`.
-    static var records: [any RecordParsing] { get }
+    /// The parsers that `sources.toml` may name: classes and record types. None by default. Two of the same name are a
+    /// programmer's error.
+    static var parsers: [Parser] { get }
 
     /// Adds the program's migrations to the main store. Optional, as a schema file can do the same.
     static func registerMigrations(in migrator: inout DatabaseMigrator)
 }
 
 extension TributaryApp {
-    public static var records: [any RecordParsing] { [] }
+    public static var parsers: [Parser] { [] }
 
     public static func registerMigrations(in migrator: inout DatabaseMigrator) {}
 
@@ -38,7 +36,6 @@ extension TributaryApp {
     /// `@concurrent`: `@main` does not find a function that runs on its caller's actor.
     @concurrent
     public static func main() async {
-        await Program(parsers: ParserRegistry(parsers, records: records), registerMigrations: Self.registerMigrations)
-            .main()
+        await Program(parsers: ParserRegistry(parsers), registerMigrations: Self.registerMigrations).main()
     }
 }

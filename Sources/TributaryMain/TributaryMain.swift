@@ -4,5 +4,7 @@ import TributaryParsers
 /// The program `tributary`: every command, with the parsers for formats that everybody meets.
 @main
 struct TributaryMain: TributaryApp {
-    static let parsers: [FeedParser.Type] = [EurofxrefParser.self, SitemapParser.self, SyndicationParser.self]
+    static let parsers: [Parser] = [
+        .class(EurofxrefParser.self), .class(SitemapParser.self), .class(SyndicationParser.self),
+    ]
 }

@@ -64,7 +64,7 @@ public protocol XMLRecord: Codable {
     static func accepts(_ element: XMLElementView) -> Bool
 
     /// Returns the type to decode an element as: by default this one. In a list, and wherever a value of this type is
-    /// wanted, it must be a subclass. A ``RecordParser`` inserts a record of any type.
+    /// wanted, it must be a subclass. A parser made of a record type inserts a record of any type.
     static func recordType(for element: XMLElementView) -> any XMLRecord.Type
 }
 

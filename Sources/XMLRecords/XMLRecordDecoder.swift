@@ -39,7 +39,7 @@ public struct XMLRecordDecoder: Sendable {
 
     /// Decodes every element at a path, in document order, except those that the type does not accept.
     ///
-    /// - Parameter element: a path as ``RecordParser`` takes it: `food`, `menu/food` or `/menu/food`. Where it is nil,
+    /// - Parameter element: a path: `food`, `menu/food` or `/menu/food`. Where it is nil,
     ///   the type's own element is used.
     public func decodeAll<Record: XMLRecord>(
         _ type: Record.Type = Record.self, element: String? = nil, from xml: String

@@ -7,7 +7,10 @@ extension XMLStreamParser {
         fileprivate nonisolated(unsafe) let local: UnsafePointer<UInt8>
     }
 
-    /// - Parameter name: a local name as in XML; this is not checked.
+    /// True for a document that is not XML. The names of its elements may be any text.
+    package var isTold: Bool { toldLine != nil }
+
+    /// - Parameter name: a local name, as in XML where markup is made of it; this is not checked.
     package func elementName(_ name: UnsafeBufferPointer<UInt8>) throws -> ElementName {
         guard name.count <= limits.nameLength else {
             throw fail(
@@ -35,6 +38,16 @@ extension XMLStreamParser {
     package func text(_ bytes: UnsafeBufferPointer<UInt8>, line: Int) throws {
         toldLine = line
         if let base = bytes.baseAddress { characters(base, bytes.count, rootContext) }
+        if let failure { throw failure }
+    }
+
+    /// Tells of an element that has this text and no children.
+    @inline(__always)
+    package func element(_ name: ElementName, _ text: UnsafeBufferPointer<UInt8>, line: Int) throws {
+        toldLine = line
+        startElement(name.local)
+        if let base = text.baseAddress { characters(base, text.count, rootContext) }
+        endElement()
         if let failure { throw failure }
     }
 

@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Foundation
 import SQLiteStore
 import GRDB
 import TestSupport
@@ -33,8 +34,7 @@ import XMLStream
         var litres: Double
     }
 
-    private func parse(_ parser: any RecordParsing, _ xml: String, _ body: (WorkerContext) throws -> Void) async throws
-    {
+    private func parse(_ parser: Parser, _ xml: String, _ body: (WorkerContext) throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let schema = """
                 CREATE TABLE dish (id INTEGER PRIMARY KEY, name TEXT);
@@ -44,8 +44,10 @@ import XMLStream
             let context = store.makeWorkerContext(source: "s")
             defer { context.remove() }
             context.beginRequest(0, rule: MergeRule())
-            let stream = parser._makeStream(context: context)
-            let reader = XMLStreamParser(handler: stream.handler)
+            let reader = parser.makeBodyParser(
+                FeedResponse(
+                    requestedURL: "u", url: "u", status: 200, headers: [], fetchedAt: Date(), validators: Validators()),
+                context: context)
             // Byte for byte: records end in the middle of what arrives.
             for byte in Array(xml.utf8) { try [byte].withUnsafeBytes { try reader.parse($0) } }
             try reader.finish()
@@ -54,9 +56,9 @@ import XMLStream
     }
 
     @Test func recordsAreInsertedOneByOne() async throws {
-        let parser = RecordParser<Dish>(element: "menu/dish", version: 2, tables: ["dish", "drink"])
+        let parser = Parser.record(Dish.self, element: "menu/dish", version: 2, tables: ["dish", "drink"])
         #expect(parser.name == "Dish" && parser.version == 2 && parser.tables == ["dish", "drink"])
-        #expect(RecordParser<Drink>().tables == ["drink"])
+        #expect(Parser.record(Drink.self).tables == ["drink"])
         let xml = """
             <menus><menu><dish id="1"><name>Soup</name></dish><dish id="2" hidden="1"/><dish id="3" kind="drink">
             <litres>0.5</litres></dish></menu><menu><dish id="4"/></menu><dish id="5"/></menus>
@@ -71,10 +73,10 @@ import XMLStream
 
     @Test func aChosenTypeMustBeInsertable() async throws {
         await #expect(throws: XMLRecordError.self) {
-            try await parse(RecordParser<Dish>(), "<m>\n<dish kind='part'><name>x</name></dish></m>") { _ in }
+            try await parse(.record(Dish.self), "<m>\n<dish kind='part'><name>x</name></dish></m>") { _ in }
         }
         await #expect(throws: XMLRecordError.self) {
-            try await parse(RecordParser<Dish>(), "<m><dish id='x'/></m>") { _ in }
+            try await parse(.record(Dish.self), "<m><dish id='x'/></m>") { _ in }
         }
     }
 }

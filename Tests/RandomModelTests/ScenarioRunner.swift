@@ -115,7 +115,7 @@ final class ScenarioRunner {
             configuration: configuration,
             store: try SQLiteStore(path: configuration.localPath, schema: try configuration.schema()),
             registry: ParserRegistry([]), http: HTTPFetcher(now: { [clock] in clock.now() }),
-            hosts: HostLimiter(limit: 4), pace: .none(), slots: HostLimiter(limit: 4), busyHosts: BusyHosts([:]),
+            hosts: HostGate(limit: 4), slots: Slots(limit: 4), busyHosts: BusyHosts([:]),
             clock: clock,
             logger: Logger(label: "model") { _ in SwiftLogNoOpLogHandler() })
         // The program is killed more often than a source may be the cause of.

@@ -3,21 +3,25 @@ import Synchronization
 @testable import FeedFetching
 @testable import TributaryEngine
 
-/// Slots and hosts' places as a scheduler hands them out, without one.
+/// Slots and hosts' permits as a scheduler hands them out, without one.
 final class Admissions: Sendable {
-    private let slots: HostLimiter
-    private let slowRuns: HostLimiter
-    private let hosts: HostLimiter
+    private let slots: Slots
+    private let slowRuns: Slots
+    private let hosts: HostGate
     private let free = Mutex<[String]>([])
+    /// All permits at hosts, which are released at the end at the latest.
+    private let granted = Mutex<[HostPermit]>([])
 
     init(concurrency: Int, perHost: Int, slow: Int = 64) {
-        slots = HostLimiter(limit: concurrency)
-        slowRuns = HostLimiter(limit: slow)
-        hosts = HostLimiter(limit: perHost)
-        hosts.onFree { [weak self] key in self?.free.withLock { $0.append(key) } }
+        slots = Slots(limit: concurrency)
+        slowRuns = Slots(limit: slow)
+        hosts = HostGate(limit: perHost)
+        hosts.onFree { [weak self] origins in self?.free.withLock { $0 += origins } }
     }
 
-    /// The origins at which a place has become free for those who were refused one.
+    deinit { for permit in granted.withLock(\.self) { permit.release() } }
+
+    /// The origins at which a permit has become free for those who were refused one.
     var freed: [String] { free.withLock(\.self) }
 
     /// The same, which are then forgotten.
@@ -29,10 +33,14 @@ final class Admissions: Sendable {
     }
 
     func admit(_ origin: String?, _ lane: StartQueue.Lane) -> RunPermit.Admission {
-        guard let place = hosts.placeIfFree(at: origin ?? "") else { return .hostIsFull }
-        guard let slot = (lane == .slow ? slowRuns : slots).placeIfFree(at: RunPermit.slotKey) else { return .noSlot }
-        return .admitted(
-            lane == .slow ? RunPermit(slowPlace: slot, place: place) : RunPermit(slot: slot, place: place))
+        guard let host = hosts.start(at: origin ?? "") else { return .hostIsFull }
+        let slots = lane == .slow ? slowRuns : slots
+        guard slots.acquire() else {
+            host.release()
+            return .noSlot
+        }
+        granted.withLock { $0.append(host) }
+        return .admitted(RunPermit(slots: slots, isSlow: lane == .slow, host: host))
     }
 }
 

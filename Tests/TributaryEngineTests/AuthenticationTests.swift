@@ -63,13 +63,15 @@ import Testing
             let request = try #require(configuration[source: "s"]?.requests.first)
             let fetcher = HTTPFetcher(now: { fixture.clock.now() })
             func status() async throws -> Int {
-                try await fetcher.fetch(request, validators: Validators(), movedTo: nil).response.status
+                try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil).response
+                    .status
             }
             // Runs that begin together ask for one token.
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
-                        try await fetcher.fetch(request, validators: Validators(), movedTo: nil).response.status
+                        try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
+                            .response.status
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }

@@ -82,10 +82,11 @@ import Testing
         let request = try #require(configuration[source: "s"]?.requests.first)
         let paging = try #require(request.paging)
         #expect(paging.firstPage(of: request).parameters["p"]?.value == "1000000000000000")
-        let last = try paging.page(after: 999_999_999, of: request, at: "", records: 1, address: nil)
+        var pages = PageSequence(paging, page: 999_999_999)
+        let last = try pages.next(after: request, .at(""), records: 1, found: nil)
         #expect(last?.parameters["p"]?.value == "1000999999000000000")
         #expect(throws: FetchError.self) {
-            try paging.page(after: 1_000_000_000, of: request, at: "", records: 1, address: nil)
+            try pages.next(after: request, .at(""), records: 1, found: nil)
         }
     }
 

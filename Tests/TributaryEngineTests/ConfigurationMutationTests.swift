@@ -210,14 +210,15 @@ import Testing
 
     /// What a run asks of a declaration before the network is touched.
     private func use(_ request: RequestDeclaration) {
-        _ = request.fingerprint(parserVersion: 1)
+        _ = request.validity(parserVersion: 1)
         _ = request.references
         _ = try? HTTPTarget(request)
         _ = TimeInterval(request.timeout.seconds)
         guard let paging = request.paging else { return }
         _ = paging.firstPage(of: request)
         for page in [1, paging.maxPages - 1, paging.maxPages] {
-            _ = try? paging.page(after: page, of: request, at: "http://e.org/", records: 1, address: "/a")
+            var pages = PageSequence(paging, page: page)
+            _ = try? pages.next(after: request, .at("http://e.org/"), records: 1, found: "/a")
         }
     }
 

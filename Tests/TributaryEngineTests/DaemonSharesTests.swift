@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TributaryEngine
@@ -89,12 +90,13 @@ import Testing
     }
 
     @Test func ownershipEndsWithoutSignsOfLife() {
-        let ownership = Ownership()
+        let clock = ManualClock()
+        let ownership = Ownership { clock.uptime }
         ownership.add(["a"])
         #expect(!ownership.owns("a") && ownership.isOver)
-        ownership.extend(from: .now)
+        ownership.extend(from: clock.uptime)
         #expect(ownership.owns("a") && !ownership.owns("b") && !ownership.isOver)
-        ownership.extend(from: .now - .seconds(15))
+        clock.advance(by: 15)
         #expect(!ownership.owns("a") && ownership.sources == ["a"])
     }
 }

@@ -258,7 +258,7 @@ import Testing
         try await EngineFixture.with { (fixture) async throws in
             func fingerprint(_ mapping: String, before: String = "") throws -> String? {
                 let configuration = try fixture.configuration(before + "[sources.s]\n" + mapping)
-                return configuration.sources.last?.requests.first?.fingerprint(parserVersion: 1)
+                return configuration.sources.last?.requests.first?.validity(parserVersion: 1)
             }
             let scope = "scope = { region = \"a\" }"
             let plain = Self.mapping(scope)

@@ -36,6 +36,42 @@ import Testing
         return try #require(try await fixture.sync(mapping, mode: .full).first)
     }
 
+    /// The parent's own key has a value that is looked up, so that no key of its children is known before it.
+    @Test func childrenOfAParentThatIsIdentifiedByAReferenceGoWithIt() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = """
+                [[sources.s.requests]]
+                url = "URL/feed"
+                sync = "mirror"
+                [[sources.s.requests.tables]]
+                table = "c"
+                element = "c"
+                key = ["id"]
+                columns = { id = "@id" }
+                [[sources.s.requests.tables]]
+                table = "p"
+                element = "p"
+                key = ["a", "b"]
+                columns = { a = { path = "@a", references = "c(id)" }, b = "@b" }
+                [[sources.s.requests.tables]]
+                table = "k"
+                element = "p/k"
+                key = ["p", "n"]
+                within = "p"
+                columns = { p = { parent = "p" }, n = "@n" }
+                """
+            let one = "<p a='1' b='x'><k n='1'/><k n='3'/></p>"
+            fixture.server.document("/feed", "<f><c id='1'/><c id='2'/>\(one)<p a='2' b='y'><k n='2'/></p></f>")
+            #expect(try await fixture.sync(mapping, mode: .full).first?.counts.inserted == 7)
+            fixture.server.document(
+                "/feed", "<f><c id='1'/><c id='2'/><p a='1' b='x'><k n='1'/></p><p a='2' b='z'><k n='2'/></p></f>")
+            let report = try #require(try await fixture.sync(mapping, mode: .full).first)
+            #expect(report.error == nil && report.counts.deleted == 3 && report.counts.inserted == 2, "\(report)")
+            let rows = try fixture.rows("SELECT p.a || p.b || k.n FROM k JOIN p ON p.id = k.p ORDER BY 1")
+            #expect(rows == ["1x1", "2z2"])
+        }
+    }
+
     @Test(arguments: [true, false])
     func childrenOfAParentThatLeavesGoWithIt(givenKeys: Bool) async throws {
         try await EngineFixture.with { (fixture) async throws in

@@ -37,6 +37,32 @@ import Testing
             + table("n", key: "\"l\", \"pos\"", "l = { parent = \"l\" }, pos = { ordinal = true }, v = \"@v\"")
     }
 
+    @Test(arguments: [0, 400_000])
+    func theFirstCountsWhereItIsToldTo(padding: Int) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let many = (0..<(padding / 4_000)).map {
+                "<o id='x\($0)' name='\(String(repeating: "-", count: 30_000))'/>"
+            }.joined()
+            let document =
+                "<o id='1' name='A'>\(line("a", "a1"))</o><o id='1' name='B'>\(line("z", "z1"))</o>" + many
+                + "<o id='1' name='C'/>"
+            let mapping = orders(givenKeys: true)
+            let first = mapping.replacing("table = \"o\"", with: "table = \"o\"\nduplicates = \"first\"")
+            let report = try await sync(fixture, document, mapping: first)
+            #expect(report.error == nil)
+            #expect(try fixture.rows("SELECT name FROM o WHERE o = '1'") == ["A"])
+            #expect(try fixture.rows(Self.lines) == ["a"])
+            #expect(try fixture.rows(Self.notes) == ["a1"])
+            let none = mapping.replacing("table = \"o\"", with: "table = \"o\"\nduplicates = \"discard\"")
+            let refused = try await sync(fixture, document, mapping: none)
+            let expected = "several records of the feed have the key (o = "
+            #expect(refused.error?.contains(expected) == true, "\(refused.error ?? "")")
+            let single = document.replacing("id='1' name='B'", with: "id='2' name='B'").replacing(
+                "id='1' name='C'", with: "id='3'")
+            #expect(try await sync(fixture, single, mapping: none).error == nil)
+        }
+    }
+
     private static let lines = "SELECT v FROM l ORDER BY v"
     private static let notes = "SELECT v FROM n ORDER BY v"
 

@@ -22,7 +22,9 @@ struct EngineFixture {
             id TEXT PRIMARY KEY, name TEXT, size INTEGER, company TEXT REFERENCES company(id));
         """
     static let registry = ParserRegistry([
-        ItemsParser.self, CompaniesParser.self, ThrowingParser.self, BulkParser.self, MarkupTests.MarkupParser.self,
+        .class(ItemsParser.self), .class(CompaniesParser.self), .class(ThrowingParser.self), .class(BulkParser.self),
+        .class(MarkupTests.MarkupParser.self),
+        .class(ParserNamespaceTests.EpisodesParser.self), .record(RecordTableTests.Product.self),
     ])
 
     let server: StubServer

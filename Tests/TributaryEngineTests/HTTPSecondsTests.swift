@@ -56,7 +56,7 @@ import XMLStream
         RequestDeclaration(
             key: "k", url: InterpolatedText("http://h/"), method: "GET", headers: [:], parameters: [:], body: nil,
             timeout: .seconds(1), transport: Transport(connectTimeout: .seconds(1)), maxBody: 1, content: .mirrored,
-            contentFingerprint: "", sync: .upsert, scope: [:], allowsEmpty: false)
+            contentDigest: "", sync: .upsert, scope: [:], allowsEmpty: false)
     }
 
     @Test func pagesAreCountedNoFurtherThanThereAreNumbers() throws {
@@ -64,8 +64,8 @@ import XMLStream
         let paging = PagingDeclaration(
             next: .counter(parameter: "p", start: .max - 1, step: .max), maxPages: .max)
         request.paging = paging
-        let next = try #require(
-            try paging.page(after: 1, of: request, at: "http://h/", records: 1, address: nil))
+        var pages = PageSequence(paging)
+        let next = try #require(try pages.next(after: request, .at("http://h/"), records: 1, found: nil))
         #expect(next.parameters["p"]?.value == String(Int.max))
     }
 
@@ -78,7 +78,8 @@ import XMLStream
     func theNextPageMayNameTheDefaultPort(page: String, next: String, isFollowed: Bool) throws {
         let paging = PagingDeclaration(next: .path(try XMLPathParser.parse("/r/next"), written: "/r/next"), maxPages: 9)
         func following() throws -> RequestDeclaration? {
-            try paging.page(after: 1, of: request, at: page, records: 1, address: next)
+            var pages = PageSequence(paging)
+            return try pages.next(after: request, .at(page), records: 1, found: next)
         }
         if isFollowed {
             #expect(try following()?.url.value.hasSuffix("/2") == true)

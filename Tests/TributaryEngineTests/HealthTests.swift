@@ -37,8 +37,8 @@ import TributaryStores
             let environment = RunEnvironment(
                 configuration: configuration,
                 store: try SQLiteStore(path: fixture.storePath), registry: ParserRegistry([]),
-                http: HTTPFetcher(now: { Date() }), hosts: HostLimiter(limit: 1), pace: .none(),
-                slots: HostLimiter(limit: 1), busyHosts: BusyHosts([:]), clock: fixture.clock,
+                http: HTTPFetcher(now: { Date() }), hosts: HostGate(limit: 1),
+                slots: Slots(limit: 1), busyHosts: BusyHosts([:]), clock: fixture.clock,
                 logger: Logger(label: "test") { _ in gate })
             let scheduler = Scheduler(environment: environment) { _ in }
             let health = Health(

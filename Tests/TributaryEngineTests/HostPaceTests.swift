@@ -141,7 +141,15 @@ import Testing
                 let service = try fixture.service(hosts + stack + waiting + healthy, clock: fixture.clock)
                 let running = Task { try await service.run() }
                 var outcomes = service.outcomes.makeAsyncIterator()
+                // A run is seen to wait by the clock. Far less than a day passes.
+                let ticking = Task {
+                    while !Task.isCancelled {
+                        fixture.clock.advance(by: 0.1)
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                }
                 #expect(await outcomes.next()?.source == "healthy")
+                ticking.cancel()
                 // The wait for the host would be of a day that never comes.
                 running.cancel()
                 try? await running.value
@@ -251,77 +259,117 @@ import Testing
 
     private static let minute = HostRules.Rule(pace: .seconds(60))
 
-    private func pace(_ clock: ManualClock) -> HostPace {
-        HostPace(
+    private func gate(_ clock: ManualClock) -> HostGate {
+        HostGate(
             HostRules(perHost: 2, ["e.org": Self.minute]), uptime: { clock.uptime },
             sleep: { try await clock.sleep(for: $0) })
     }
 
-    /// A feed that has moved to https, or whose token is got elsewhere at the same host.
-    @Test(.timeLimit(.minutes(10))) func aTurnIsForAllOriginsOfItsHost() async throws {
-        let pace = pace(ManualClock())
-        let turn = pace.turn(at: "http://e.org:80")
-        #expect(turn != nil && !pace.isOpen("https://e.org:443"))
-        try await HostPace.Turn.$current.withValue(turn) { try await pace.wait(at: "https://e.org:443", nil) }
-        // It is used, and so the host rests.
-        #expect(pace.turn(at: "http://e.org:80") == nil && pace.nextOpening == .seconds(60))
-    }
+    /// Where a permit was refused, and one may be had now.
+    private final class Freed: Sendable {
+        private let origins = Mutex<[String]>([])
 
-    @Test(.timeLimit(.minutes(10))) func aTurnIsGivenBackWhereTheRequestGoesElsewhere() async throws {
-        let pace = pace(ManualClock())
-        let turn = pace.turn(at: "http://e.org:80")
-        try await HostPace.Turn.$current.withValue(turn) {
-            try await pace.wait(at: "http://moved.org:80", nil)
-            // Others need not wait for the end of the run.
-            #expect(pace.turn(at: "http://e.org:80") != nil)
+        init(_ gate: HostGate) { gate.onFree { [weak self] freed in self?.origins.withLock { $0 += freed } } }
+
+        func take() -> [String] {
+            origins.withLock { origins in
+                defer { origins = [] }
+                return origins
+            }
         }
-        withExtendedLifetime(turn) {}
     }
 
-    @Test func newRulesLeaveNoHostReserved() {
-        let pace = pace(ManualClock())
-        var turn = pace.turn(at: "http://e.org:8080")
-        #expect(turn != nil)
-        pace.setRules(HostRules(perHost: 2, ["e.org": Self.minute, "e.org:8080": Self.minute]))
-        #expect(pace.isOpen("http://e.org:80") && !pace.isOpen("http://e.org:8080"))
-        turn = nil
-        #expect(pace.isOpen("http://e.org:8080"))
+    /// A feed that has moved to https, or whose token is got elsewhere at the same host.
+    @Test(.timeLimit(.minutes(10))) func aReservationIsForAllOriginsOfItsHost() async throws {
+        let clock = ManualClock()
+        let gate = gate(clock)
+        let freed = Freed(gate)
+        let permit = try #require(gate.start(at: "http://e.org:80"))
+        #expect(gate.start(at: "https://e.org:443") == nil)
+        try await permit.waitToSend(to: "https://e.org:443", nil)
+        permit.release()
+        // It is used, and so the host rests for a minute.
+        #expect(gate.start(at: "http://e.org:80") == nil)
+        try await wait { clock.wakes == [clock.now() + 60] }
+        clock.advance(by: 60)
+        try await wait { gate.limited.isEmpty }
+        #expect(freed.take() == ["https://e.org:443", "http://e.org:80"])
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aReservationEndsWhereTheRequestGoesElsewhere() async throws {
+        let gate = gate(ManualClock())
+        let permit = try #require(gate.start(at: "http://e.org:80"))
+        try await permit.waitToSend(to: "http://moved.org:80", nil)
+        // Others need not wait for the end of the run.
+        let other = try #require(gate.start(at: "http://e.org:80"))
+        permit.release()
+        other.release()
+    }
+
+    @Test func newRulesLeaveNoHostReserved() throws {
+        let gate = gate(ManualClock())
+        let permit = try #require(gate.start(at: "http://e.org:8080"))
+        gate.setRules(HostRules(perHost: 2, ["e.org": Self.minute, "e.org:8080": Self.minute]))
+        try #require(gate.start(at: "http://e.org:80")).release()
+        #expect(gate.start(at: "http://e.org:8080") == nil)
+        permit.release()
+        try #require(gate.start(at: "http://e.org:8080")).release()
     }
 
     /// Of those who wait, only names are kept, and they come in the order in which they came.
-    @Test func tenThousandSourcesOfOneHostTakeTurns() async throws {
-        let now = Date(timeIntervalSince1970: 1_800_000_000)
-        let clock = ManualClock(now)
-        let rules = HostRules(perHost: 2, ["example.org": .init(pace: .seconds(60))])
-        let pace = HostPace(rules, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
-        let origins = ["https://example.org:443", "http://example.org:80"]
+    @Test(.timeLimit(.minutes(10))) func tenThousandSourcesOfOneHostTakeTurns() async throws {
+        let clock = ManualClock()
+        let gate = gate(clock)
+        let freed = Freed(gate)
+        let origins = ["https://e.org:443", "http://e.org:80"]
         var queue = StartQueue()
         for number in 0..<10_000 { queue.add("s\(number)", origin: origins[number % 2], isSuspect: false) }
-        var turn: HostPace.Turn?
-        func start() -> String? {
-            for origin in pace.opened() { queue.free(origin) }
+        func start() -> (name: String, permit: RunPermit)? {
+            for origin in freed.take() { queue.free(origin) }
             return queue.next { origin, _ in
-                guard let origin, pace.isOpen(origin) else { return .hostIsFull }
-                turn = pace.turn(at: origin)
-                return .admitted(RunPermit())
-            }?.name
+                guard let permit = origin.flatMap(gate.start) else { return .hostIsFull }
+                return .admitted(RunPermit(host: permit))
+            }
         }
         var started: [String] = []
         for _ in 0..<200 {
+            let run = try #require(start())
+            started.append(run.name)
             // Within one minute, one of them.
-            if let name = start() { started.append(name) }
             #expect(start() == nil)
-            let used = HostPace.Turn.$current.withValue(turn) { HostPace.Turn.current != nil }
-            #expect(used)
-            try await HostPace.Turn.$current.withValue(turn) {
-                try await pace.wait(at: origins[(started.count - 1) % 2], nil)
-            }
-            turn = nil
+            try await run.permit.host?.waitToSend(to: origins[(started.count - 1) % 2], nil)
+            run.permit.release()
             #expect(start() == nil)
-            #expect(pace.nextOpening == .seconds(60))
+            try await wait { clock.wakes.contains(clock.now() + 60) }
             clock.advance(by: 60)
+            try await wait { gate.limited.isEmpty }
         }
         #expect(started == (0..<200).map { "s\($0)" })
+    }
+
+    /// Whoever waits in the middle of a run comes before runs that are to begin, and leaves nothing behind where it is
+    /// cancelled.
+    @Test(.timeLimit(.minutes(10))) func thoseWhoHaveBegunComeFirst() async throws {
+        let clock = ManualClock()
+        let gate = gate(clock)
+        let permits = [try await gate.permit(at: "http://e.org:80"), try await gate.permit(at: "http://e.org:80")]
+        try await permits[0].waitToSend(to: "http://e.org:80", nil)
+        let sending = permits.map { permit in Task { try await permit.waitToSend(to: "http://e.org:80", nil) } }
+        let arriving = Task { try await gate.permit(at: "https://e.org:443") }
+        try await wait { clock.wakes.contains(clock.now() + 60) }
+        arriving.cancel()
+        await #expect(throws: CancellationError.self) { try await arriving.value }
+        clock.advance(by: 60)
+        try await wait { clock.wakes.contains(clock.now() + 60) }
+        sending[1].cancel()
+        sending[0].cancel()
+        let ends = [await sending[0].result, await sending[1].result]
+        #expect(ends.count { if case .success = $0 { true } else { false } } == 1)
+        #expect(gate.start(at: "http://e.org:80") == nil)
+        for permit in permits { permit.release() }
+        clock.advance(by: 60)
+        try await wait { gate.limited.isEmpty }
+        try #require(gate.start(at: "http://e.org:80")).release()
     }
 
     @Test(arguments: [
@@ -381,19 +429,17 @@ import Testing
     }
 
     @Test func newRulesCountWhatIsTaken() async throws {
-        let limiter = HostLimiter(limit: 2)
-        var places = [limiter.placeIfFree(at: "http://a:80"), limiter.placeIfFree(at: "https://a:443")]
-        #expect(places.allSatisfy { $0 != nil })
-        limiter.setRules(HostRules(perHost: 2, ["a": .init(perHost: 3)]))
-        places.append(limiter.placeIfFree(at: "http://a:80"))
-        #expect(places[2] != nil && limiter.placeIfFree(at: "http://a:8080") == nil)
-        let freed = Mutex<[String]>([])
-        limiter.onFree { origin in freed.withLock { $0.append(origin) } }
-        limiter.setRules(HostRules(perHost: 1))
-        #expect(freed.withLock(\.self) == ["http://a:8080"])
-        #expect(limiter.placeIfFree(at: "https://a:443") == nil)
-        places = []
-        #expect(limiter.placeIfFree(at: "https://a:443") != nil)
+        let gate = HostGate(limit: 2)
+        let freed = Freed(gate)
+        var permits = [gate.start(at: "http://a:80"), gate.start(at: "https://a:443")]
+        gate.setRules(HostRules(perHost: 2, ["a": .init(perHost: 3)]))
+        permits.append(gate.start(at: "http://a:80"))
+        #expect(permits.allSatisfy { $0 != nil } && gate.start(at: "http://a:8080") == nil)
+        gate.setRules(HostRules(perHost: 1))
+        #expect(freed.take() == ["http://a:8080"])
+        #expect(gate.start(at: "https://a:443") == nil)
+        for permit in permits { permit?.release() }
+        try #require(gate.start(at: "https://a:443")).release()
     }
 
     @Test(arguments: [

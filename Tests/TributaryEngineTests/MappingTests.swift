@@ -61,7 +61,7 @@ import Testing
             #expect(
                 try fixture.rows("SELECT id, link, plain, title, text, kind, shop, size FROM item ORDER BY id") == [
                     "1|http://e.org/1|http://e.org/1|<title/>|T b|3|S|4",
-                    "2|atom|plain|<title> </title>|U|NULL|S|NULL",
+                    "2|atom|plain|<title> </title>|U|7|S|NULL",
                 ])
         }
     }

@@ -340,7 +340,9 @@ import TributaryStores
             #expect(reports.allSatisfy { $0.outcome == .committed } && active.most <= 2, "\(active.most)")
             var plan = Schedule(try fixture.configuration(sources), states: [:], now: fixture.clock.now())
             let now = fixture.clock.now()
-            for index in 0..<50 { plan.finished("s\(index)", nextDue: now + 600, now: now) }
+            for index in 0..<50 {
+                plan.finished("s\(index)", nextDue: now + 600, now: now, jitter: Double(index) / 50)
+            }
             #expect(plan.takeStarts(now: now + 599.9).isEmpty && plan.takeStarts(now: now + 600).count < 8)
         }
     }

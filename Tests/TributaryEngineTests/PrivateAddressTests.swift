@@ -63,7 +63,7 @@ import TributaryStores
         ("255.255.255.255", "reserved"), ("[100::1]", "reserved"),
     ])
     func addressesThatAreNotPublic(host: String, kind: String) throws {
-        #expect(try #require(IPAddress(literal: host)).notPublic == kind)
+        #expect(try #require(IPAddress(literal: host)).scope.description == kind)
     }
 
     @Test(arguments: [
@@ -73,7 +73,7 @@ import TributaryStores
         "16843009",
     ])
     func addressesThatArePublic(host: String) throws {
-        #expect(try #require(IPAddress(literal: host)).notPublic == nil)
+        #expect(try #require(IPAddress(literal: host)).scope.isGlobal)
     }
 
     @Test(arguments: ["example.org", "localhost", "1.2.3.4.5", "x127.0.0.1", "", "dead.beef", "256.1.1.1"])
@@ -234,9 +234,9 @@ import TributaryStores
 
     @Test func ofSeveralValuesOfAnAddressEachCounts() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let lead = AddressLead(
+            let provenance = AddressProvenance(
                 namer: "${capture:a}", origin: "http://a.test:80", from: IPAddress(literal: "127.0.0.1"))
-            let other = AddressLead(
+            let other = AddressProvenance(
                 namer: "${capture:b}", origin: "http://b.test:80", from: IPAddress(literal: "192.0.2.1"))
             let configuration = try fixture.configuration(
                 "[[sources.s.requests]]\nkey = \"k\"\nurl = \"URL/k\"\ncapture = { a = \"/a\", b = \"/b\", c = \"/c\" }\n"
@@ -247,22 +247,25 @@ import TributaryStores
             var resolver = RequestResolver(
                 environment: service.environment, captured: ["a": "127.0", "b": ".0.1", "c": "3"],
                 stack: source.requests)
-            resolver.leads = ["a": lead, "b": other, "c": other]
+            resolver.provenances = ["a": provenance, "b": other, "c": other]
             #expect(
-                try resolver.resolve(source.requests[1]).lead == AddressLead(namer: lead.namer, origin: "", from: nil))
-            resolver.leads = ["a": lead, "b": lead, "c": other]
-            #expect(try resolver.resolve(source.requests[1]).lead == lead)
+                try resolver.resolve(source.requests[1]).provenance
+                    == AddressProvenance(namer: provenance.namer, origin: "", from: nil))
+            resolver.provenances = ["a": provenance, "b": provenance, "c": other]
+            #expect(try resolver.resolve(source.requests[1]).provenance == provenance)
             try service.store.close()
         }
     }
 
     // MARK: - Names that change
 
-    private func request(_ fixture: EngineFixture, _ url: String, led lead: AddressLead?) throws -> RequestDeclaration {
+    private func request(_ fixture: EngineFixture, _ url: String, provenance: AddressProvenance?) throws
+        -> RequestDeclaration
+    {
         var request = try #require(
             try fixture.configuration(EngineFixture.request("/a"))[source: "s"]?.requests.first)
         request.url = InterpolatedText(url)
-        request.lead = lead
+        request.provenance = provenance
         return request
     }
 
@@ -273,18 +276,19 @@ import TributaryStores
             fixture.server.document("/a", Self.items)
             let names = FakeNames(known: ["localhost": ["203.0.113.9"]])
             let fetcher = HTTPFetcher(now: { Date() }, names: names)
-            let lead = AddressLead(
+            let provenance = AddressProvenance(
                 namer: "a redirect", origin: "http://public.test:80", from: IPAddress(literal: "203.0.113.9"))
             let url = "http://localhost:\(fixture.server.port)/a"
             // A request that is declared makes a connection, which is kept, and is not used for what is named.
-            let declared = try await fetcher.fetch(request(fixture, url, led: nil), validators: .init(), movedTo: nil)
+            let declared = try await fetcher.fetch(
+                request(fixture, url, provenance: nil), ExchangeContext(), validators: .init(), movedTo: nil)
             #expect(declared.response.status == 200)
             #expect(declared.from?.isLoopback == true)
             try await declared.forEachPiece { _ in }
             for _ in 0..<2 {
-                let refused = try request(fixture, url, led: lead)
+                let refused = try request(fixture, url, provenance: provenance)
                 await #expect {
-                    try await fetcher.fetch(refused, validators: .init(), movedTo: nil)
+                    try await fetcher.fetch(refused, ExchangeContext(), validators: .init(), movedTo: nil)
                 } throws: { error in
                     "\(error)".contains("a redirect leads to \(url.dropLast(2)) (127.0.0.1, loopback)")
                         || "\(error)".contains("a redirect leads to \(url.dropLast(2)) (::1, loopback)")
@@ -292,7 +296,8 @@ import TributaryStores
             }
             #expect(fixture.server.requests("/a").count == 1)
             // The connection, or another one, still serves what is declared.
-            let again = try await fetcher.fetch(request(fixture, url, led: nil), validators: .init(), movedTo: nil)
+            let again = try await fetcher.fetch(
+                request(fixture, url, provenance: nil), ExchangeContext(), validators: .init(), movedTo: nil)
             #expect(again.response.status == 200)
             try await again.forEachPiece { _ in }
             try await fetcher.shutdown()
@@ -312,20 +317,20 @@ import TributaryStores
                     try fixture.configuration(source)[source: "s"]?.requests.first)
                 request.url = InterpolatedText(server.url + "/a")
                 let fetcher = HTTPFetcher(now: { Date() }, names: Self.names)
-                let declared = try await fetcher.fetch(request, validators: .init(), movedTo: nil)
+                let declared = try await fetcher.fetch(request, ExchangeContext(), validators: .init(), movedTo: nil)
                 #expect(declared.response.status == 200)
                 try await declared.forEachPiece { _ in }
-                request.lead = AddressLead(
+                request.provenance = AddressProvenance(
                     namer: "'next' of page 1", origin: server.url, from: IPAddress(literal: "203.0.113.9"))
                 let refused = request
                 await #expect {
-                    try await fetcher.fetch(refused, validators: .init(), movedTo: nil)
+                    try await fetcher.fetch(refused, ExchangeContext(), validators: .init(), movedTo: nil)
                 } throws: { error in
                     "\(error)".contains("'next' of page 1 leads to \(server.url) (loopback)")
                 }
                 #expect(server.requests.count == 1)
-                request.lead = nil
-                let again = try await fetcher.fetch(request, validators: .init(), movedTo: nil)
+                request.provenance = nil
+                let again = try await fetcher.fetch(request, ExchangeContext(), validators: .init(), movedTo: nil)
                 #expect(again.response.status == 200)
                 try await again.forEachPiece { _ in }
                 try await fetcher.shutdown()
@@ -339,11 +344,11 @@ import TributaryStores
             let fetcher = HTTPFetcher(now: { Date() }, names: FakeNames(known: [:]))
             // The same origin as the page before, whose address was public.
             let origin = "http://localhost:\(fixture.server.port)"
-            let lead = AddressLead(
+            let provenance = AddressProvenance(
                 namer: "'next' of page 1", origin: origin, from: IPAddress(literal: "203.0.113.9"))
-            let page = try request(fixture, origin + "/a", led: lead)
+            let page = try request(fixture, origin + "/a", provenance: provenance)
             await #expect {
-                try await fetcher.fetch(page, validators: .init(), movedTo: nil)
+                try await fetcher.fetch(page, ExchangeContext(), validators: .init(), movedTo: nil)
             } throws: { error in
                 "\(error)".contains("'next' of page 1 leads to \(origin)")
             }
@@ -357,12 +362,12 @@ import TributaryStores
         try await EngineFixture.with { (fixture) async throws in
             fixture.server.document("/a", Self.items)
             let fetcher = HTTPFetcher(now: { Date() }, names: Self.names)
-            let moved = try request(fixture, "http://public.test/a", led: nil)
+            let moved = try request(fixture, "http://public.test/a", provenance: nil)
             for (url, address) in [
                 (fixture.server.url, "loopback"), ("http://inside.test:80", "10.0.0.7, private"),
             ] {
                 await #expect {
-                    try await fetcher.fetch(moved, validators: .init(), movedTo: url + "/a")
+                    try await fetcher.fetch(moved, ExchangeContext(), validators: .init(), movedTo: url + "/a")
                 } throws: { error in
                     "\(error)".contains("the permanent redirect of http://public.test/a leads to \(url) (\(address))")
                 }
@@ -377,14 +382,14 @@ import TributaryStores
             fixture.server.document("/a", Self.items)
             let names = CountedNames(known: ["old.test": ["127.0.0.1"], "new.test": ["203.0.113.9"]])
             let fetcher = HTTPFetcher(now: { Date() }, names: names)
-            let moved = try request(fixture, "http://old.test/a", led: nil)
+            let moved = try request(fixture, "http://old.test/a", provenance: nil)
             // Nobody is at that address, and nobody has to be asked who was at the former one.
             _ = try? await fetcher.fetch(
-                moved, validators: .init(), movedTo: "http://new.test:\(fixture.server.port)/a")
+                moved, ExchangeContext(), validators: .init(), movedTo: "http://new.test:\(fixture.server.port)/a")
             #expect(names.asked == ["new.test"])
             // From this machine to this machine.
             let own = fixture.server.url + "/a"
-            let exchange = try await fetcher.fetch(moved, validators: .init(), movedTo: own)
+            let exchange = try await fetcher.fetch(moved, ExchangeContext(), validators: .init(), movedTo: own)
             #expect(exchange.response.status == 200)
             #expect(names.asked == ["new.test", "old.test"])
             try await exchange.forEachPiece { _ in }
@@ -410,14 +415,15 @@ import TributaryStores
     @Test func whatRowsMayLeadToDependsOnAllThatAnswered() {
         let inside = IPAddress(literal: "10.0.0.7")
         func admits(_ from: String?, _ address: String) -> Bool {
-            let lead = AddressLead(namer: "", origin: "http://a:80", from: from.flatMap { IPAddress(literal: $0) })
-            return IPAddress(literal: address).map(lead.admits) ?? false
+            let provenance = AddressProvenance(
+                namer: "", origin: "http://a:80", from: from.flatMap { IPAddress(literal: $0) })
+            return IPAddress(literal: address).map(provenance.admits) ?? false
         }
         #expect(admits("127.0.0.1", "::1") && admits("10.0.0.7", "::ffff:10.0.0.7") && admits("10.0.0.7", "1.1.1.1"))
         #expect(!admits("10.0.0.7", "10.0.0.8") && !admits("127.0.0.1", "10.0.0.7") && !admits(nil, "127.0.0.1"))
-        let lead = AddressLead(namer: "", origin: "http://inside.test:80", from: inside)
-        #expect(lead.admitsAll(of: "Inside.test") && !lead.admitsAll(of: "other.test"))
-        let publicLead = AddressLead(namer: "", origin: "http://a:80", from: IPAddress(literal: "1.1.1.1"))
+        let provenance = AddressProvenance(namer: "", origin: "http://inside.test:80", from: inside)
+        #expect(provenance.admitsAll(of: "Inside.test") && !provenance.admitsAll(of: "other.test"))
+        let publicLead = AddressProvenance(namer: "", origin: "http://a:80", from: IPAddress(literal: "1.1.1.1"))
         #expect(!publicLead.admitsAll(of: "a"))
     }
 

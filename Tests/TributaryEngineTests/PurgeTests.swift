@@ -131,13 +131,13 @@ import TributaryStores
         }
     }
 
-    @Test func rowsThatOthersReferToAreNamed() async throws {
+    @Test(arguments: ["ON DELETE CASCADE", ""]) func rowsThatOthersReferToAreNamed(action: String) async throws {
         try await EngineFixture.with { (fixture) async throws in
             try fixture.write(
                 schema: """
                     CREATE TABLE IF NOT EXISTS parent (id TEXT PRIMARY KEY);
                     CREATE TABLE IF NOT EXISTS child (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent(id) ON DELETE CASCADE);
-                    CREATE TABLE IF NOT EXISTS guest (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent(id) ON DELETE CASCADE);
+                    CREATE TABLE IF NOT EXISTS guest (id TEXT PRIMARY KEY, parent TEXT REFERENCES parent(id) \(action));
                     """)
             let sources = """
                 [[sources.s.requests]]

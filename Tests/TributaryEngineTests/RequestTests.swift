@@ -180,28 +180,29 @@ import Testing
 
     @Test func noMoreThanPerHostAtOnce() async throws {
         try await EngineFixture.with { (fixture) async throws in
-            let limiter = HostLimiter(limit: 2)
+            let gate = HostGate(limit: 2)
             let active = Counter()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<40 {
                     group.addTask {
-                        let place = try await limiter.place(at: index % 2 == 0 ? "a" : "b")
+                        let permit = try await gate.permit(at: index % 2 == 0 ? "a" : "b")
+                        defer { permit.release() }
                         active.enter()
                         await Task.yield()
                         active.leave()
-                        withExtendedLifetime(place) {}
                     }
                 }
                 try await group.waitForAll()
             }
             #expect(active.most <= 4)
-            var places = [try await limiter.place(at: "c"), try await limiter.place(at: "c")]
-            #expect(limiter.placeIfFree(at: "c") == nil && places.count == 2)
-            let waiting = Task { try await limiter.place(at: "c") }
+            let permits = [try await gate.permit(at: "c"), try await gate.permit(at: "c")]
+            #expect(gate.permitIfFree(at: "c") == nil)
+            let waiting = Task { try await gate.permit(at: "c") }
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
-            places = []
-            #expect(limiter.placeIfFree(at: "c") != nil)
+            for permit in permits { permit.release() }
+            let permit = try #require(gate.permitIfFree(at: "c"))
+            permit.release()
         }
     }
 }

@@ -177,7 +177,6 @@ import Testing
         ("schedule = \"0 0 30 2 *\"", "'0 0 30 2 *' is not a schedule: no year has such a day"),
         ("schedule = \"0 6 * * *\"\ntime_zone = \"Europe/Belrin\"", "did you mean 'Europe/Berlin'?"),
         ("schedule = \"0 6 * * *\"\ntime_zone = \"../../../etc/passwd\"", "is no time zone"),
-        ("cache = \"1h\"\ntime_zone = \"Europe/Berlin\"", "it has a meaning only with a 'schedule'"),
         ("schedule = 6", "expected a string, found an integer"),
     ])
     func aMistakeSaysWhatToDo(options: String, expected: String) async throws {

@@ -73,7 +73,9 @@ import Testing
         #expect(plan.takeStarts(now: now, places).isEmpty)
         plan.refresh(nil, now: now)
         #expect(plan.takeStarts(now: now, places).isEmpty)
-        plan.finished(running.removeFirst().source.name, nextDue: now + 900, now: now)
+        let first = running.removeFirst()
+        first.permit.release()
+        plan.finished(first.source.name, nextDue: now + 900, now: now)
         let next = plan.takeStarts(now: now, places)
         #expect(next.map(\.mode) == [.force])
     }
@@ -90,6 +92,21 @@ import Testing
         plan.take(["a": state], now: now + 1)
         #expect(plan.takeStarts(now: now + 2, places).isEmpty)
         #expect(plan.takeStarts(now: now + 601, places).count == 1)
+    }
+
+    @Test func aSourceThatIsGoneLeavesItsSlotToOthers() async throws {
+        var plan = Schedule(try await configuration(["a": "", "b": "", "c": ""]), states: [:], now: now)
+        let places = Admissions(concurrency: 1, perHost: 9)
+        let first = try #require(plan.takeStarts(now: now, places).first)
+        plan.reload(try await configuration([first.source.name: ""]), now: now)
+        first.permit.release()
+        plan.finished(first.source.name, nextDue: now + 900, now: now)
+        #expect(plan.takeStarts(now: now, places).isEmpty)
+        guard case .admitted(let permit) = places.admit("x", .new) else {
+            Issue.record("the slot was not given back")
+            return
+        }
+        permit.release()
     }
 
     @Test func sourcesOfAFullHostHoldUpNobodyElse() async throws {
@@ -109,7 +126,9 @@ import Testing
         #expect(plan.takeStarts(now: now, places).isEmpty)
         // One ends: its host has a place again, for one more of its sources.
         let ended = try #require(running.firstIndex { $0.source.name != "healthy" })
-        plan.finished(running.remove(at: ended).source.name, nextDue: nil, now: now)
+        let run = running.remove(at: ended)
+        run.permit.release()
+        plan.finished(run.source.name, nextDue: nil, now: now)
         #expect(places.freed == ["http://e.org:80"])
         plan.free("http://e.org:80")
         #expect(plan.takeStarts(now: now, places).count == 1)

@@ -69,9 +69,13 @@ import Testing
         var (first, later, runs, slowRuns) = (0.0, 0.0, 0, 0)
         for tick in 0..<1_200 {
             let now = start + Double(tick) / 10
-            for index in dripping.indices { dripping[index].permit.slot = nil }
+            for index in dripping.indices where !dripping[index].permit.isSlow {
+                dripping[index].permit.slots?.release()
+                dripping[index].permit.slots = nil
+            }
             while let index = dripping.firstIndex(where: { $0.end <= tick }) {
                 let ended = dripping.remove(at: index)
+                ended.permit.release()
                 schedule.finished(ended.name, nextDue: now + 60, now: now, wasSlow: true, jitter: 0)
             }
             for _ in 0..<10 {
@@ -84,6 +88,7 @@ import Testing
                         slowRuns += 1
                         continue
                     }
+                    run.permit.release()
                     runs += 1
                     let late = now.timeIntervalSince(dueDate)
                     if dueDate == start { first = max(first, late) } else { later = max(later, late) }
@@ -97,6 +102,7 @@ import Testing
         #expect(later <= 1, "\(later)")
         #expect(runs >= 19_000 && slowRuns >= 464, "\(runs) \(slowRuns)")
         #expect(dripping.count <= 400)
+        for run in dripping { run.permit.release() }
     }
 
     @Test func sourcesOfWhichNothingIsKnownHaveEveryFourthStart() {

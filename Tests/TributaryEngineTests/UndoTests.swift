@@ -320,6 +320,32 @@ import TributaryStores
         }
     }
 
+    @Test func aTriggerThatBringsBackWhatIsDeleted() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            try fixture.write(schema: "CREATE TABLE IF NOT EXISTS thing (id text NOT NULL PRIMARY KEY, name text)")
+            let mapping = Self.mapping()
+            for names in [["a": "1"], ["a": "1", "b": "2"]] {
+                fixture.server.document("/a", Self.items(names))
+                try await fixture.sync(mapping)
+            }
+            try fixture.store.execute(
+                StoreKind.by(
+                    sqlite: """
+                        CREATE TRIGGER t AFTER DELETE ON thing BEGIN INSERT INTO thing VALUES (old.id, old.name); END
+                        """,
+                    postgres: """
+                        CREATE FUNCTION bring_back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                            INSERT INTO thing VALUES (old.id, old.name);
+                            RETURN NULL;
+                        END $$;
+                        CREATE TRIGGER t AFTER DELETE ON thing FOR EACH ROW EXECUTE FUNCTION bring_back()
+                        """))
+            let error = await message { try await undo(fixture, mapping) }
+            #expect(error.contains("a row of table 'thing' would not be what it was before"), "\(error)")
+            #expect(try fixture.rows("SELECT id FROM thing ORDER BY id") == ["a", "b"])
+        }
+    }
+
     @Test func gainedColumns() async throws {
         try await EngineFixture.with { (fixture) async throws in
             func document(_ size: String) -> String {

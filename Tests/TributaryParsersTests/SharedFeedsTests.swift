@@ -37,7 +37,9 @@ import TributaryParsers
 
     private func sync(_ file: URL, parser: String, count: String) async throws -> (report: RunReport, rows: Int) {
         try await withTemporaryFolder { (folder) async throws in
-            let registry = ParserRegistry([SyndicationParser.self, SitemapParser.self, EurofxrefParser.self])
+            let registry = ParserRegistry([
+                .class(SyndicationParser.self), .class(SitemapParser.self), .class(EurofxrefParser.self),
+            ])
             let config = try folder.write(
                 "[[sources.s.requests]]\nurl = \"\(file.absoluteString)\"\nparser = \"\(parser)\"\n", to: "sources.toml"
             )

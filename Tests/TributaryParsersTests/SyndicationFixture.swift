@@ -28,7 +28,7 @@ struct SyndicationFixture {
         let requests = paths.map { "[[sources.s.requests]]\nurl = \"URL\($0)\"\n" }.joined()
         let text =
             store.declaration + "[defaults]\nparser = \"SyndicationParser\"\n" + (sources ?? requests)
-        let registry = ParserRegistry([SyndicationParser.self])
+        let registry = ParserRegistry([.class(SyndicationParser.self)])
         let file = try folder.write(text.replacingOccurrences(of: "URL", with: server.url), to: "sources.toml")
         let service = try SyncService(
             configuration: TributaryConfiguration(file: file, parsers: registry, environment: ["TOKEN": "geheim"]),

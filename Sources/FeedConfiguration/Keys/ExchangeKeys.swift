@@ -75,11 +75,39 @@ struct TLSKeys: KeyGroup {
     let keyPassword = Key.text("key_password", "The password of an encrypted `key`.")
 }
 
+struct CSVKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.csv]", "How CSV is written.", all)
+
+    let delimiter = Key.string(
+        "delimiter", default: .described("`\",\"`; a tab where the answer is `text/tab-separated-values`"),
+        "The character between fields.")
+    let quote = Key.string(
+        "quote", default: .value("\""),
+        "The character around fields that have a delimiter or a line break in them; within a field it is written twice."
+    )
+    let header = Key<HeaderOption>.header(
+        "header",
+        "`true`: the first line names the columns; `false`: there is no such line; or the names, where there is none."
+    )
+    let skip = Key.integer(
+        "skip", 0...ConfigurationLimits.skippedLines, default: .value(0),
+        "The lines before the header, or before the first record; at most 1,000,000.")
+    let encoding = Key.string(
+        "encoding", default: .described("the `charset` of the answer, or else UTF-8"),
+        "The encoding, by a name that iconv knows.")
+}
+
 struct PageKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[sources.NAME.requests.page]", "Answers in pages.", all)
 
     let next = Key.string("next", "The path, from the root, of the next page's address.")
+    let link = Key.boolean(
+        "link", default: false, "`true` follows the Link header with `rel=\"next\"` (RFC 8288).")
+    let token = Key.string("token", "The path, from the root, of a continuation token.")
+    let parameter = Key.string("parameter", "The parameter by which `token` is sent for the next page.")
+    let keep = Key.strings("keep", "The parameters that are sent besides a token; all of them where it is absent.")
     let counter = Key.string("counter", "The parameter of the query that counts.")
     let start = Key.integer(
         "start", 0...ConfigurationLimits.counterStart, default: .value(1), "The counter's first value, at most 10¹⁵.")

@@ -9,7 +9,7 @@ struct FileKeys: KeyGroup {
     let hosts = TableKey.named("hosts", HostKeys.self, "How many requests one host gets at a time, and how often.")
     let defaults = TableKey.table("defaults", DefaultKeys.self, "Values for all sources.")
     let sources = TableKey.named("sources", SourceKeys.self, "The sources.")
-    let hooks = TableKey.named("hooks", HookKeys.self, "Who is told of what happens.")
+    let hooks = TableKey.named("hooks", HookKeys.self, "A hook: a program or an address that receives events.")
 }
 
 /// What sources and requests inherit.

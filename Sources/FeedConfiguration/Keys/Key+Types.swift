@@ -14,7 +14,12 @@ extension Key where Value == String {
     static func string(
         _ name: String, default missing: KeyDefault<Value> = .none, inherited: KeyEntry.Inheritance = .never,
         _ meaning: String
-    ) -> Self { Self(name, .string, missing, inherited, meaning, show: { "\"\($0)\"" }) { $0.string($1) } }
+    ) -> Self {
+        Self(
+            name, .string, missing, inherited, meaning,
+            show: { "\"" + $0.replacing("\"", with: "\\\"") + "\"" }
+        ) { $0.string($1) }
+    }
 
     /// A text in which nothing is replaced yet.
     static func template(_ name: String, _ meaning: String) -> Self {
@@ -108,6 +113,23 @@ extension Key where Value == [Int] {
 extension Key where Value == [String] {
     static func strings(_ name: String, default missing: KeyDefault<Value> = .none, _ meaning: String) -> Self {
         Self(name, .strings, missing, .never, meaning) { $0.strings($1) }
+    }
+}
+
+/// The `header` of a body in CSV.
+enum HeaderOption: Sendable {
+    case line(Bool)
+    case names([String])
+}
+
+extension Key where Value == HeaderOption {
+    static func header(_ name: String, _ meaning: String) -> Self {
+        Self(name, .booleanOrStrings, .value(.line(true)), .never, meaning, show: { _ in "true" }) { table, name in
+            if case .array? = table.nodes[name] { return table.strings(name).map { .names($0) } }
+            return table.value(name, "true, false or an array of strings") {
+                if case .boolean(let flag) = $0 { .line(flag) } else { nil }
+            }
+        }
     }
 }
 

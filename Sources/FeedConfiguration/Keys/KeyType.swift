@@ -3,6 +3,7 @@ import FeedModel
 /// What the value of a key may be.
 enum KeyType: Sendable, CustomStringConvertible {
     case string, boolean, duration, size, strings, integers, texts, constant, constants, changeLimit, elements, any
+    case booleanOrStrings
     case integer(ClosedRange<Int>)
     case choice([String])
     /// True, or one of these texts.
@@ -34,6 +35,7 @@ enum KeyType: Sendable, CustomStringConvertible {
         case .choice(let names): "string: " + Self.list(names.map { "`\"\($0)\"`" })
         case .flag(let names): Self.list(["`true`"] + names.map { "`\"\($0)\"`" })
         case .booleanOrString(let text): "boolean; \(text)"
+        case .booleanOrStrings: "boolean or array of strings"
         case .table(_, let short): short == nil ? "table" : "string or table"
         case .tables: "array of tables"
         case .named: "table"

@@ -24,9 +24,16 @@ struct TableKeys: KeyGroup {
     let within = Key.string("within", "With `sync = \"mirror\"`: a column with `parent`.")
     let deleted = Key.string(
         "deleted", default: .described("the request's"),
-        "With `sync = \"mirror\"`: a column that is set to the time of the commit instead of deleting the row.")
+        "With `sync = \"mirror\"` or `deleted_when`: a column that is set to the time of the commit instead of deleting the row."
+    )
     let expire = TableKey.table(
         "expire", ExpiryKeys.self, default: .described("the request's"), "Rows whose date is older go.")
+    let deletedWhen = Key.string(
+        "deleted_when",
+        "An SQL expression over the record's columns: a record for which it is true deletes the row that has its key.")
+    let duplicates = Key<RowShape.Duplicates>.choice(
+        "duplicates", default: .value(.last),
+        "Which of several records with one key counts, in one request; with `\"discard\"` they discard the run.")
     let maxDeleted = Key.changeLimit(
         "max_deleted", default: .described("the request's"), "As the request's, for this table.")
     let maxChanged = Key.changeLimit(
@@ -64,7 +71,11 @@ struct ColumnKeys: KeyGroup {
     let decimalSeparator = Key.string(
         "decimal_separator", default: .value("."), "Of numbers that are written otherwise, such as `1.234,50`.")
     let groupSeparator = Key.string("group_separator", "Between the groups of digits.")
-    let fallback = Key.constant("default", default: .described("NULL"), "The value where nothing is found.")
+    let timeZone = Key.string(
+        "time_zone", default: .described("the source's, or else UTC"),
+        "Of a `datetime`: the zone of times without an offset, by its name in tzdata.")
+    let fallback = Key.constant(
+        "default", default: .described("NULL"), "The value where nothing is found, or an empty text.")
     let required = Key.boolean(
         "required", default: false, "A value must be there; without one, `on_error` says what becomes of the record.")
     let onError = Key<ColumnMapping.OnError>.choice(

@@ -18,7 +18,8 @@ struct SourceKeys: KeyGroup {
         "When the source is run, instead of `cache`: cron's five fields (crontab(5)), which are minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or jan-dec) and day of the week (0-7 or sun-sat; 0 and 7 are Sunday)."
     )
     let timeZone = Key.string(
-        "time_zone", default: .value("UTC"), inherited: .nearest, "The clocks that `schedule` means: a name of tzdata.")
+        "time_zone", default: .value("UTC"), inherited: .nearest,
+        "The clocks that `schedule` means, and times of the feeds that name no offset: a name of tzdata.")
     let allowPrivate = Key.boolean(
         "allow_private", default: false, inherited: .nearest,
         "An address that a response names (a redirect, a next page, `${capture:…}`, `${row:…}`, `${last:…}`, a stored permanent redirect) never leads from a public host to a loopback, private, link-local, unique-local, multicast, unspecified, carrier-grade NAT, reserved or cloud-metadata address."
@@ -46,7 +47,8 @@ struct RequestKeys: KeyGroup {
     let method = Key.string(
         "method", default: .described("`\"GET\"`, or `\"POST\"` with a body"), inherited: .nearest, "The HTTP method.")
     let headers = Key.texts(
-        "headers", default: .described("an `Accept` for XML"), inherited: .merged, "Headers that are sent.")
+        "headers", default: .described("an `Accept` for the `format`, or else for XML"), inherited: .merged,
+        "Headers that are sent.")
     let parameters = Key.texts(
         "parameters", inherited: .merged,
         "They go into the query of the address, or form-encoded into the body of a POST that has none.")
@@ -78,6 +80,10 @@ struct RequestKeys: KeyGroup {
         "parser", inherited: .nearest,
         "What reads the body: the name of a class or record that the program registers (`tributary` has `SyndicationParser`, `SitemapParser` and `EurofxrefParser`: see Tables.md), or `\"mirrored\"`, for which the store's own tables are the mapping."
     )
+    let format = Key<BodyFormat>.choice(
+        "format", default: .described("by the Content-Type, or else by the body itself"),
+        "What the body is: XML, JSON, JSON Lines (a value on each line), or CSV.")
+    let csv = TableKey.table("csv", CSVKeys.self, "How a body in CSV is written: see csv. It means `format = \"csv\"`.")
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
     let namespaces = Key.texts("namespaces", "The prefixes that paths of the mapping use.")

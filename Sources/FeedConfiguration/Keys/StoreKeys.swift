@@ -73,7 +73,7 @@ struct HostKeys: KeyGroup {
 
 struct HookKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[hooks.NAME]", "Who is told of what happens.", all)
+    static let table = KeyTable("[hooks.NAME]", "A hook: a program or an address that receives events.", all)
 
     let on = Key.strings("on", default: .required, "What the hook is told of.")
     let sources = Key.strings(

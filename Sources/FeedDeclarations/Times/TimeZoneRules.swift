@@ -79,9 +79,8 @@ package struct TimeZoneRules: Sendable, Hashable {
     ///
     /// - Parameter time: the seconds from the beginning of 1970 by those clocks.
     package func instant(ofLocal time: Int) -> Int {
-        // No clock is further from UTC than 26 hours, and none is set twice in three days.
-        let near = [-36, 0, 36].map { offset(at: time + $0 * 3600) }
-        if let moment = near.map({ time - $0 }).filter({ $0 + offset(at: $0) == time }).min() { return moment }
+        let near = offsets(near: time)
+        if let moment = moment(showing: time, near) { return moment }
         // The clocks pass the time at the end of the gap.
         var low = time - near.reduce(near[0], max) - 1
         var high = time - near.reduce(near[0], min) + 1
@@ -90,5 +89,22 @@ package struct TimeZoneRules: Sendable, Hashable {
             if middle + offset(at: middle) > time { high = middle } else { low = middle }
         }
         return high
+    }
+
+    /// Returns the moment at which the clocks on the wall show a time: the first of two. One that is skipped moves forward
+    /// by the gap, as the clocks do.
+    ///
+    /// - Parameter time: the seconds from the beginning of 1970 by those clocks.
+    package func instant(ofWritten time: Int) -> Int {
+        let near = offsets(near: time)
+        return moment(showing: time, near) ?? time - near[0]
+    }
+
+    /// Returns the offsets before, about and after a time. No clock is further from UTC than 26 hours, and none is set
+    /// twice in three days.
+    private func offsets(near time: Int) -> [Int] { [-36, 0, 36].map { offset(at: time + $0 * 3600) } }
+
+    private func moment(showing time: Int, _ near: [Int]) -> Int? {
+        near.map { time - $0 }.filter { $0 + offset(at: $0) == time }.min()
     }
 }

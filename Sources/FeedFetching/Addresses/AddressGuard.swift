@@ -10,11 +10,11 @@ struct AddressGuard {
     struct Refusal: Error, CustomStringConvertible {
         var description: String
 
-        init(_ lead: AddressLead, to place: String, _ address: IPAddress) {
-            let kind = address.notPublic ?? "public"
+        init(_ provenance: AddressProvenance, to place: String, _ address: IPAddress) {
+            let kind = "\(address.scope)"
             let shown = place.contains("\(address)") ? kind : "\(address), \(kind)"
             description =
-                "\(lead.namer) leads to \(place) (\(shown)), which is refused: a response may name public addresses, and "
+                "\(provenance.namer) leads to \(place) (\(shown)), which is refused: a response may name public addresses, and "
                 + "the one it came from; if that is meant, ask that address itself, or set allow_private = true for the "
                 + "source"
         }
@@ -25,24 +25,24 @@ struct AddressGuard {
     /// Checks an address before it is asked.
     ///
     /// - Parameters:
-    ///   - former: the address of the host that has named this one, where the lead does not say what address it has. It
-    ///     is looked up only where that decides: most leads are to public addresses.
+    ///   - former: the URL of the host that has named this one, where the provenance lacks that host's address. It is
+    ///     looked up only where that decides: most responses name public addresses.
     ///   - isProxied: true where a proxy looks the name up.
-    /// - Returns: the lead, with what was looked up.
+    /// - Returns: the provenance, with what was looked up.
     /// - Throws: ``Refusal``, or `CancellationError`.
     func checked(
-        _ url: URL, _ lead: AddressLead?, namedBy former: URL?, isProxied: Bool
-    ) async throws -> AddressLead? {
+        _ url: URL, _ provenance: AddressProvenance?, namedBy former: URL?, isProxied: Bool
+    ) async throws -> AddressProvenance? {
         // The same server once more: the connection is checked.
-        guard var lead, url.origin != lead.origin || isProxied else { return lead }
-        for address in try await addresses(of: url, isProxied: isProxied) where !lead.admits(address) {
-            if lead.from == nil, let former {
-                lead.from = try await addresses(of: former, isProxied: isProxied).first
-                if lead.admits(address) { continue }
+        guard var provenance, url.origin != provenance.origin || isProxied else { return provenance }
+        for address in try await addresses(of: url, isProxied: isProxied) where !provenance.admits(address) {
+            if provenance.from == nil, let former {
+                provenance.from = try await addresses(of: former, isProxied: isProxied).first
+                if provenance.admits(address) { continue }
             }
-            throw Refusal(lead, to: url.origin, address)
+            throw Refusal(provenance, to: url.origin, address)
         }
-        return lead
+        return provenance
     }
 
     /// Returns the addresses of a URL's host; none for a name that the proxy is to look up.

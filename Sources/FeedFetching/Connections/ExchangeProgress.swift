@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The progress of an exchange, with which a timeout can name the part that was late.
 package final class ExchangeProgress: Sendable {
@@ -7,12 +7,9 @@ package final class ExchangeProgress: Sendable {
         case receiving(Int)
     }
 
-    /// The progress of the exchange that the current task waits for.
-    @TaskLocal package static var current: ExchangeProgress?
-
     private let stage = Mutex(Stage.connecting)
 
-    /// The time that was spent waiting for a host's pace, and the beginning of a wait that goes on.
+    /// The time that was spent waiting for a host, and the beginning of a wait that goes on.
     private let pauses = Mutex((over: Duration.zero, began: Duration?.none))
 
     private let active: ActiveTime?
@@ -27,7 +24,7 @@ package final class ExchangeProgress: Sendable {
     /// - Parameter active: measures the time of the exchange's request.
     package init(_ active: ActiveTime? = nil) { self.active = active }
 
-    /// Notes that the exchange waits for its host's pace, from this time of a clock on.
+    /// Notes that the exchange waits for a host, from this time of a clock on.
     func pause(at uptime: Duration) {
         active?.pause()
         pauses.withLock { $0.began = uptime }

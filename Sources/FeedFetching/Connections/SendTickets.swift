@@ -1,6 +1,6 @@
 import FeedDeclarations
 import NIOCore
-import Synchronization
+import Locking
 
 /// Tells which request a connection was given, as async-http-client does not. A request carries its ticket's number in
 /// a header, which the connection's handler removes before anything is sent.
@@ -9,16 +9,18 @@ final class SendTickets: Sendable {
     final class Ticket: Sendable {
         let number: Int
         private let progress: ExchangeProgress?
-        /// The origin that is asked, and what led to it; nil where its address may be any.
+        /// The origin that is asked, and who named it; nil where its address may be any.
         private let origin: String
-        private let lead: AddressLead?
+        private let provenance: AddressProvenance?
         private let sent = Mutex((isSent: false, address: IPAddress?.none))
 
-        fileprivate init(_ number: Int, _ progress: ExchangeProgress?, _ origin: String, _ lead: AddressLead?) {
+        fileprivate init(
+            _ number: Int, _ progress: ExchangeProgress?, _ origin: String, _ provenance: AddressProvenance?
+        ) {
             self.number = number
             self.progress = progress
             self.origin = origin
-            self.lead = lead
+            self.provenance = provenance
         }
 
         /// True once a connection has begun to send the request.
@@ -28,7 +30,9 @@ final class SendTickets: Sendable {
         var address: IPAddress? { sent.withLock { $0.address } }
 
         fileprivate func send(to address: IPAddress?) throws(AddressGuard.Refusal) {
-            if let lead, let address, !lead.admits(address) { throw AddressGuard.Refusal(lead, to: origin, address) }
+            if let provenance, let address, !provenance.admits(address) {
+                throw AddressGuard.Refusal(provenance, to: origin, address)
+            }
             sent.withLock { $0 = (true, address) }
             progress?.isSent()
         }
@@ -43,10 +47,10 @@ final class SendTickets: Sendable {
 
     private let state = Mutex(State())
 
-    func issue(for progress: ExchangeProgress?, to origin: String, led lead: AddressLead?) -> Ticket {
+    func issue(for progress: ExchangeProgress?, to origin: String, provenance: AddressProvenance?) -> Ticket {
         state.withLock { state in
             state.last &+= 1
-            let ticket = Ticket(state.last, progress, origin, lead)
+            let ticket = Ticket(state.last, progress, origin, provenance)
             state.issued[ticket.number] = ticket
             return ticket
         }

@@ -103,7 +103,12 @@ extension FeedParser {
     }
 
     private func withAttribute(_ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) }
+        guard let prefixes, let (local, namespace) = prefixes.split(name) else {
+            stream.attributesOfElement.withValue(of: name) { body(trimmed($0)) }
+            return
+        }
+        let test = XMLPath.NameTest.qualified(namespace: namespace, prefix: "", local: local)
+        stream.attributesOfElement.withValue(of: test) { body(trimmed($0)) }
     }
 
     private func convert<Value: RawRepresentable>(_ bytes: UnsafeBufferPointer<UInt8>, to type: Value.Type) -> Value?

@@ -56,6 +56,11 @@ open class FeedParser {
     /// example.
     open class var insertOnly: [String: Set<String>] { [:] }
 
+    /// The namespaces of the prefixes in the names that the parser compares: `["itunes": "http://www.itunes.com/…"]`. Such a
+    /// prefix stands for its namespace in ``element``, ``parent`` and ``attributes``, whatever prefix the document has for
+    /// it; with `""`, elements of that namespace have no prefix. Other prefixes are the document's.
+    open class var namespaces: [String: String] { [:] }
+
     // MARK: - Callbacks
 
     /// Called when an element has begun. Its ``attributes`` are known; its text is not.
@@ -69,8 +74,15 @@ open class FeedParser {
 
     // MARK: - Properties in callbacks
 
-    /// The element's name as written, with its prefix: `itunes:author`.
-    public final var element: String { streamReference._withUnsafeGuaranteedRef { $0.qualifiedName } }
+    /// The element's name with its prefix: `itunes:author`. The prefix is the one of ``namespaces``; as written, where the
+    /// element's namespace is not there. An element that has one of those prefixes for another namespace is
+    /// `{namespace}author`.
+    public final var element: String {
+        streamReference._withUnsafeGuaranteedRef { stream in
+            guard let prefixes else { return stream.qualifiedName }
+            return prefixes.name(stream.qualifiedName, stream.localName, stream.namespace)
+        }
+    }
 
     /// The element's name without its prefix, in any namespace.
     public final var localName: String { streamReference._withUnsafeGuaranteedRef { $0.localName } }
@@ -78,8 +90,12 @@ open class FeedParser {
     /// The namespace to which the element's prefix, or the default namespace, is bound.
     public final var namespace: String? { streamReference._withUnsafeGuaranteedRef { $0.namespace } }
 
-    /// The name of the enclosing element as written; nil for the root.
-    public final var parent: String? { streamReference._withUnsafeGuaranteedRef { $0.parentQualifiedName } }
+    /// The name of the enclosing element, as ``element``; nil for the root.
+    public final var parent: String? {
+        guard let written = streamReference._withUnsafeGuaranteedRef({ $0.parentQualifiedName }) else { return nil }
+        guard let prefixes, let name = parentName else { return written }
+        return prefixes.name(written, name.local, name.namespace)
+    }
 
     /// The name of the enclosing element without its prefix, and its namespace; nil for the root.
     public final var parentName: (local: String, namespace: String?)? {
@@ -94,8 +110,8 @@ open class FeedParser {
     /// The number of open elements, this one included; 1 for the root.
     public final var depth: Int { stream.depth }
 
-    /// The element's attributes, by name as written.
-    public final var attributes: FeedAttributes { FeedAttributes(stream.attributesOfElement) }
+    /// The element's attributes, by name, with the prefixes of ``namespaces`` or else as written.
+    public final var attributes: FeedAttributes { FeedAttributes(stream.attributesOfElement, prefixes) }
 
     /// The element's own text, without the text of its children and without white space at either end. CDATA sections
     /// are included.
@@ -142,6 +158,8 @@ open class FeedParser {
     // access to a parser that is not parsing. The stream is not retained: it belongs to the ``XMLBodyParser`` that owns
     // the parser, and it is read several times an element.
     @exclusivity(unchecked) final var session: Session!
+    /// The prefixes of ``namespaces``; nil where there are none.
+    @exclusivity(unchecked) final var prefixes: NamespacePrefixes?
     @exclusivity(unchecked) final var streamReference: Unmanaged<XMLStreamParser>!
 
     @inline(__always)
@@ -151,11 +169,19 @@ open class FeedParser {
 /// The attributes of the current element. Valid until the callback returns.
 public struct FeedAttributes {
     let attributes: XMLAttributes
+    private let prefixes: NamespacePrefixes?
 
-    init(_ attributes: XMLAttributes) { self.attributes = attributes }
+    init(_ attributes: XMLAttributes, _ prefixes: NamespacePrefixes? = nil) {
+        self.attributes = attributes
+        self.prefixes = prefixes
+    }
 
-    /// The value of the attribute with this name, as written with its prefix; nil where there is none.
-    public subscript(name: String) -> String? { attributes[name] }
+    /// The value of the attribute with this name; nil where there is none. A prefix of ``FeedParser/namespaces`` stands for
+    /// its namespace; any other is compared as written.
+    public subscript(name: String) -> String? {
+        guard let prefixes, let (local, namespace) = prefixes.split(name) else { return attributes[name] }
+        return self[local, namespace: namespace]
+    }
 
     /// The value of the attribute with this local name in a namespace, whatever prefix the document has for it; nil where
     /// there is none.
@@ -168,4 +194,39 @@ public struct FeedAttributes {
 
     /// All names as written, with their values, in document order.
     public var all: [(name: String, value: String)] { attributes.all.map { ($0.name.qualified, $0.value) } }
+}
+
+/// The prefixes that a parser declares for namespaces.
+struct NamespacePrefixes {
+    private let namespaces: [(prefix: String, namespace: String)]
+    /// The most bytes of a namespace in a name: the document chooses its length.
+    private static let longestShown = 1_000
+
+    /// - Returns: nil where there are none.
+    /// - Precondition: no namespace has two prefixes.
+    init?(_ namespaces: [String: String]) {
+        guard !namespaces.isEmpty else { return nil }
+        precondition(Set(namespaces.values).count == namespaces.count, "a namespace of a parser has two prefixes")
+        self.namespaces = namespaces.map { ($0.key, $0.value) }
+    }
+
+    /// Returns an element's name with the declared prefix of its namespace.
+    func name(_ written: String, _ local: String, _ namespace: String?) -> String {
+        if let namespace, let declared = namespaces.first(where: { $0.namespace == namespace }) {
+            return declared.prefix.isEmpty ? local : "\(declared.prefix):\(local)"
+        }
+        let prefix = written.dropLast(local.count).dropLast()
+        guard namespaces.contains(where: { $0.prefix == prefix }) else { return written }
+        // An element in no namespace is as written, also where elements of a namespace have no prefix.
+        if namespace == nil, prefix.isEmpty { return written }
+        return "{\((namespace ?? "").prefix(Self.longestShown))}\(local)"
+    }
+
+    /// Returns an attribute's name in parts; nil where its prefix is not declared. One without a prefix has no namespace.
+    func split(_ name: String) -> (local: String, namespace: String)? {
+        guard let colon = name.firstIndex(of: ":"),
+            let declared = namespaces.first(where: { $0.prefix == name[..<colon] })
+        else { return nil }
+        return (String(name[name.index(after: colon)...]), declared.namespace)
+    }
 }

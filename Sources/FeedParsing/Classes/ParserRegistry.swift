@@ -1,13 +1,12 @@
 package import FeedDeclarations
 
-/// The parsers of a program, by name: classes, and parsers made of record types.
+/// The parsers of a program, by name.
 public struct ParserRegistry: Sendable {
-    private let parsers: [String: RegisteredParser]
+    private let parsers: [String: Parser]
 
     /// - Precondition: no two parsers have the same name, because a `sources.toml` could not tell them apart.
-    public init(_ parsers: [FeedParser.Type], records: [any RecordParsing] = []) {
-        let all = parsers.map(RegisteredParser.type) + records.map(RegisteredParser.record)
-        self.parsers = Dictionary(all.map { ($0.name, $0) }) { first, _ in
+    public init(_ parsers: [Parser]) {
+        self.parsers = Dictionary(parsers.map { ($0.name, $0) }) { first, _ in
             preconditionFailure("two parsers are registered under the name '\(first.name)'")
         }
     }
@@ -27,7 +26,7 @@ public struct ParserRegistry: Sendable {
         }
     }
 
-    package subscript(name: String) -> RegisteredParser? { parsers[name] }
+    package subscript(name: String) -> Parser? { parsers[name] }
 }
 
 extension ParserRegistry: BodyParsing {

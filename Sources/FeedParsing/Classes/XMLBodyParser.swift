@@ -15,6 +15,7 @@ final class XMLBodyParser: XMLStreamHandler, BodyParser {
         self.response = response
         super.init()
         parser.session = FeedParser.Session(context: context, response: response)
+        parser.prefixes = NamespacePrefixes(type.namespaces)
         parser.streamReference = Unmanaged.passUnretained(stream)
     }
 

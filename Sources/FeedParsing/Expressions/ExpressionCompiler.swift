@@ -64,7 +64,7 @@ struct ExpressionCompiler {
         }
         if let filter = table.filter { expressions.append(Expression(column: nil, sql: filter)) }
         var problems: [ExpressionProblem] = []
-        let names = table.columns.map(\.name)
+        let names = table.columns.map(\.name).filter { $0 != TableMapping.deletionColumn }
         for index in expressions.indices {
             let (reads, faults) = database.check(expressions[index].sql, among: names)
             expressions[index].reads = reads

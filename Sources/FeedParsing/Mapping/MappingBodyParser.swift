@@ -18,6 +18,8 @@ package final class MappingBodyParser: BodyParser {
 
     package func parse(_ bytes: UnsafeRawBufferPointer) throws { try stream.parse(bytes) }
 
+    package func begin(columns: [String]) throws { try handler.check(columns: columns) }
+
     package func finish() throws {
         try stream.finish()
         try handler.didEndDocument(allowsEmpty: allowsEmpty)

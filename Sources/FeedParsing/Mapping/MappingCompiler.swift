@@ -41,7 +41,9 @@ package struct MappingCompiler {
         let columns = try context.columns(of: table.table)
         let gone = request.deletionMark(of: table)?.lowercased()
         table.columns = columns.filter { $0.name.lowercased() != gone }.map {
-            ColumnMapping(name: $0.name, origin: .name)
+            var column = ColumnMapping(name: $0.name, origin: .name)
+            column.timeZone = request.timeZone
+            return column
         }
         if table.key.isEmpty { table.key = try context.primaryKey(of: table.table) }
         return table
@@ -106,7 +108,7 @@ package struct MappingCompiler {
         case .ordinal(let count): return .ordinal(count)
         case .constant(.text(let text)) where column.isConverted: return .given(text)
         case .constant, .response: return nil
-        case .sent(let reference): return .given(request.given[reference] ?? nil)
+        case .sent(let reference): return .given(request.given[reference.description] ?? nil)
         case .sql: return .expression
         case .parent(let table):
             // `check` has made sure that the table exists.
@@ -207,6 +209,7 @@ package struct MappingCompiler {
             }
             shape.columns.append(column.name)
         }
+        shape.duplicates = table.duplicates
         shape.insertOnly = Set(table.columns.filter { !$0.overwrites }.map(\.name))
         for (slot, parent) in layout.around {
             shape.enclosing.append(parent.mapping.table)
@@ -215,6 +218,16 @@ package struct MappingCompiler {
         if layout.numbersRecords {
             shape.numbersRecords = true
             lookups.append(.number)
+        }
+        if table.deletedWhen != nil {
+            shape.marksDeleted = true
+            lookups.append(.isDeleted)
+            let key = try table.key.isEmpty ? context.primaryKey(of: table.table) : table.key
+            let names = Set(key.map { $0.lowercased() })
+            let leads = layout.around.count + (layout.numbersRecords ? 1 : 0) + 1
+            layout.staysWhenDeleted =
+                shape.columns.map { names.contains($0.lowercased()) }
+                + lookups.indices.map { $0 >= lookups.count - leads }
         }
         let window = request.window(of: table)
         // When parents are deleted, their children must be, too. With a window over the parents, they are already among
@@ -248,7 +261,8 @@ package struct MappingCompiler {
             rule: MergeRule(
                 sync: reference.updates ? .upsert : .insert, keys: [reference.table: [reference.column]]))
         let set = reference.set.indices.map { index in
-            RecordLayout.Value.slot(slot + 1 + index, ValueConverter(reference.set[index].type))
+            RecordLayout.Value.slot(
+                slot + 1 + index, ValueConverter(reference.set[index].type, zone: column.timeZone))
         }
         return .init(writer: writer, values: [value] + set, condition: slot)
     }

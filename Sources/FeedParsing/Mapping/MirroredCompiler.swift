@@ -79,7 +79,8 @@ package struct MirroredCompiler {
     private func row(_ layout: RecordLayout, _ table: StoreTable) throws -> RecordLayout.Row {
         var shape = RowShape(table: table.name, columns: table.columns.map(\.name))
         var values = table.columns.enumerated().map { slot, column in
-            RecordLayout.Value.slot(slot, ValueConverter(ValueType(declaredType: column.type)))
+            RecordLayout.Value.slot(
+                slot, ValueConverter(ValueType(declaredType: column.type), zone: request.timeZone))
         }
         for relation in layout.relations {
             shape.references.append(

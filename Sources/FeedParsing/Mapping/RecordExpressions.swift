@@ -102,6 +102,11 @@ final class RecordExpressions {
         }
     }
 
+    /// True where the record is deleted.
+    var isDeleted: Bool {
+        outputs[TableMapping.deletionColumn].map { sqlite3_column_double(statement, Int32($0)) != 0 } ?? false
+    }
+
     /// Forgets the results of the last record.
     func reset() { sqlite3_reset(statement) }
 

@@ -27,7 +27,7 @@ extension RecordLayout {
         }
         if let expressions {
             switch try expressions.evaluate(instance, of: self) {
-            case .values: break
+            case .values: isDeleted = expressions.isDeleted
             case .filtered:
                 context.skippedRows += 1
                 context.droppedRecords += 1
@@ -39,6 +39,7 @@ extension RecordLayout {
         if notesFound { for slot in found.indices where has(slot, instance) { found[slot] = true } }
         for index in rows.indices {
             let row = rows[index]
+            if isDeleted, index > 0 { break }
             if let condition = row.condition, !has(condition, instance) { continue }
             row.writer.beginRow()
             do {
@@ -66,6 +67,10 @@ extension RecordLayout {
     func append(_ row: Row, of instance: RecordInstance) throws -> Bool {
         let writer = row.writer
         for index in row.steps.indices {
+            if isDeleted, !staysWhenDeleted[index] {
+                writer.appendNull()
+                continue
+            }
             let step = row.steps[index]
             if step.kind != .other, let bytes = instance[step.slot] {
                 switch step.kind {
@@ -110,6 +115,8 @@ extension RecordLayout {
             fixedConverter.append(constant, to: row)
         case .number:
             row.append(instance.record)
+        case .isDeleted:
+            row.append(isDeleted ? 1 : 0 as Int64)
         case .fact(let text):
             if let text { fixedConverter.append(.text(text), to: row) } else { row.appendNull() }
         case .slot(let slot, let converter):
@@ -122,6 +129,10 @@ extension RecordLayout {
             }
             if case .text = converter.kind {} else { bytes = trimmed(bytes) }
             if bytes.isEmpty, !converter.keepsEmpty {
+                if let fallback = slots[slot].column.fallback {
+                    append(fallback, converter, to: row)
+                    return true
+                }
                 return try appendNothing(slot, instance, to: row, found: nil, converter)
             }
             if !converter.append(bytes, to: row) {

@@ -47,6 +47,8 @@ package final class RecordLayout {
         case fact(String?)
         /// The record's own number.
         case number
+        /// Whether the record is deleted.
+        case isDeleted
     }
 
     /// Rows that a record stages: its own, and those that it refers to and creates.
@@ -74,7 +76,8 @@ package final class RecordLayout {
         let slot: Int
 
         init(_ value: Value) {
-            guard case .slot(let slot, let converter) = value, !converter.isEncrypted, converter.readsPlainNumbers
+            guard case .slot(let slot, let converter) = value, !converter.isEncrypted, converter.readsPlainNumbers,
+                !converter.replacesText
             else {
                 kind = .other
                 self.slot = -1
@@ -102,6 +105,10 @@ package final class RecordLayout {
     var rows: [Row] = []
     /// The derived columns and the filter; nil where there are none.
     var expressions: RecordExpressions?
+    /// True while a record is staged that is deleted.
+    @exclusivity(unchecked) var isDeleted = false
+    /// True for each value of a row that a deleted record has, too: those of the key, and what leads to other records.
+    var staysWhenDeleted: [Bool] = []
     /// True for each slot of the key, which every record must fill.
     var isKey: [Bool] = []
     /// Slots whose value may come from above the record's element, or after that element has ended.

@@ -18,13 +18,18 @@ struct ValueConverter: Sendable {
 
     private(set) var kind: Kind
     private var separators: NumberSeparators?
+    /// The zone of times without one; nil for UTC.
+    private var zone: TimeZoneRules?
+    /// True where an empty text is replaced by the column's default.
+    private var replacesEmpty = false
     private let cipher: ColumnCipher?
 
     init(
         _ type: ValueType, format: String? = nil, values: [ColumnMapping.EnumeratedValue] = [],
-        cipher: ColumnCipher? = nil
+        zone: TimeZoneRules? = nil, cipher: ColumnCipher? = nil
     ) {
         self.cipher = cipher
+        self.zone = zone
         guard values.isEmpty else {
             kind = .enumeration(Dictionary(values.map { ($0.text, $0.value) }) { first, _ in first })
             return
@@ -49,7 +54,8 @@ struct ValueConverter: Sendable {
         var type = column.type ?? type ?? declaredType.map(ValueType.init(declaredType:)) ?? .text
         // A column of bytes says nothing of the text that is encrypted in it.
         if cipher != nil, column.type == nil, type == .blob { type = .text }
-        self.init(type, format: column.format, values: column.values, cipher: cipher)
+        self.init(type, format: column.format, values: column.values, zone: column.timeZone, cipher: cipher)
+        replacesEmpty = column.fallback != nil
         separators = column.separators
         guard case .decimal = kind, cipher == nil, let declaredType else { return }
         // Any other column converts a text to what it stores.
@@ -61,6 +67,14 @@ struct ValueConverter: Sendable {
     /// True where numbers are written as in XML Schema.
     var readsPlainNumbers: Bool { separators == nil }
 
+    /// True for a text that gives way to the column's default where it is empty.
+    var replacesText: Bool {
+        switch kind {
+        case .text, .xml: replacesEmpty
+        default: false
+        }
+    }
+
     /// The same converter for numbers as TOML writes them.
     var ofConstants: ValueConverter {
         var converter = self
@@ -71,7 +85,7 @@ struct ValueConverter: Sendable {
     /// True where an empty text is a value, such as an empty string.
     var keepsEmpty: Bool {
         switch kind {
-        case .text, .xml: true
+        case .text, .xml: !replacesEmpty
         case .enumeration(let values): values[""] != nil
         default: false
         }
@@ -146,7 +160,9 @@ struct ValueConverter: Sendable {
             guard let date else { return false }
             append(Lexical.day(date), to: row)
         case .datetime(let format):
-            guard let date = format.map({ $0.date(bytes) }) ?? Lexical.date(bytes) else { return false }
+            guard let time = format.map({ $0.time(bytes) }) ?? Lexical.time(bytes), let date = moment(of: time) else {
+                return false
+            }
             append(Lexical.iso8601(date), to: row)
         case .base64:
             guard let data = Lexical.base64(bytes) else { return false }
@@ -159,6 +175,15 @@ struct ValueConverter: Sendable {
             append(value, to: row)
         }
         return true
+    }
+
+    /// Returns the moment of a time, which is in the column's zone if it names none; nil for one that cannot be written.
+    private func moment(of time: (date: Date, hasZone: Bool)) -> Date? {
+        guard let zone, !time.hasZone else { return time.date }
+        let seconds = time.date.timeIntervalSince1970
+        let whole = seconds.rounded(.down)
+        let moment = Date(timeIntervalSince1970: Double(zone.instant(ofWritten: Int(whole))) + (seconds - whole))
+        return Lexical.isWritable(moment) ? moment : nil
     }
 
     /// Appends the value encrypted. It is encrypted as text in its canonical form, so that equal values stay equal.

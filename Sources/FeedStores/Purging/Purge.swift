@@ -1,5 +1,4 @@
 package import FeedModel
-import FeedStaging
 
 /// What a store is to forget of a source, and what is known of its rows besides the journal.
 package struct Purge: Sendable {
@@ -22,24 +21,6 @@ package struct Purge: Sendable {
     /// Returns the scopes of a table that the source mirrors alone.
     package func scopes(of table: String) -> [[String: String]] {
         mirrored.filter { $0.table.lowercased() == table.lowercased() }.map(\.scope)
-    }
-}
-
-extension Purge {
-    /// Returns the columns whose values the journal has of a table's rows; nil where that is not certain, or where they
-    /// have none: the place of a row may be another's by now.
-    ///
-    /// - Parameters:
-    ///   - candidates: the keys that the store knows of the table.
-    ///   - hasColumn: returns true for a column that the table has.
-    ///   - isJournalled: returns true where the journal names rows of the table by these columns.
-    package func key(
-        of table: String, candidates: [[String]], hasColumn: (String) -> Bool, isJournalled: ([String]) throws -> Bool
-    ) rethrows -> [String]? {
-        if let key = keys[table.lowercased()], !key.isEmpty, key.allSatisfy(hasColumn) { return key }
-        guard candidates.count > 1 else { return candidates.first }
-        let matching = try candidates.filter(isJournalled)
-        return matching.count == 1 ? matching[0] : nil
     }
 }
 
@@ -67,39 +48,6 @@ package struct PurgeReport: Sendable {
     package mutating func add(_ table: PurgedTable) {
         tables.append(table)
         run.counts.deleted += table.deleted
-    }
-}
-
-/// Children that hold rows which are to be purged.
-package struct PurgeObstacle {
-    package var child: String
-    package var columns: [String]
-    package var parent: String
-    package var rows: Int
-
-    package init(child: String, columns: [String], parent: String, rows: Int) {
-        self.child = child
-        self.columns = columns
-        self.parent = parent
-        self.rows = rows
-    }
-
-    /// The error for which nothing is purged.
-    package func error(source: String) -> StoreError {
-        StoreError(
-            .constraint,
-            "\(rows) rows of table '\(child)', which are not only \(source)'s, refer by (\(columns.joined(separator: ", "))) "
-                + "to rows of table '\(parent)' that would be deleted; nothing was purged: delete these rows or let them "
-                + "refer elsewhere, or purge the source that wrote them first")
-    }
-}
-
-extension Purge {
-    /// Returns tables with children before their parents, as far as they do not refer to one another in a circle.
-    package static func inOrder(_ names: [String], parents: [String: Set<String>]) -> [String] {
-        let names = names.sorted()
-        let places = Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) })
-        return names.ordered { name in (parents[name] ?? []).sorted().compactMap { places[$0] } }.reversed()
     }
 }
 

@@ -1,17 +1,12 @@
 package import FeedModel
 import FeedStaging
 package import FeedStores
+package import Ledger
 import StoreSQL
 
 /// The merge that brings a source's rows back to what they were: it finds the rows of each table as they are wanted in the
 /// history, checks that nothing else has changed them, and merges them as a run's rows are merged.
 package struct UndoMerge {
-    package struct Outcome {
-        package var counts: MergeCounts
-        /// The tables whose rows were brought back.
-        package var tables: Set<String>
-    }
-
     private let undo: Undo
     private let store: any UndoDriver
     private let queries: UndoQueries
@@ -23,18 +18,42 @@ package struct UndoMerge {
         queries = UndoQueries(undo, store.driver.dialect)
     }
 
-    /// Merges the rows.
+    /// Merges the rows, and records that as a run.
     ///
-    /// - Parameters:
-    ///   - run: the number of the run that undoes.
-    ///   - lastChange: the last id of the changelog before it.
+    /// - Parameter seconds: the duration so far, called when the rows are as they were.
+    /// - Returns: the commit as it is in the store.
     /// - Throws: ``StoreError`` of the code `history` for rows that cannot be brought back.
-    package func execute(
-        run: Int64, after lastChange: Int64, onChange: ((PlannedChange) throws -> Void)? = nil
-    ) throws -> Outcome {
+    package func record(
+        as run: RecordedRun, _ ledger: Ledger, _ claims: CommitClaims, seconds: () -> Double
+    ) throws -> Commit {
+        var commit = undo.commit
+        let merged = try execute(as: run, ledger)
+        commit.report.counts = merged.counts
+        commit.report.seconds = seconds()
+        // The rows are no longer those of the feed's versions, nor those that others have sent.
+        let writers = try merged.tables.sorted().flatMap { try claims.requests(of: $0, within: [:]) }
+        try ledger.write(commit, run: run)
+        try ledger.requests.forgetValidators(of: Set(writers))
+        return commit
+    }
+
+    /// Merges the rows, and reports each change.
+    ///
+    /// - Throws: as ``record(as:_:_:seconds:)``.
+    package func plan(
+        as run: RecordedRun, _ ledger: Ledger, onChange: @escaping (PlannedChange) throws -> Void
+    ) throws -> MergeCounts { try execute(as: run, ledger, onChange: onChange).counts }
+
+    /// - Returns: the counts, and the tables whose rows were brought back.
+    private func execute(
+        as run: RecordedRun, _ ledger: Ledger, onChange: ((PlannedChange) throws -> Void)? = nil
+    ) throws -> (counts: MergeCounts, tables: Set<String>) {
+        try driver.histories.fixTexts()
+        let commits = try ledger.runs.commits(of: undo.source, after: undo.run)
+        try undo.check(commits, first: try ledger.runs.firstNumber())
         let undone = try undoneTables()
         // Nobody else writes to the tables from now on.
-        try store.lock(undone)
+        try driver.lock(undone.map(\.stored))
         let tables = try undone.enumerated().map { try rows(of: $1, number: $0) }
         for table in tables { try checkUnchanged(table) }
         let changelog = undo.changelog
@@ -44,23 +63,26 @@ package struct UndoMerge {
         let removals = try tables.compactMap(removal)
         var counts = try store.merge(restoring: tables, removals: removals, onChange: report).execute()
         for table in tables { try checkRestored(table) }
-        try checkOthers(tables, run: run)
+        try checkOthers(tables, run: run.id)
         try store.checkConstraints()
-        let correction = UndoneChangelog(undo: undo, driver: driver, run: run, lastChange: lastChange)
+        let correction = UndoneChangelog(undo: undo, driver: driver, run: run.id, lastChange: run.lastChange)
         for table in tables { try correction.correct(table.table, &counts) }
-        return Outcome(counts: counts, tables: Set(tables.map(\.table.stored.name)))
+        return (counts, Set(tables.map(\.table.stored.name)))
     }
 
     /// Finds the tables of which the undone runs have changed rows, and checks that they take the rows as they were.
-    private func undoneTables() throws -> [any UndoneTable] {
-        for history in try store.historiesWithoutTables() where try isConcerned(history.sql) {
-            throw undo.missing(history.table)
+    private func undoneTables() throws -> [HistoryShape] {
+        for history in try driver.histories.names() {
+            guard let table = history.table, try driver.table(table) == nil, try isConcerned(history.sql) else {
+                continue
+            }
+            throw undo.missing(table)
         }
-        return try store.histories().filter { table in
+        return try driver.histories.histories().filter { table in
             guard try isConcerned(table.sql) else { return false }
             guard table.retyped.isEmpty else { throw undo.retyped(table.stored.name, table.retyped) }
             let key = try table.mergeKey()
-            guard table.hasColumns(of: key),
+            guard table.has(table.identity + key),
                 try !driver.isTrue(SQLText(queries.lacksKey(of: table, key: key.map(\.sqlIdentifier))).once)
             else { throw undo.otherKey(table.stored.name, key) }
             return true
@@ -71,7 +93,7 @@ package struct UndoMerge {
         try driver.isTrue(SQLText("SELECT EXISTS (SELECT 1 FROM \(history) h WHERE \(queries.isUndone))").once)
     }
 
-    private func rows(of table: any UndoneTable, number: Int) throws -> UndoneRows {
+    private func rows(of table: HistoryShape, number: Int) throws -> UndoneRows {
         let integer = driver.dialect.integer
         let entries = try driver.makeTable(
             "undo_\(number)", "first \(integer) PRIMARY KEY, last \(integer) NOT NULL")
@@ -106,7 +128,7 @@ package struct UndoMerge {
 
     /// Checks that no row has changed that is not to be brought back.
     private func checkOthers(_ tables: [UndoneRows], run: Int64) throws {
-        for table in try store.histories() {
+        for table in try driver.histories.histories() {
             let own = tables.first { $0.table.sql == table.sql }
             try refuse(table, queries.others(table, entries: own?.entries, run: run), undo.touchesOthers)
         }
@@ -114,7 +136,7 @@ package struct UndoMerge {
 
     /// - Parameter rows: a FROM clause for rows that prevent the undo, with their entries as `h`.
     private func refuse(
-        _ table: any UndoneTable, _ rows: String, _ error: (String, [String], Int) -> StoreError
+        _ table: HistoryShape, _ rows: String, _ error: (String, [String], Int) -> StoreError
     ) throws {
         let count = try driver.count(SQLText("SELECT count(*) \(rows)").once)
         guard count > 0 else { return }
@@ -149,15 +171,6 @@ package protocol UndoDriver {
     /// Asks the histories, in the transaction that undoes.
     var driver: any MergeDriver { get }
 
-    /// Returns the histories of the tables that are there.
-    func histories() throws -> [any UndoneTable]
-
-    /// Returns the histories whose tables are no longer there.
-    func historiesWithoutTables() throws -> [(table: String, sql: String)]
-
-    /// Locks the tables against other writers.
-    func lock(_ tables: [any UndoneTable]) throws
-
     /// Stages rows as they were, one part for each number of columns that a table had, and returns their merge.
     func merge(restoring tables: [UndoneRows], removals: [Removal], onChange: ((PlannedChange) throws -> Void)?) throws
         -> Merge
@@ -168,7 +181,7 @@ package protocol UndoDriver {
 
 /// The rows of one table that are to be brought back.
 package struct UndoneRows {
-    package var table: any UndoneTable
+    package var table: HistoryShape
     /// The work table of the first and the last entry of each row, as `first` and `last`.
     package var entries: String
     /// The work table of the locators of rows that were not there.

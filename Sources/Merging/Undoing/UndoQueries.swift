@@ -22,7 +22,7 @@ struct UndoQueries: Sendable {
     /// key since.
     ///
     /// - Parameter key: the columns by which the rows are merged, as SQL names them.
-    func lacksKey(of table: any UndoneTable, key: [String]) -> String {
+    func lacksKey(of table: HistoryShape, key: [String]) -> String {
         func isNull(_ columns: [String]) -> String { columns.map { "h.\($0) IS NULL" }.joined(separator: " OR ") }
         return """
             SELECT EXISTS (SELECT 1 FROM \(table.sql) h WHERE \(isUndone)
@@ -31,7 +31,7 @@ struct UndoQueries: Sendable {
     }
 
     /// Selects the first and the last entry of each row that the undone runs have changed.
-    func entries(of table: any UndoneTable) -> String {
+    func entries(of table: HistoryShape) -> String {
         """
         SELECT min(h.\(HistoryTable.id)) AS first, max(h.\(HistoryTable.id)) AS last FROM \(table.sql) h
         WHERE \(isUndone) GROUP BY \(group(table))
@@ -39,7 +39,7 @@ struct UndoQueries: Sendable {
     }
 
     /// Selects the numbers of columns that the table had.
-    func widths(of table: any UndoneTable) -> String {
+    func widths(of table: HistoryShape) -> String {
         "SELECT DISTINCT h.\(HistoryTable.width) FROM \(table.sql) h WHERE h.\(HistoryTable.run) > \(undo.run) ORDER BY 1"
     }
 
@@ -48,7 +48,7 @@ struct UndoQueries: Sendable {
     /// Rows that are not as the source's last run has left them.
     ///
     /// - Parameter entries: the table of what ``entries(of:)`` selects.
-    func changedSince(_ table: any UndoneTable, entries: String, width: Int) -> String {
+    func changedSince(_ table: HistoryShape, entries: String, width: Int) -> String {
         """
         FROM \(entries) u \(dialect.join) \(table.sql) h ON h.\(HistoryTable.id) = u.last
         LEFT JOIN \(table.stored.sql) m ON \(table.isRow("m", "h"))
@@ -58,7 +58,7 @@ struct UndoQueries: Sendable {
     }
 
     /// Rows that something else has changed between two runs of the source.
-    func changedBetween(_ table: any UndoneTable, width: Int) -> String {
+    func changedBetween(_ table: HistoryShape, width: Int) -> String {
         """
         FROM (
             SELECT lead(h.\(HistoryTable.id)) OVER entries AS next, h.\(HistoryTable.after) AS after,
@@ -71,7 +71,7 @@ struct UndoQueries: Sendable {
     }
 
     /// Rows that are not what they were, once everything is done for it.
-    func notRestored(_ table: any UndoneTable, entries: String, width: Int) throws -> String {
+    func notRestored(_ table: HistoryShape, entries: String, width: Int) throws -> String {
         let isOther = dialect.isDistinct(
             table.digest(ofEntry: "h", width: width), from: table.digest(ofStored: "m", width: width))
         return """
@@ -84,7 +84,7 @@ struct UndoQueries: Sendable {
     /// Rows that the undo has changed, and that are not to be brought back.
     ///
     /// - Parameter entries: the table of what ``entries(of:)`` selects; nil for a table without any.
-    func others(_ table: any UndoneTable, entries: String?, run: Int64) -> String {
+    func others(_ table: HistoryShape, entries: String?, run: Int64) -> String {
         let isOwn = entries.map { entries in
             let isSame = table.groupColumns.map { "p.\($0) = h.\($0)" }.joined(separator: " AND ")
             return """
@@ -96,7 +96,7 @@ struct UndoQueries: Sendable {
         return "FROM \(table.sql) h WHERE h.\(HistoryTable.run) = \(run)\(isOwn ?? "")"
     }
 
-    private func group(_ table: any UndoneTable) -> String {
+    private func group(_ table: HistoryShape) -> String {
         table.groupColumns.map { "h." + $0 }.joined(separator: ", ")
     }
 }

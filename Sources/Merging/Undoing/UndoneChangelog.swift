@@ -12,7 +12,7 @@ struct UndoneChangelog {
     let lastChange: Int64
 
     /// Writes a table's rows anew, where the source marks rows as deleted, or names them by another key than the merge.
-    func correct(_ table: any UndoneTable, _ counts: inout MergeCounts) throws {
+    func correct(_ table: HistoryShape, _ counts: inout MergeCounts) throws {
         let stored = table.stored
         let mark = undo.changelog.mark(of: stored.name).flatMap(stored.storedColumn)
         let merged = try table.mergeKey()
@@ -43,10 +43,10 @@ struct UndoneChangelog {
     /// - Parameters:
     ///   - mark: the column that marks the table's rows, as SQL names it.
     ///   - key: returns an expression for the key of a row in the form of the changelog.
-    private func changes(of table: any UndoneTable, mark: String?, key: (String) -> String) -> String {
+    private func changes(of table: HistoryShape, mark: String?, key: (String) -> String) -> String {
         func isUnmarked(_ row: String) -> String { mark.map { " AND \(row).\($0) IS NULL" } ?? "" }
         let was = "(h.\(HistoryTable.operation) <> 'insert'\(isUnmarked("h")))"
-        let isThere = "(\(table.isThere("m"))\(isUnmarked("m")))"
+        let isThere = "(\(table.stored.isThere("m"))\(isUnmarked("m")))"
         // The place of a row may be another row's by now.
         let isOther = driver.dialect.isDistinct(key("h"), from: key("m"))
         let rows = """

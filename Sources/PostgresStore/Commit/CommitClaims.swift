@@ -25,9 +25,3 @@ extension PostgresStore {
         CommitClaims(requestIndex, PostgresClaimedTables(tableDetails: tableDetails, connection: connection))
     }
 }
-
-extension PostgresConnection {
-    func acceptance(of source: String, at now: Date) throws -> Acceptance? {
-        try ledger().acceptances.acceptance(of: source, at: now)
-    }
-}

@@ -1,15 +1,28 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import Ledger
+import Merging
 import PostgresClient
 
 /// The locks of a merge on the tables that it writes.
 extension PostgresMergeDriver {
+    func lock(_ tables: [any StoredTable]) throws {
+        try lock(tables.map { MirroredRows(table: $0.name, scope: [:], window: nil) })
+    }
+
+    /// Locks what the merge writes, and reads what other commits have left: no other commit changes it until this one
+    /// ends.
+    func lock(_ mirrors: [MirroredRows], _ retention: Retention = Retention()) throws {
+        try store.lockWaits.whileWaiting(connection) { try lockTables(mirrors, retention) }
+        try store.requestIndex.renew(ledger)
+    }
+
     /// Locks every table that the merge may write against other writers, in the order of their names, and checks that
     /// they are still as they were when rows were staged. Readers do not wait.
     ///
     /// - Throws: ``StoreError`` naming the tables that have changed.
-    func lock(_ mirrors: [MirroredRows], _ retention: Retention) throws {
+    private func lockTables(_ mirrors: [MirroredRows], _ retention: Retention) throws {
         var locked: Set<String> = []
         while true {
             let new = try Set(writtenTables(mirrors, retention).map(\.sql)).subtracting(locked)

@@ -1,6 +1,7 @@
 package import FeedModel
 package import FeedStaging
 package import FeedStores
+import Merging
 import PostgresClient
 
 extension PostgresStore {
@@ -14,8 +15,8 @@ extension PostgresStore {
         onChange: @escaping (PlannedChange) throws -> Void
     ) throws -> MergeCounts {
         try planning(tables: knownTables(stack, mirrors, retention)) { transaction in
-            try transaction.merge(
-                stack, mirrors: mirrors, of: source, check: checkMirrors, limits: limits, retention: retention,
+            try transaction.merging(stack, mirrors, retention).merge(
+                mirrors: mirrors, of: source, check: checkMirrors, limits: limits, retention: retention,
                 onChange: onChange)
         }
     }
@@ -36,7 +37,7 @@ extension PostgresStore {
     /// - Throws: ``StoreError`` for an error that would discard a run; the store is then unchanged.
     package func load(_ stack: StagedStack) throws {
         _ = try withMerge(of: knownTables(stack, [], Retention())) {
-            try $0.merge(stack, mirrors: [], of: nil, check: nil, onChange: nil)
+            try $0.merging(stack).merge()
         }
     }
 

@@ -1,9 +1,13 @@
-import PostgresClient
+import Merging
 
 /// Values that a row has for a moment, while another takes its own.
 extension ColumnDetails {
+    func vacancy(in table: any StoredTable, token: String) -> Vacancy? {
+        vacantNumbers.map { .number($0) } ?? vacantValue(token).map { .value($0) }
+    }
+
     /// The whole numbers that a column of numbers can hold; nil for other types.
-    var vacantNumbers: ClosedRange<Int64>? {
+    private var vacantNumbers: ClosedRange<Int64>? {
         switch typeName {
         case "int2": Int64(Int16.min)...Int64(Int16.max)
         case "int4": Int64(Int32.min)...Int64(Int32.max)
@@ -34,7 +38,7 @@ extension ColumnDetails {
     }
 
     /// Returns an expression for a value of the row `g` that no other row has; nil for types that have none.
-    func vacantValue(_ token: String) -> String? {
+    private func vacantValue(_ token: String) -> String? {
         let text = "('tributary \(token) ' || g.id)"
         // A time of the row's own, in a span that only random choice could meet.
         let seconds = "make_interval(secs => \(Int.random(in: 0..<1 << 31)) + g.id)"

@@ -159,6 +159,21 @@ struct PostgresDialect: SQLDialect {
 
     func isListed(_ list: RowList, _ row: String, _ listed: String) -> String { list.isRow(row, listed) }
 
+    // MARK: - Before-images
+
+    func imagesDefinition(of table: any StoredTable, columns: [String]) -> String {
+        let located = zip(RowList.located(table), table.locator).map { "\($0) \($1.definition)" }
+        return (located + columns).joined(separator: ", ")
+    }
+
+    // An index would have to be kept while rows are added.
+    func firstImages(of name: String, by key: String) -> String {
+        "(SELECT DISTINCT ON (\(key)) * FROM \(name) ORDER BY \(key), number)"
+    }
+
+    // The values as text, for every type has that, and few have a hash that tells all values apart.
+    func digest(_ values: [String]) -> String { "hashtextextended(ROW(\(values.joined(separator: ", ")))::text, 0)" }
+
     // MARK: - Changes of listed rows
 
     func deletion(of list: RowList) -> String {
@@ -179,6 +194,10 @@ struct PostgresDialect: SQLDialect {
         table.details.changelogKey(columns, alias)
     }
 
+    func isKey(_ key: String, among keys: String) -> String {
+        "EXISTS (SELECT 1 FROM (\(keys)) w WHERE w.key = \(key))"
+    }
+
     // MARK: - Conditions
 
     func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of staged: String) -> String {
@@ -186,10 +205,6 @@ struct PostgresDialect: SQLDialect {
         let other = "s.\(column.sql)"
         guard (column as? ColumnDetails)?.category == "S" else { return "\(value) >= (\(least(other)))" }
         return TimeText.postgres(value, isAtLeastTheSmallestOf: other, least)
-    }
-
-    func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {
-        try expiry.condition(on: table.details, alias)
     }
 
     func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {

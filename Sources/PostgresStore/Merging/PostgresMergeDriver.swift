@@ -16,8 +16,8 @@ final class PostgresMergeDriver: MergeDriver {
     let run: Int64
     let dialect: any SQLDialect = PostgresDialect()
     /// Keeps what is replaced; nil where no history is kept.
-    private(set) lazy var images = keepsHistory ? PostgresBeforeImages(self, run: run, isExact: isExact) : nil
-    var beforeImages: (any BeforeImages)? { images }
+    private(set) lazy var beforeImages = keepsHistory ? BeforeImages(self) : nil
+    var histories: any HistoryCatalog { PostgresHistories(connection: connection, tables: tables) }
     private let keepsHistory: Bool
     let isExact: Bool
     private var workTables: Set<String> = []

@@ -21,9 +21,8 @@ extension PostgresMergeDriver {
             RETURNING \(merge.changelogKey(of: table, details, "m")) AS key
             """
         return try UniqueConflicts(merge, in: table, of: details, remaining: rows.remaining).resolving {
-            let noting = try images?.noting(details)
-            return try logging(
-                insertion + (noting?.returning ?? ""), details.name, "'insert'", besides: noting?.statement ?? "")
+            try logging(
+                insertion + returning(details), details.name, "'insert'", besides: noting(details))
         }
     }
 
@@ -54,15 +53,27 @@ extension PostgresMergeDriver {
     ///   - statement: a further part of the WITH clause, which reads the returned rows as `changed`.
     /// - Returns: the number of changed rows.
     private func logging(
-        _ change: String, _ table: String, _ operation: String, order: String = "", besides statement: String = ""
+        _ change: String, _ table: String, _ operation: String, order: String = "", besides statement: SQLText = ""
     ) throws -> Int {
-        try connection.execute(
+        try execute(
             """
             WITH changed AS (\(change))\(statement)
             INSERT INTO tributary_change (run, "table", key, operation)
-            SELECT \(run), \(table.postgresLiteral), key, \(operation) FROM changed\(order)
-            """
-        ).affectedRows
+            SELECT \(bind: run), \(table.postgresLiteral), key, \(operation) FROM changed\(order)
+            """)
+    }
+
+    /// What an insertion returns for the history.
+    private func returning(_ table: TableDetails) -> String {
+        guard beforeImages != nil else { return "" }
+        return zip(RowList.located(table), table.locator).map { ", m.\($1.sql) AS \($0)" }.joined()
+    }
+
+    /// Returns a further part of a WITH clause, which notes rows of `changed` for the history.
+    private func noting(_ table: TableDetails) throws -> SQLText {
+        guard let images = beforeImages else { return "" }
+        let located = RowList.located(table).joined(separator: ", ")
+        return ", kept AS (\(try images.noting(table, located, from: "changed")))"
     }
 }
 
@@ -110,20 +121,18 @@ extension PostgresMergeDriver {
         try ChangeReport(merge: merge).insertion(of: table, into: stored, from: rows)
         let names = table.allColumns.map(\.name.sqlIdentifier)
         let inserted = try UniqueConflicts(merge, in: table, of: stored).resolving {
-            let noting = try images?.noting(stored)
-            return try connection.execute(
+            try execute(
                 """
                 WITH changed AS (
                     INSERT INTO \(stored.sql) AS m (\(names.joined(separator: ", ")))
                     SELECT \(names.map { "s." + $0 }.joined(separator: ", ")) FROM \(rows)
                     RETURNING m.\(tree.key) AS id, \(hash(table, stored, "m")) AS hash,
-                        \(merge.changelogKey(of: table, stored, "m")) AS key\(noting?.returning ?? "")
-                )\(noting?.statement ?? ""), change AS (
+                        \(merge.changelogKey(of: table, stored, "m")) AS key\(returning(stored))
+                )\(try noting(stored)), change AS (
                     INSERT INTO tributary_change (run, "table", key, operation)
-                    SELECT \(run), \(stored.name.postgresLiteral), key, 'insert' FROM changed)
+                    SELECT \(bind: run), \(stored.name.postgresLiteral), key, 'insert' FROM changed)
                 INSERT INTO \(index) (hash, id) SELECT hash, id FROM changed
-                """
-            ).affectedRows
+                """)
         }
         try matchTree(tree, level, with: index, where: table.hasParents)
         return inserted

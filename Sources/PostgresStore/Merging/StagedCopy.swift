@@ -61,6 +61,7 @@ extension PostgresMergeDriver {
         }
         bound += table.enclosing.map { BoundColumn(number: $0.column) }
         if table.numbersRecords { bound.append(BoundColumn(number: StagingTable.record)) }
+        if table.marksDeleted { bound.append(BoundColumn(number: StagingTable.deleted)) }
         return bound
     }
 

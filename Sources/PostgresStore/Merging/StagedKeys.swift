@@ -41,8 +41,16 @@ extension PostgresMergeDriver {
         let record = table.numbersRecords ? ", s.\(StagingTable.record) AS record" : ""
         // References to a record that was replaced lead to its replacement.
         let last = """
-            SELECT \(row) AS row\(record), max(\(row)) OVER (PARTITION BY \(key)) AS last FROM \(table.staged) s
+            SELECT \(row) AS row\(record), \(table.kept)(\(row)) OVER (PARTITION BY \(key)) AS last FROM \(table.staged) s
             """
+        if table.keeps == .discard {
+            let several = try connection.execute(
+                "SELECT \(key) FROM \(table.staged) s GROUP BY \(key) HAVING count(*) > 1 LIMIT 1")
+            if let found = several.first {
+                let values = identity.enumerated().map { "\($1.name) = \(found.string($0) ?? "NULL")" }
+                throw StoreError.duplicates(in: table, "(\(values.joined(separator: ", ")))")
+            }
+        }
         if table.numbersRecords {
             guard
                 try connection.execute("SELECT EXISTS (SELECT 1 FROM (\(last)) l WHERE row <> last)")[0].bool(0) == true
@@ -72,10 +80,12 @@ extension PostgresMergeDriver {
     /// Checks the rows themselves, as a row without a value may have been forgotten again.
     private func checkMissingValue(of column: String, isKey: Bool, in table: StagingTable) throws {
         let columns = table.describedColumns
+        // A record that is deleted need not have more than its key.
+        let isMeant = table.marksDeleted && !isKey ? " AND \(StagingTable.deleted) = 0" : ""
         let found = try connection.execute(
             """
             SELECT \(columns.map(\.column.sqlIdentifier).joined(separator: ", ")) FROM \(table.staged)
-            WHERE \(column.sqlIdentifier) IS NULL ORDER BY \(StagingTable.row) LIMIT 1
+            WHERE \(column.sqlIdentifier) IS NULL\(isMeant) ORDER BY \(StagingTable.row) LIMIT 1
             """)
         guard let row = found.first else { return }
         let isNumber = Dictionary(

@@ -14,13 +14,24 @@ extension TableDetails: StoredTable {
         for key in (uniquenesses.filter(\.isPrimary) + uniquenesses).filter(\.isPlain).map(\.columns) {
             let columns = key.compactMap { column($0) }
             guard columns.count == key.count, columns.allSatisfy(\.isNotNull) else { continue }
-            return columns.map { RowLocator(sql: $0.sql, definition: $0.definition) }
+            return columns.map { RowLocator(sql: $0.sql, definition: $0.definition, column: $0.name) }
         }
         return [RowLocator(sql: "tableoid", definition: "oid"), RowLocator(sql: "ctid", definition: "tid")]
     }
 
     /// True if rows are located by their place, which changes with each update.
     var isLocatedByPlace: Bool { locator.last?.sql == "ctid" }
+
+    var rowID: String? { nil }
+
+    var lastingKey: [String] {
+        let key = Set(locator.compactMap(\.column))
+        return columns.map(\.name).filter(key.contains)
+    }
+
+    var mergeKey: [String]? { isLocatedByPlace ? nil : lastingKey }
+
+    func isThere(_ alias: String) -> String { "\(alias).tableoid IS NOT NULL" }
 
     /// Returns a column that the merge needs.
     func needed(_ name: String) throws -> ColumnDetails {

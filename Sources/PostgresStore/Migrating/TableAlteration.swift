@@ -64,7 +64,10 @@ struct TableAlteration {
         if !migration.key.isEmpty {
             try checkKey(connection)
             // A history of other types ends with the next commit.
-            if conversions.isEmpty { try HistoryShape(connection, of: table)?.complete(migration.key, connection) }
+            if conversions.isEmpty {
+                try HistoryShape(PostgresHistories(connection: connection), of: table)?.complete(
+                    migration.key, connection)
+            }
         }
         for statement in keys + attaching { try connection.execute(statement) }
         guard try count(connection) == before else {

@@ -80,15 +80,8 @@ struct PostgresTransfer: TransferReader {
 
     func requests() throws -> [TransferredRequest] {
         try reading {
-            try connection.ledger().requests.all().map { source, state in
-                var state = state
-                if !state.validators.isEmpty || state.digest != nil,
-                    try !store.tableDetails.stands(state.schema, of: state.tables, in: connection)
-                {
-                    state.validators = Validators()
-                    state.digest = nil
-                }
-                return TransferredRequest(source: source, state: state)
+            try connection.ledger().requests.all {
+                try store.tableDetails.stands($0.schema, of: $0.tables, in: connection)
             }
         }
     }

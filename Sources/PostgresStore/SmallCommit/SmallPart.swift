@@ -64,7 +64,9 @@ struct SmallPart {
     private static func check(_ table: StagingTable) throws {
         guard case .key = table.identity else { throw Unsuitable("rows without a key") }
         try Unsuitable.unless(
-            table.references.isEmpty && table.enclosing.isEmpty && !table.numbersRecords && !table.isLookUp
+            table.references.isEmpty && table.enclosing.isEmpty && !table.numbersRecords && !table.marksDeleted
+                && table.keeps == .last
+                && !table.isLookUp
                 && table.within == nil, "rows that refer to others")
         try Unsuitable.unless(table.window == nil, "a window")
         try Unsuitable.unless(table.respeltColumns.isEmpty, "rows that are restored")

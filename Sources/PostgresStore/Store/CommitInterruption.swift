@@ -2,7 +2,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 import PostgresClient
-import Synchronization
+import Locking
 
 /// Stops a commit from another thread. Commits of other runs go on.
 final class CommitInterruption: Sendable {

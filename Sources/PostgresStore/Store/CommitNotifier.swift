@@ -2,7 +2,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import PostgresClient
-import Synchronization
+import Locking
 
 /// Tells whoever listens (`LISTEN tributary`) of commits that have changed rows, after they were made.
 ///

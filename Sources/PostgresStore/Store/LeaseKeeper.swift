@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locking
 
 /// Renews a store's leases, on a thread that lives as long as there are any.
 final class LeaseKeeper: Sendable {

@@ -2,25 +2,30 @@ import FeedStores
 import Foundation
 import Ledger
 import StoreSQL
-import Synchronization
+import Locking
 
 /// The leases by which this store may run sources, as far as this process knows.
 final class Leases: Sendable {
     private struct Entry {
         /// nil while it is being claimed.
         var number: Int64?
-        /// The time until which nobody else can have taken it. It never is later than the store's.
-        var until: ContinuousClock.Instant?
+        /// The uptime until which nobody else can have taken it. It never is later than the store's.
+        var until: Duration?
     }
 
     /// The seconds for which a lease holds without being renewed, by the server's clock.
     static let seconds = 20
+
+    private let start = ContinuousClock.now
 
     /// Tells this store from those of other processes, and from others in this process.
     let holder = UUID().uuidString
 
     /// By the source.
     private let entries = Mutex<[String: Entry]>([:])
+
+    /// The time since the store was opened.
+    var uptime: Duration { ContinuousClock.now - start }
 
     /// Takes note that a source is being claimed.
     ///
@@ -35,15 +40,15 @@ final class Leases: Sendable {
 
     /// - Parameters:
     ///   - number: nil where the claim failed.
-    ///   - asked: the time before the store was asked for it.
-    func end(_ source: String, _ number: Int64?, asked: ContinuousClock.Instant) {
+    ///   - asked: the uptime before the store was asked for it.
+    func end(_ source: String, _ number: Int64?, asked: Duration) {
         entries.withLock {
             $0[source] = number.map { Entry(number: $0, until: asked + .seconds(Self.seconds)) }
         }
     }
 
-    /// - Parameter asked: the time before the store was asked to renew it.
-    func renew(_ source: String, asked: ContinuousClock.Instant) {
+    /// - Parameter asked: the uptime before the store was asked to renew it.
+    func renew(_ source: String, asked: Duration) {
         entries.withLock { $0[source]?.until = asked + .seconds(Self.seconds) }
     }
 
@@ -65,7 +70,7 @@ final class Leases: Sendable {
     func isInForce(_ source: String, _ number: Int64) -> Bool {
         entries.withLock { entries in
             guard let entry = entries[source], entry.number == number, let until = entry.until else { return false }
-            return .now < until
+            return uptime < until
         }
     }
 

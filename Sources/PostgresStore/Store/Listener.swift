@@ -1,7 +1,7 @@
 import FeedStores
 import Foundation
 import PostgresClient
-import Synchronization
+import Locking
 
 /// Receives a store's messages on a thread and a connection of its own.
 final class Listener: StoreListening {

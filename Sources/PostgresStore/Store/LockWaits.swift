@@ -1,6 +1,6 @@
 import Foundation
 import PostgresClient
-import Synchronization
+import Locking
 
 /// The waits for the server. One for a lock that another session holds takes two minutes at most, in which the largest
 /// stack is committed. Once the program has been told to stop, all end within four seconds.

@@ -6,6 +6,8 @@ import PostgresClient
 
 /// The daemons that share the store.
 extension PostgresStore: SharedStore {
+    package var uptime: Duration { leases.uptime }
+
     package var daemonID: String { leases.holder }
 
     /// The time for which a daemon that is dead remains in the table, as its runs' leases outlive it.

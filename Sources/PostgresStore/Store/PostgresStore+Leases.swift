@@ -11,7 +11,7 @@ extension PostgresStore {
     func lease(of source: String) throws -> SourceLease? {
         guard leases.begin(source) else { return nil }
         var number: Int64?
-        let asked = ContinuousClock.now
+        let asked = leases.uptime
         defer {
             leases.end(source, number, asked: asked)
             if number != nil { leaseKeeper.keep(self) }
@@ -50,7 +50,7 @@ extension PostgresStore {
     func renewLeases() throws {
         let sources = leases.sources
         guard !sources.isEmpty else { return }
-        let asked = ContinuousClock.now
+        let asked = leases.uptime
         let renewed = try ask(by: leaseConnections) { connection in
             // A lease whose row is locked by its own commit cannot be taken meanwhile, and is renewed by it.
             try connection.execute(

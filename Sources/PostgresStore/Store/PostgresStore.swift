@@ -23,7 +23,7 @@ package final class PostgresStore: Sendable, CustomStringConvertible {
     let leaseKeeper = LeaseKeeper()
     let lockWaits = LockWaits()
     let tableTurns = TableTurns()
-    let groupCommit = GroupCommit()
+    let groupCommit = GroupCommit<GroupWrite>()
     let notifier = CommitNotifier()
     let commitThreads: CommitThreads
     /// The connection by which leases are renewed, however many others are in use.

@@ -1,5 +1,6 @@
 import Foundation
-import Synchronization
+import Locking
+import struct Synchronization.Atomic
 
 /// The turns of this process's commits at the tables that they write. Only one of them then waits for a table's lock, or
 /// holds it, at the server: a process that is stopped in that moment holds up the others by one session, not by many.

@@ -1,6 +1,6 @@
 import FeedModel
 import Foundation
-import Synchronization
+import Locking
 
 /// The folder of one store's scratch files, among those of other processes. A locked file in it shows that its process
 /// lives, even one that is stopped, so that nobody else removes it.

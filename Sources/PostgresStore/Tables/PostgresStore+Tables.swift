@@ -105,8 +105,6 @@ extension PostgresStore {
         }
     }
 
-    package func historyProblem(of table: String) -> String? { HistoryName.problem(of: table) }
-
     /// - Throws: ``StoreError`` naming each reference whose table or column does not exist, or cannot be referred to.
     package func checkReferences(_ references: [ReferenceDefinition]) throws {
         guard !references.isEmpty else { return }

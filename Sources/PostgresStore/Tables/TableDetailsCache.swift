@@ -3,7 +3,7 @@ import FeedStaging
 import FeedStores
 import GRDB
 import PostgresClient
-import Synchronization
+import Locking
 
 /// The definitions of the store's tables, kept as long as they are unchanged. Reading them anew for each run would take
 /// longer than many runs.
@@ -183,11 +183,11 @@ final class TableDetailsCache: Sendable {
     static func marks(
         of requests: [Set<String>], _ details: [String: TableDetails], filled: Set<UInt32>
     ) -> [String] {
-        let marks = details.mapValues { table in
-            table.columnMarks.last.map { "\(table.columns.count)\(filled.contains(table.oid) ? "+" : "-")\($0)" }
-        }
+        let columns = details.mapValues { TableFingerprint.columns(of: $0.info) }
         return requests.map { tables in
-            tables.sorted().map { (marks[$0] ?? nil) ?? missing }.joined(separator: " ")
+            TableFingerprint.text(of: tables, columns: { columns[$0] ?? [] }) { table in
+                details[table].map { filled.contains($0.oid) } ?? false
+            }
         }
     }
 
@@ -197,25 +197,14 @@ final class TableDetailsCache: Sendable {
     /// - Parameter mark: nil where none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in connection: PostgresConnection) throws -> Bool {
         let details = try reread(tables, in: connection)
-        guard let mark else { return tables.allSatisfy { details[$0] != nil } }
-        let parts = mark.split(separator: " ")
-        guard parts.count == tables.count else { return false }
-        var mustHaveRows: [TableDetails] = []
-        for (name, part) in zip(tables.sorted(), parts) where part != Self.missing {
-            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]),
-                let table = details[name]
-            else { return false }
-            let marks = table.columnMarks
-            guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
-                return false
-            }
-            if part[end] == "+" { mustHaveRows.append(table) }
+        let needed = TableFingerprint.tablesWithRows(mark, of: tables) { name in
+            details[name].map { TableFingerprint.columns(of: $0.info) } ?? []
         }
+        guard let needed else { return false }
+        let mustHaveRows = needed.compactMap { details[$0] }
         let filled = try filled(mustHaveRows, in: connection)
         return mustHaveRows.allSatisfy { filled.contains($0.oid) }
     }
-
-    private static let missing = "none"
 
     /// Returns which tables have rows at this moment.
     private func filled(_ tables: [TableDetails], in connection: PostgresConnection) throws -> Set<UInt32> {
@@ -259,17 +248,5 @@ extension TableDetailsCache.State {
         version += 1
         suitable = []
         compiler = nil
-    }
-}
-
-extension TableDetails {
-    /// Names for the columns: the name at each position stands for all columns up to there.
-    fileprivate var columnMarks: [String] {
-        var last = ""
-        return columns.map { column in
-            last = Fingerprint.hexadecimal(
-                [last, column.name.lowercased(), column.type.uppercased()].joined(separator: "\u{0}"))
-            return last
-        }
     }
 }

@@ -29,39 +29,17 @@ extension PostgresStore {
 extension StackTransaction {
     /// Brings rows back to what they were, and records the run that has done so.
     func record(_ undo: Undo, seconds: () -> Double) throws -> (run: RecordedRun, report: RunReport) {
-        var commit = undo.commit
-        let run = try ledger.runs.draw(commit.report)
-        let undone = try merge(undo, run)
-        commit.report.counts = undone.counts
-        commit.report.seconds = seconds()
-        // The rows are no longer those of the feed's versions, nor those that others have sent.
-        let writers = try undone.tables.sorted().flatMap { try claims.requests(of: $0, within: [:]) }
-        try ledger.write(commit, run: run)
-        try ledger.requests.forgetValidators(of: Set(writers))
+        let run = try ledger.runs.draw(undo.commit.report)
+        let commit = try merge(undo, run).record(as: run, ledger, store.claims(connection), seconds: seconds)
         return (run, commit.report)
     }
 
     func plan(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts {
         let run = try ledger.runs.draw(undo.commit.report)
-        return try merge(undo, run, onChange: onChange).counts
+        return try merge(undo, run).plan(as: run, ledger, onChange: onChange)
     }
 
-    private func merge(
-        _ undo: Undo, _ run: RecordedRun, onChange: ((PlannedChange) throws -> Void)? = nil
-    ) throws -> UndoMerge.Outcome {
-        try connection.fixTexts()
-        try undo.check(
-            try ledger.runs.commits(of: undo.source, after: undo.run), first: try ledger.runs.firstNumber())
-        let driver = PostgresUndoDriver(store, connection, run: run.id) { try lock($0, $1) }
-        return try UndoMerge(undo, driver).execute(run: run.id, after: run.lastChange, onChange: onChange)
-    }
-}
-
-extension PostgresConnection {
-    /// Makes the texts of values, over which digests are, the same whatever the settings of the server, the database and
-    /// the role are. For the transaction.
-    func fixTexts() throws {
-        try executeScript(
-            "SET LOCAL intervalstyle = postgres; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
+    private func merge(_ undo: Undo, _ run: RecordedRun) -> UndoMerge {
+        UndoMerge(undo, PostgresUndoDriver(store, connection, run: run.id))
     }
 }

@@ -11,36 +11,12 @@ struct PostgresUndoDriver: UndoDriver {
     let connection: PostgresConnection
     let run: Int64
     let driver: any MergeDriver
-    private let tables: MergeTables
-    private let lock: (PostgresMergeDriver, [MirroredRows]) throws -> Void
 
-    /// - Parameter lock: locks the tables of a merge.
-    init(
-        _ store: PostgresStore, _ connection: PostgresConnection, run: Int64,
-        lock: @escaping (PostgresMergeDriver, [MirroredRows]) throws -> Void
-    ) {
+    init(_ store: PostgresStore, _ connection: PostgresConnection, run: Int64) {
         self.store = store
         self.connection = connection
         self.run = run
-        self.lock = lock
-        let driver = PostgresMergeDriver(connection, store, StagedStack(path: nil, parts: []), run: run)
-        self.driver = driver
-        tables = driver.tables
-    }
-
-    func histories() throws -> [any UndoneTable] { try HistoryShape.all(connection, tables) }
-
-    func historiesWithoutTables() throws -> [(table: String, sql: String)] {
-        try HistoryName.all(connection).compactMap { history in
-            guard let name = history.table, try Catalog(connection).table(name) == nil else { return nil }
-            return (name, history.sql)
-        }
-    }
-
-    func lock(_ tables: [any UndoneTable]) throws {
-        try lock(
-            PostgresMergeDriver(connection, store, StagedStack(path: nil, parts: []), run: run),
-            tables.map { MirroredRows(table: $0.stored.name, scope: [:], window: nil) })
+        driver = PostgresMergeDriver(connection, store, StagedStack(path: nil, parts: []), run: run)
     }
 
     // The merge has checked them.
@@ -52,8 +28,9 @@ struct PostgresUndoDriver: UndoDriver {
         var stack = StagedStack(path: nil, parts: [])
         var origins: [(rows: UndoneRows, width: Int)] = []
         for rows in tables {
-            guard let shape = rows.table as? HistoryShape else { continue }
-            let info = shape.table.writingIdentities
+            let shape = rows.table
+            let info = shape.stored.details.writingIdentities
+            let key = try shape.mergeKey()
             for width in rows.widths {
                 let columns = shape.columns.prefix(width).filter { info.column($0)?.isGenerated == false }
                 let counts = StagedCounts()
@@ -62,10 +39,8 @@ struct PostgresUndoDriver: UndoDriver {
                 counts.nulls = columns.map { _ in 1 }
                 var staging = try StagingTable(
                     name: "restored_\(origins.count)", table: info, columns: Array(columns),
-                    rule: MergeRule(keys: [shape.table.name: shape.keyColumns]))
-                staging.respeltColumns = shape.keyColumns.filter {
-                    shape.table.column($0)?.bytesDecide == false
-                }
+                    rule: MergeRule(keys: [shape.stored.name: key]))
+                staging.respeltColumns = key.filter { shape.stored.details.column($0)?.bytesDecide == false }
                 stack.parts.append(StagedStack.Part(table: staging, counts: counts, isSorted: false, batches: []))
                 origins.append((rows, width))
             }
@@ -89,21 +64,6 @@ struct PostgresUndoDriver: UndoDriver {
         }
         return driver.merge(removals: removals, onChange: onChange)
     }
-}
-
-extension HistoryShape: UndoneTable {
-    var stored: any StoredTable { table }
-    var groupColumns: [String] { identity }
-
-    func mergeKey() throws -> [String] {
-        guard !table.isLocatedByPlace else { throw Undo.noKey(table.name) }
-        return keyColumns
-    }
-
-    func hasColumns(of key: [String]) -> Bool { hasIdentity }
-    func isRestoredRow(_ row: String, _ entry: String) throws -> String { isRow(row, entry) }
-    func hasOtherKey(_ row: String, _ entry: String) throws -> String? { nil }
-    func isThere(_ alias: String) -> String { "\(alias).tableoid IS NOT NULL" }
 }
 
 extension TableDetails {

@@ -24,10 +24,6 @@ extension SQLiteStore {
 }
 
 extension Database {
-    func acceptance(of source: String, at now: Date) throws -> Acceptance? {
-        try ledger.acceptances.acceptance(of: source, at: now)
-    }
-
     /// Returns the id of the changelog's last row; 0 where there is none.
     func lastChange() throws -> Int64 { try ledger.changelog.lastID() }
 }

@@ -30,7 +30,7 @@ extension SQLiteStore {
             }
             return commit.report
         }
-        return try await onWriter { db in
+        return try await writer.write { db in
             try self.commit(commit, merging: stack, interruption: interruption, seconds: seconds, on: db)
         }
     }
@@ -65,51 +65,92 @@ extension SQLiteStore {
     private func record(
         _ commit: Commit, merging stack: StagedStack, defersForeignKeys: Bool, seconds: () -> Double, _ db: Database
     ) throws -> RunReport {
-        var commit = commit
-        var widened: Set<RequestID> = []
+        var recorded = (commit: commit, widened: Set<RequestID>())
         memory.beginTransaction()
         try checkFile()
         try db.inTransaction(.immediate) {
-            let ledger = db.ledger
-            let run = try ledger.runs.draw(commit.report)
-            let written = claims(db)
-            var overlapping = try written.overlappingRequests(
-                of: commit.report.source, stack.mirrored(and: commit.mirrors), check: commit.checkMirrors)
-            overlapping.subtract(commit.changedRequests)
-            let watch = ClaimWatch(written)
+            let run = try db.ledger.runs.draw(commit.report)
             let driver = SQLiteMergeDriver(
                 db, memory, stack, run: run.id, defersForeignKeys: defersForeignKeys,
                 keepsHistory: commit.keepsHistory)
-            let merge = driver.merge(mirrors: commit.mirrors, retention: commit.retention, claims: watch)
-            try stack.writeBatches(db)
-            // If a table has no rows at all, the rows that its requests stand for are gone.
-            try ledger.requests.forgetValidators(of: written.writersOfEmptiedTables(filledBy: stack))
-            commit.report.counts = try merge.execute()
-            commit.report.skipped += commit.report.counts.skipped
-            try merge.check(commit.limits, accepted: commit.accepted) {
-                try db.acceptance(of: commit.report.source, at: commit.report.startedAt).map { $0.run == nil } ?? false
-            }
-            widened = try watch.widen(&commit, outOfScope: ScopeTracker(merge: merge.context).outOfScopeRows())
-            try stack.removeBatches(db)
-            try db.checkForeignKeys()
-            commit.report.seconds = seconds()
-            // Rows that a foreign key has deleted or changed: the requests that wrote them, in this stack or another,
-            // send them again.
-            for table in merge.context.state.cascadedTables {
-                try ledger.requests.forgetValidators(of: Set(written.requests(of: table, within: [:])))
-            }
-            for index in commit.requests.indices where commit.revalidated[commit.requests[index].key] == nil {
-                commit.requests[index].schema = try tableInfos.mark(of: commit.requests[index].tables, in: db)
-            }
-            try ledger.write(commit, run: run)
-            try ledger.requests.widenScopes(of: widened)
-            if commit.report.counts.deleted > 0 { try ledger.requests.forgetValidators(of: overlapping) }
+            recorded = try CommitTransaction(SQLiteCommitDriver(store: self, merging: driver))
+                .record(commit, as: run, seconds: seconds)
             try checkFile()
             return .commit
         }
         memory.endTransaction()
-        requestIndex.apply(commit, widened: widened)
-        return commit.report
+        requestIndex.apply(recorded.commit, widened: recorded.widened)
+        return recorded.commit.report
+    }
+
+    /// Merges the staged rows of a run as a commit would, reports each change, and rolls everything back.
+    ///
+    /// Holds the store's write lock as long as a commit of the same stack would.
+    /// - Throws: ``StoreError`` for an error that would discard the run, and the errors of `onChange`.
+    package func plan(
+        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
+        limits: [ScopedRows: ChangeLimits], retention: Retention, source: String,
+        onChange: @escaping (PlannedChange) throws -> Void
+    ) throws -> MergeCounts {
+        try merging(stack, mirrors: mirrors, end: .rollback) {
+            try $0.merge(
+                mirrors: mirrors, of: source, check: checkMirrors, limits: limits, retention: retention,
+                onChange: onChange)
+        }
+    }
+
+    /// Merges and keeps the staged rows as a commit would, without the record of a run. For a store that is used for
+    /// trials.
+    ///
+    /// - Throws: ``StoreError`` for an error that would discard a run; the store is then unchanged.
+    package func load(_ stack: StagedStack) throws {
+        _ = try merging(stack, end: .commit) { try $0.merge() }
+    }
+
+    /// Merges rows in a transaction without the record of a run.
+    private func merging(
+        _ stack: StagedStack, mirrors: [MirroredRows] = [], end: Database.TransactionCompletion,
+        _ body: (CommitTransaction) throws -> MergeCounts
+    ) throws -> MergeCounts {
+        try pool.writeWithoutTransaction { db in
+            do {
+                let stack = try attach(stack, mirrors: mirrors, to: db)
+                defer { if stack.path != nil { db.detachWorker() } }
+                memory.beginTransaction()
+                var counts = MergeCounts()
+                try db.inTransaction(.immediate) {
+                    let driver = SQLiteMergeDriver(db, memory, stack, run: 0)
+                    counts = try body(CommitTransaction(SQLiteCommitDriver(store: self, merging: driver)))
+                    return end
+                }
+                if end == .commit { memory.endTransaction() }
+                return counts
+            } catch let error as DatabaseError {
+                throw StoreError(commit: error, path: path)
+            }
+        }
+    }
+}
+
+/// A commit on the store's writing connection.
+struct SQLiteCommitDriver: CommitDriver {
+    let store: SQLiteStore
+    let merging: SQLiteMergeDriver
+
+    var driver: any MergeDriver { merging }
+    var ledger: Ledger { merging.db.ledger }
+    var claims: CommitClaims { store.claims(merging.db) }
+
+    // The transaction has locked the store.
+    func stage(_ mirrors: [MirroredRows], _ retention: Retention) throws { try merging.stack.writeBatches(merging.db) }
+
+    func finish() throws {
+        try merging.stack.removeBatches(merging.db)
+        try merging.db.checkForeignKeys()
+    }
+
+    func marks(of tables: [Set<String>]) throws -> [String] {
+        try tables.map { try store.tableInfos.mark(of: $0, in: merging.db) }
     }
 }
 

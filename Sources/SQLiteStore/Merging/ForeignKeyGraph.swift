@@ -2,8 +2,7 @@ import FeedStaging
 import GRDB
 import Merging
 
-/// The effects of a parent's change on its children: the main store's foreign keys, seen from the parent's side. Keys
-/// that only refuse at the end of a transaction are not included.
+/// The main store's foreign keys, seen from the parent's side.
 struct ForeignKeyGraph: Sendable {
     private var references: [TableID: [ReferringKey]] = [:]
 
@@ -30,7 +29,6 @@ struct ForeignKeyGraph: Sendable {
             let onDelete = ReferringKey.Action(first["on_delete"])
             let onUpdate = ReferringKey.Action(first["on_update"])
             let parent: String = first["parent"]
-            guard onDelete != .none || onUpdate != .none else { continue }
             var targets = parts.compactMap { $0["to"] as String? }
             if targets.isEmpty { targets = try TableInfo(db, table: parent, schema: "main")?.primaryKey ?? [] }
             // Otherwise SQLite refuses the statement with "foreign key mismatch".

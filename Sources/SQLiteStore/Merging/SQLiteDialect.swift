@@ -1,6 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
+import GRDB
 import Merging
 import StoreSQL
 
@@ -131,6 +132,20 @@ struct SQLiteDialect: SQLDialect {
         zip(list.located, list.table.locator).map { "\(listed).\($0) = +\(row).\($1.sql)" }.joinedConditions("AND")
     }
 
+    // MARK: - Before-images
+
+    func imagesDefinition(of table: any StoredTable, columns: [String]) -> String {
+        let located = RowList.located(table).joined(separator: ", ")
+        let others = columns.joined(separator: ", ")
+        return table.rowID == nil
+            ? "\(located), \(others), PRIMARY KEY (\(located))" : "\(located) INTEGER PRIMARY KEY, \(others)"
+    }
+
+    // The key lets in the first alone.
+    func firstImages(of name: String, by key: String) -> String { name }
+
+    func digest(_ values: [String]) -> String { Database.rowDigest(of: values) }
+
     // MARK: - Changes of listed rows
 
     func deletion(of list: RowList) -> String {
@@ -160,6 +175,8 @@ struct SQLiteDialect: SQLDialect {
         columns.isEmpty ? "\(alias).\(table.info.rowID ?? "rowid")" : changelogKeySQL(columns, alias)
     }
 
+    func isKey(_ key: String, among keys: String) -> String { "coalesce(\(key) IN (\(keys)), 0)" }
+
     // MARK: - Conditions
 
     func isAtLeastTheSmallest(_ value: String, _ column: any StoredColumn, of staged: String) -> String {
@@ -167,10 +184,6 @@ struct SQLiteDialect: SQLDialect {
         return TimeText.sqlite(value, isAtLeastTheSmallestOf: "s.\(column.sql)") {
             "SELECT min(\($0) COLLATE \(collation)) FROM \(staged) s"
         }
-    }
-
-    func hasExpired(_ expiry: Retention.Expiry, _ table: any StoredTable, _ alias: String) throws -> String? {
-        try expiry.condition(on: table.info, alias)
     }
 
     func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {

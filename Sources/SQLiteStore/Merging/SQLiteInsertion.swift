@@ -32,8 +32,8 @@ extension SQLiteMergeDriver {
                 try db.execute(cached: insertion, arguments)
             }
             let execute = { try self.execute(insertion, arguments, of: rows.count, into: rows.part) }
-            guard let images else { return try execute() }
-            return try images.noting(table, from: rows.ordered, execute)
+            guard let images = beforeImages else { return try execute() }
+            return try noting(rows, images, execute)
         }
         guard case .key = table.identity else { return try insert(rows, conflicts, in: merge, write) }
         let inserted = try conflicts.resolving(write)
@@ -44,6 +44,24 @@ extension SQLiteMergeDriver {
         }
         try ChangeReport(merge: merge).insertion(of: table, into: rows.table, from: written)
         return try merge.log("insert", rows.table.name, key: table.changelogKey("s"), from: SQLText(written))
+    }
+
+    /// Runs an insertion, and notes its rows for the history.
+    private func noting(_ rows: Insertion, _ images: BeforeImages, _ insertion: () throws -> Int) throws -> Int {
+        let table = rows.part.table
+        let info = table.table
+        var located = (info.generatedKey.map { [$0] } ?? info.primaryKey).map { "s." + $0.sqlIdentifier }
+        var source = SQLText(rows.ordered)
+        if let rowID = info.rowID, partsWithPlaces.contains(table.name) {
+            located = ["(SELECT m.\(rowID) FROM \(table.qualifiedTable) m WHERE \(table.matches("m", "s")))"]
+        } else if let rowID = info.rowID, info.generatedKey.map({ !table.supplies($0) }) ?? true {
+            located = ["m.\(rowID)"]
+            let isNew = try newRows(of: table, rowID: rowID, number: 1)
+            source = "\(table.qualifiedTable) m WHERE \(isNew) ORDER BY m.\(rowID)"
+        }
+        let inserted = try insertion()
+        try execute(images.noting(rows.table, located.joined(separator: ", "), from: source))
+        return inserted
     }
 
     /// Inserts rows that only their row ids tell apart.

@@ -16,9 +16,9 @@ final class SQLiteMergeDriver: MergeDriver {
     /// The staging tables that say which row ids new rows are to have.
     let partsWithPlaces: Set<String>
     /// Keeps what is replaced; nil where no history is kept.
-    private(set) lazy var images = keepsHistory ? SQLiteBeforeImages(self, run: run, isExact: isExact) : nil
+    private(set) lazy var beforeImages = keepsHistory ? BeforeImages(self) : nil
     let run: Int64
-    var beforeImages: (any BeforeImages)? { images }
+    var histories: any HistoryCatalog { SQLiteHistories(db: db, memory: memory) }
     private let keepsHistory: Bool
     let isExact: Bool
     let dialect: any SQLDialect = SQLiteDialect()
@@ -56,6 +56,9 @@ final class SQLiteMergeDriver: MergeDriver {
         if defersForeignKeys { try db.execute(sql: "PRAGMA defer_foreign_keys = ON") }
         try noteLastRowIDs()
     }
+
+    // The transaction has locked the store.
+    func lock(_ tables: [any StoredTable]) throws {}
 
     // Foreign keys are checked by the commit, which names the row.
     func checkConstraints() throws {}

@@ -3,17 +3,12 @@ import FeedStaging
 import GRDB
 import Merging
 
-/// Rows of several shapes with one key. A column that several of them have comes from the latest, by request and then
-/// by document. A column that only one has comes from that one.
+/// Rows of several shapes with one key. One pass over every part notes the parts of each key, a column each. The rows are
+/// then joined by number.
 extension SQLiteMergeDriver {
-    /// Returns parts with the same rows but no key in common: one part for each combination of parts that have rows of
-    /// the same key.
-    ///
-    /// One pass over every part notes the parts of each key. The rows are then joined by number.
-    func combined(
-        _ parts: [StagedStack.Part], of table: any StoredTable, in merge: MergeContext
-    ) throws -> [StagedStack.Part] {
-        guard case .key(let key, let collations) = parts[0].table.identity else { return parts }
+    func overlaidKeys(of parts: [StagedStack.Part], in table: any StoredTable) throws -> OverlaidKeys {
+        let key = parts[0].table.keyColumns
+        let collations = parts[0].table.keyCollations
         let types = key.map { parts[0].table.table.column($0)?.stagedType ?? "BLOB" }
         let located = key.indices.map { "k\($0)" }.joined(separator: ", ")
         let definition =
@@ -29,23 +24,18 @@ extension SQLiteMergeDriver {
                     ON CONFLICT (\(located)) DO UPDATE SET r\(index) = excluded.r\(index)
                     """)
         }
-        let patterns = try Row.fetchAll(
+        let isThere = parts.indices.map { "r\($0) IS NOT NULL" }.joined(separator: ", ")
+        let places = parts.indices.map { String($0 + 1) }.joined(separator: ", ")
+        let found = try Row.fetchAll(
             db.cachedStatement(
-                sql:
-                    "SELECT DISTINCT \(parts.indices.map { "r\($0) IS NOT NULL" }.joined(separator: ", ")) FROM \(overlay)"
-            ))
-        return try patterns.map { row in
-            try combine(parts.indices.filter { (row[$0] as Int) != 0 }, of: parts, overlay, key: key, in: merge)
-        }
+                sql: "SELECT \(isThere), count(*) FROM \(overlay) GROUP BY \(places) ORDER BY min(rowid)"))
+        return OverlaidKeys(
+            name: overlay,
+            combinations: found.map { row in (parts.indices.filter { (row[$0] as Int) != 0 }, row[parts.count]) })
     }
 
-    /// Returns the rows of keys that these parts have and no other part has.
-    private func combine(
-        _ members: [Int], of parts: [StagedStack.Part], _ overlay: String, key: [String],
-        in merge: MergeContext
-    ) throws -> StagedStack.Part {
-        let shape = OverlaidShape(members, of: parts)
-        merge.state.outOfScopeRows.formUnion(shape.outOfScopeRows)
+    func stage(_ rows: OverlaidRows, in stored: any StoredTable) throws -> StagingTable {
+        let (parts, members, shape) = (rows.parts, rows.members, rows.shape)
         var table = shape.table
         var values: [String] = []
         // SQLite joins 64 tables at most (limits.html).
@@ -64,12 +54,12 @@ extension SQLiteMergeDriver {
                 values.append("CASE \(latest(column.writers)) \(cases.joined(separator: " ")) END")
             }
         }
-        let unique = "UNIQUE (\(key.map(\.sqlIdentifier).joined(separator: ", ")))"
+        let unique = "UNIQUE (\(table.keyColumns.map(\.sqlIdentifier).joined(separator: ", ")))"
         let definition = table.definition + ", " + unique
         let qualified = try makeTable(
             "combined_\(Fingerprint.hexadecimal("\(table.table.name) \(members)"))", definition)
         table.name = String(qualified.dropFirst(stack.schema.count + 1))
-        let rows =
+        let joined =
             joins
             ? members.map {
                 " CROSS JOIN \(parts[$0].table.qualifiedName) s\($0) ON s\($0).\(StagingTable.row) = o.r\($0)"
@@ -80,12 +70,9 @@ extension SQLiteMergeDriver {
         try db.execute(
             cached: """
                 INSERT INTO \(qualified) (\(StagingTable.row), \(table.columns.map(\.name.sqlIdentifier).joined(separator: ", ")))
-                SELECT \(latest(members)), \(values.joined(separator: ", ")) FROM \(overlay) o\(rows)\(conditions.whereClause)
+                SELECT \(latest(members)), \(values.joined(separator: ", ")) FROM \(rows.keys) o\(joined)\(conditions.whereClause)
                 """)
-        let counts = StagedCounts()
-        counts.rows = db.changesCount
-        return StagedStack.Part(
-            table: table, counts: counts, isSorted: members.contains { parts[$0].isSorted }, batches: [])
+        return table
     }
 
     /// Returns an expression for the number of the latest row among those of several parts.

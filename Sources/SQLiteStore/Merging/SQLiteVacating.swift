@@ -1,7 +1,6 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Foundation
 import GRDB
 import Merging
 import StoreSQL
@@ -11,13 +10,9 @@ extension SQLiteMergeDriver {
     // Only a statement that fails for a unique value costs anything.
     func mayConflict(_ table: StagingTable, _ stored: any StoredTable) throws -> Bool { true }
 
-    func vacate(
-        _ columns: [any StoredColumn], of table: any StoredTable, _ rows: Vacating, asNull: Bool,
-        in merge: MergeContext
-    ) throws -> Bool {
-        let list = try merge.makeList("vacated", of: table, .update)
+    func vacating(_ body: () throws -> Bool) throws -> Bool {
         try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
-        let result = Result { try vacate(columns, rows, list, asNull: asNull) }
+        let result = Result { try body() }
         do {
             try db.execute(sql: "PRAGMA ignore_check_constraints = OFF")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
@@ -31,80 +26,17 @@ extension SQLiteMergeDriver {
         }
     }
 
-    private func vacate(
-        _ columns: [any StoredColumn], _ rows: Vacating, _ list: RowList, asNull: Bool
-    ) throws -> Bool {
-        let table = list.table
-        let (source, order) = rows.rows(changing: columns, dialect)
-        let count = try execute(
-            dialect.append(
-                to: list, list.located, table.locators("m"), from: SQLText(source), order: order))
-        guard count > 0 else { return false }
-        var rowID: String?
-        var values: [(column: String, value: SQLText)] = []
-        for column in columns {
-            guard let value = try vacantValue(for: column, of: table, count: Int64(count), asNull: asNull)
-            else { return false }
-            if column.name.lowercased() == table.info.generatedKey?.lowercased() { rowID = value }
-            values.append((column.sql, SQLText(value)))
-        }
-        try execute(dialect.update(list, values, joined: "", isConstant: false).once)
-        guard case .updated(let difference) = rows, table.info.rowID != nil else { return true }
-        if let rowID {
+    func noteVacated(_ rows: Vacating, _ list: RowList, _ values: [(column: String, value: SQLText)]) throws {
+        guard case .updated(let difference) = rows, list.table.rowID != nil else { return }
+        if let rowID = values.first(where: { $0.column == list.table.info.generatedKey?.sqlIdentifier }) {
             // Their targets are now the new row ids.
             try execute(
-                SQLText(
-                    """
-                    UPDATE \(difference.name) SET target = (SELECT \(rowID) FROM \(list.name) g WHERE g.k0 = target)
-                    WHERE target IN (SELECT k0 FROM \(list.name))
-                    """
-                ).once)
+                ("""
+                UPDATE \(difference.name) SET target = (SELECT \(rowID.value) FROM \(list.name) g WHERE g.k0 = target)
+                WHERE target IN (SELECT k0 FROM \(list.name))
+                """ as SQLText).once)
         }
         try changedRows(difference)
-        return true
-    }
-
-    /// Returns an expression for a value that a column accepts and no row has; nil where there is none.
-    ///
-    /// - Parameter count: the most that the rows' numbers, `g.id`, can be.
-    private func vacantValue(
-        for column: any StoredColumn, of table: any StoredTable, count: Int64, asNull: Bool
-    ) throws -> String? {
-        let isRowID = column.name.lowercased() == table.info.generatedKey?.lowercased()
-        let isFollowed = table.children.contains { key in
-            key.onUpdate.changesChildren && key.targets.contains { $0.lowercased() == column.name.lowercased() }
-        }
-        // Children that follow the row must still find it.
-        if asNull, !column.isNotNull, !isRowID, !isFollowed { return "NULL" }
-        let type = table.info.column(column.name)?.stagedType ?? ""
-        if isRowID || table.info.isStrict && ["INTEGER", "REAL"].contains(type) {
-            let first = try freeNumber(for: column, of: table, count: count, isReal: type == "REAL")
-            return first.map { "(\($0) + g.id)" }
-        }
-        let token = "('tributary \(UUID().uuidString) ' || g.id)"
-        return table.info.isStrict && type == "TEXT" ? token : "CAST(\(token) AS BLOB)"
-    }
-
-    /// Returns the first of `count` numbers that a column does not have and will not get; nil where none was found.
-    private func freeNumber(
-        for column: any StoredColumn, of table: any StoredTable, count: Int64, isReal: Bool
-    ) throws -> Int64? {
-        let staged = stack.parts.filter { $0.table.table.name == table.name && $0.table.supplies(column.name) }
-        let tables = [table.sql] + staged.map(\.table.qualifiedName)
-        // Beyond this limit, a real number cannot represent each integer.
-        let limit: Int64 = isReal ? 1 << 52 : 1 << 61
-        for _ in 0..<64 {
-            let first = Int64.random(in: -limit...limit - count)
-            let isFree = try tables.allSatisfy { table in
-                try db.isTrue(
-                    """
-                    SELECT NOT EXISTS (
-                        SELECT 1 FROM \(table) WHERE \(column.sql) BETWEEN \(bind: first) AND \(bind: first + count))
-                    """)
-            }
-            if isFree { return first }
-        }
-        return nil
     }
 
     func uniqueColumns(of table: any StoredTable) throws -> Set<String> {

@@ -45,16 +45,7 @@ struct SQLiteTransfer: TransferReader {
 
     func requests() throws -> [TransferredRequest] {
         try reading {
-            try db.ledger.requests.all().map { source, state in
-                var state = state
-                if !state.validators.isEmpty || state.digest != nil,
-                    try !store.tableInfos.stands(state.schema, of: state.tables, in: db)
-                {
-                    state.validators = Validators()
-                    state.digest = nil
-                }
-                return TransferredRequest(source: source, state: state)
-            }
+            try db.ledger.requests.all { try store.tableInfos.stands($0.schema, of: $0.tables, in: db) }
         }
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locking
 
 /// The waiting time while another process holds the store's lock. It is two minutes, in which the largest stack is
 /// committed, or three seconds once the program has been told to stop.
@@ -11,6 +11,10 @@ final class LockPatience: Sendable {
     @TaskLocal private static var ownLimit: Duration?
 
     private let deadline = Mutex<ContinuousClock.Instant?>(nil)
+    private let work: SQLiteWork?
+
+    /// - Parameter work: says whether to wait at all; nil for waits by the machine's clock.
+    init(_ work: SQLiteWork? = nil) { self.work = work }
 
     /// Limits all further waiting to three seconds from now.
     func end() { deadline.withLock { $0 = $0 ?? .now + Self.lastLimit } }
@@ -25,6 +29,7 @@ final class LockPatience: Sendable {
     /// - Parameter tries: the number of earlier calls for the same lock.
     /// - Returns: true to try once more.
     func pause(tries: Int) -> Bool {
+        if let work { return work.pause(tries) }
         let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
         let pause = tries < pauses.count ? pauses[tries] : 100
         let waited = pauses.prefix(tries).reduce(0, +) + 100 * max(0, tries - pauses.count)

@@ -2,18 +2,14 @@ package import FeedModel
 import FeedStaging
 package import FeedStores
 import GRDB
+import Merging
 
 /// Rows that are too old.
 extension SQLiteStore {
     /// Returns true if rows have expired.
     package func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool {
         try pool.read { db in
-            try expiries.contains { expiry in
-                guard let table = try TableInfo(db, table: expiry.table, schema: "main"),
-                    let rows = try expiry.rows(of: table)
-                else { return false }
-                return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM \(rows))") == true
-            }
+            try SQLiteDialect().hasExpiredRows(expiries, db) { try SQLiteTable(db, named: $0) }
         }
     }
 
@@ -37,35 +33,14 @@ extension SQLiteStore {
     }
 }
 
-extension Retention.Expiry {
-    /// Returns a FROM clause for the rows of the store, `m`, that have expired; nil where the table has no such column
-    /// and need not have it.
-    func rows(of table: TableInfo) throws -> String? {
-        try isExpired(table, "m").map { "main.\(table.name.sqlIdentifier) m WHERE \($0)" }
-    }
+extension SQLiteColumn {
+    var type: String { column.declaredType }
+    var holdsDates: Bool { column.holdsDates }
 
-    /// Returns the condition that a row of the store has expired; nil as ``rows(of:)`` does.
-    func isExpired(_ table: TableInfo, _ alias: String) throws -> String? {
-        guard let isExpired = try condition(on: table, alias) else { return nil }
-        let scope = scope.sorted { $0.key < $1.key }.map {
-            "\(alias).\($0.key.sqlIdentifier) = \($0.value.sqlLiteral)"
-        }
-        return (scope + [isExpired]).joinedConditions("AND")
-    }
-
-    /// Returns the condition that a row has expired; nil where the table has no such column and need not have it.
-    ///
-    /// - Throws: ``StoreError`` for a column without dates.
-    func condition(on table: TableInfo, _ alias: String) throws -> String? {
-        guard let found = table.column(column) else {
-            if mayLackColumn { return nil }
-            throw problem(type: nil)
-        }
-        guard found.holdsDates else { throw problem(type: found.declaredType) }
-        let value = "\(alias).\(found.name.sqlIdentifier)"
-        let (end, day) = (endText.sqlLiteral, endDay.sqlLiteral)
-        // The first condition finds the rows by an index; a text without a time, or with a space before it, needs the
-        // last. Texts that are no dates never expire.
+    func hasExpired(_ expiry: Retention.Expiry, _ alias: String) -> String {
+        let value = "\(alias).\(sql)"
+        let (end, day) = (expiry.endText.sqlLiteral, expiry.endDay.sqlLiteral)
+        // The first condition finds the rows by an index; a text without a time, or with a space before it, needs the last.
         return """
             \(value) < \(end) AND \(value) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
             AND CASE length(\(value)) WHEN 10 THEN \(value) < \(day) ELSE replace(\(value), ' ', 'T') < \(end) END

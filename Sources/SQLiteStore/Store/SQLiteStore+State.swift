@@ -3,7 +3,7 @@ package import FeedModel
 import FeedStaging
 import GRDB
 package import Ledger
-import Synchronization
+import Locking
 
 /// Tributary's own tables, and what is read from the tables of feeds beside them.
 extension SQLiteStore: LedgerStore {

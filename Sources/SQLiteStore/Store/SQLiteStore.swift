@@ -5,7 +5,7 @@ package import FeedStores
 import Foundation
 package import GRDB
 import Ledger
-import Synchronization
+import Locking
 
 /// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
 ///
@@ -22,8 +22,8 @@ package final class SQLiteStore: MainStore {
     let tableInfos = TableInfoCache()
     let requestIndex = RequestIndex()
     private let files: StoreFiles
-    private let groupCommit = GroupCommit()
-    private let patience = LockPatience()
+    private let patience: LockPatience
+    let writer: SQLiteWriter
     /// The rights to deliver what hooks are told that this process has, by the hooks' names.
     let hookLocks = Mutex<[String: RunLock]>([:])
 
@@ -37,19 +37,22 @@ package final class SQLiteStore: MainStore {
     /// - Parameters:
     ///   - schema: idempotent SQL, run each time the store is opened.
     ///   - workFolder: the folder of scratch files; nil for that beside the store.
+    ///   - work: does writes elsewhere than on the writing connection's own queue.
     ///   - registerMigrations: adds the program's own migrations after Tributary's.
     /// - Throws: ``StoreError``.
     package init(
-        path: String, schema: String? = nil, workFolder: String? = nil,
+        path: String, schema: String? = nil, workFolder: String? = nil, work: SQLiteWork? = nil,
         registerMigrations: (inout DatabaseMigrator) -> Void = { _ in }
     ) throws {
+        let patience = LockPatience(work)
+        self.patience = patience
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         self.workFolder = workFolder ?? self.path + "-work"
         probing = StoreProbe(self.path)
         var configuration = Configuration()
         configuration.label = "store"
         configuration.maximumReaderCount = 4
-        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
+        configuration.busyMode = .callback { patience.pause(tries: $0) }
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: """
@@ -62,6 +65,7 @@ package final class SQLiteStore: MainStore {
         do {
             try OwnTables.checkAge(ofStore: self.path, patience)
             pool = try DatabasePool(path: self.path, configuration: configuration)
+            writer = SQLiteWriter(pool, work)
             states = try Self.openStates(self.path, patience)
             files = StoreFiles(path: self.path, resolved: states.resolvedPath)
             var migrator = DatabaseMigrator()
@@ -126,17 +130,20 @@ package final class SQLiteStore: MainStore {
 
     /// Opens an existing store as it is, for reading.
     package init(readingAt path: String) throws {
+        let patience = LockPatience()
+        self.patience = patience
         self.path = path
         workFolder = path + "-work"
         probing = StoreProbe(path)
         var configuration = Configuration()
         configuration.readonly = true
         // Another process may be creating the store at this moment.
-        configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
+        configuration.busyMode = .callback { patience.pause(tries: $0) }
         configuration.prepareDatabase { try $0.addRowDigest() }
         do {
             try OwnTables.checkAge(ofStore: path, patience)
             pool = try DatabasePool(path: path, configuration: configuration)
+            writer = SQLiteWriter(pool)
             states = try Self.openStates(path, patience)
             files = StoreFiles(path: path, resolved: states.resolvedPath)
             guard try pool.read(OwnTables.areUpToDate) else {
@@ -150,22 +157,15 @@ package final class SQLiteStore: MainStore {
         }
     }
 
-    /// Writes after all earlier callers. The caller's thread stays free meanwhile, and one thread does one commit after
-    /// another. With each commit on its caller's thread, the threads would spend more time on waking one another than
-    /// on the commits of small stacks.
-    func onWriter<Value: Sendable>(_ write: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { db in continuation.resume(with: Result { try write(db) }) }
-        }
-    }
-
     /// Makes a small write, together with others that wait for the writing connection.
+    ///
+    /// - Throws: ``StoreError``.
     func writeInGroup(
         committed: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Void
     ) async throws {
         try files.checkStore()
         do {
-            try await groupCommit.write(to: pool, committed: committed, body)
+            try await writer.writeInGroup(committed: committed, body)
         } catch let error as DatabaseError {
             throw StoreError(commit: error, path: path)
         }

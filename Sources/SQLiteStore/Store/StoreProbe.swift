@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 import GRDB
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
     import Glibc

@@ -1,7 +1,7 @@
 import FeedModel
 import FeedStaging
 import GRDB
-import Synchronization
+import Locking
 
 /// The properties of the main store's tables, kept as long as its schema is unchanged. Reading them anew for each run
 /// would take longer than many runs.
@@ -94,11 +94,8 @@ final class TableInfoCache: Sendable {
     /// Returns a mark of the tables of a request's rows: the present columns of each, and whether it has any row.
     func mark(of tables: Set<String>, in db: Database) throws -> String {
         let version = try version(in: db)
-        return try tables.sorted().map { table in
-            let marks = try columnMarks(of: table, version, db)
-            guard let last = marks.last else { return Self.missing }
-            return "\(marks.count)\(try db.hasRows(table) ? "+" : "-")\(last)"
-        }.joined(separator: " ")
+        return try TableFingerprint.text(
+            of: tables, columns: { try columnMarks(of: $0, version, db) }, hasRows: db.hasRows)
     }
 
     /// Returns true if the rows that were there when the mark was made can still be there. Every table must have the
@@ -107,33 +104,14 @@ final class TableInfoCache: Sendable {
     /// - Parameter mark: nil where none was made; then the tables must exist.
     func stands(_ mark: String?, of tables: Set<String>, in db: Database) throws -> Bool {
         let version = try version(in: db)
-        guard let mark else { return try tables.allSatisfy { try !columnMarks(of: $0, version, db).isEmpty } }
-        let parts = mark.split(separator: " ")
-        guard parts.count == tables.count else { return false }
-        return try zip(tables.sorted(), parts).allSatisfy { table, part in
-            if part == Self.missing { return true }
-            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
-                return false
-            }
-            let marks = try columnMarks(of: table, version, db)
-            guard count > 0, count <= marks.count, marks[count - 1] == part[part.index(after: end)...] else {
-                return false
-            }
-            return try part[end] == "-" || db.hasRows(table)
-        }
+        let needed = try TableFingerprint.tablesWithRows(mark, of: tables) { try columnMarks(of: $0, version, db) }
+        return try needed?.allSatisfy(db.hasRows) ?? false
     }
-
-    private static let missing = "none"
 
     /// Returns the marks of a table's columns; empty where there is no such table.
     private func columnMarks(of table: String, _ version: Int, _ db: Database) throws -> [String] {
         if let marks = cached(version, { $0.columnMarks[table] }) { return marks }
-        var last = ""
-        let marks = try (info(of: table, in: db)?.columns ?? []).map { column in
-            last = Fingerprint.hexadecimal(
-                [last, column.name.lowercased(), column.declaredType.uppercased()].joined(separator: "\u{0}"))
-            return last
-        }
+        let marks = try info(of: table, in: db).map(TableFingerprint.columns) ?? []
         keep(version) { $0.columnMarks[table] = marks }
         return marks
     }

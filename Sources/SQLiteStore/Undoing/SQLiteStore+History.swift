@@ -8,23 +8,14 @@ import Merging
 
 extension SQLiteStore {
     package func undo(_ undo: Undo, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
-        try await onWriter { try self.undo(undo, seconds: seconds, on: $0) }
+        try await writer.write { try self.undo(undo, seconds: seconds, on: $0) }
     }
 
     /// - Parameter db: the writing connection.
     func undo(_ undo: Undo, seconds: () -> Double, on db: Database) throws -> RunReport {
         var commit = undo.commit
-        try whileUndoing(undo, db) { merge, run in
-            let ledger = db.ledger
-            let merged = try merge.execute(run: run.id, after: run.lastChange)
-            commit.report.counts = merged.counts
-            commit.report.seconds = seconds()
-            try ledger.write(commit, run: run)
-            // The rows are no longer those of the feed's versions, nor those that others have sent.
-            let written = claims(db)
-            for table in merged.tables {
-                try ledger.requests.forgetValidators(of: Set(written.requests(of: table, within: [:])))
-            }
+        try recording(commit.report, db) { run, stack in
+            commit = try merge(undo, run, stack, db).record(as: run, db.ledger, claims(db), seconds: seconds)
             return .commit
         }
         requestIndex.apply(commit)
@@ -34,40 +25,15 @@ extension SQLiteStore {
     package func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts {
         try pool.writeWithoutTransaction { db in
             var counts = MergeCounts()
-            try whileUndoing(undo, db) { merge, run in
-                counts = try merge.execute(run: run.id, after: run.lastChange, onChange: onChange).counts
+            try recording(undo.commit.report, db) { run, stack in
+                counts = try merge(undo, run, stack, db).plan(as: run, db.ledger, onChange: onChange)
                 return .rollback
             }
             return counts
         }
     }
 
-    /// Runs a body in a transaction, beside a database of its own for the rows.
-    private func whileUndoing(
-        _ undo: Undo, _ db: Database,
-        _ body: (UndoMerge, RecordedRun) throws -> Database.TransactionCompletion
-    ) throws {
-        let path = ScratchDatabase.path(of: undo.source, in: workFolder)
-        do {
-            try ScratchDatabase.makeFolder(at: workFolder)
-            ScratchDatabase.removeFile(at: path)
-            try ScratchDatabase.makeFile(at: path)
-            defer { ScratchDatabase.removeFile(at: path) }
-            let stack = try attach(StagedStack(path: path, parts: []), mirrors: [], to: db)
-            defer { db.detachWorker() }
-            memory.beginTransaction()
-            try checkFile()
-            try db.inTransaction(.immediate) {
-                let runs = db.ledger.runs
-                try undo.check(try runs.commits(of: undo.source, after: undo.run), first: try runs.firstNumber())
-                let run = try runs.draw(undo.commit.report)
-                let driver = SQLiteUndoDriver(db, memory, run: run.id, schema: stack.schema)
-                let end = try body(UndoMerge(undo, driver), run)
-                try checkFile()
-                return end
-            }
-        } catch let error as DatabaseError {
-            throw StoreError(commit: error, path: self.path)
-        }
+    private func merge(_ undo: Undo, _ run: RecordedRun, _ stack: StagedStack, _ db: Database) -> UndoMerge {
+        UndoMerge(undo, SQLiteUndoDriver(db, memory, run: run.id, schema: stack.schema))
     }
 }

@@ -8,7 +8,7 @@ import TributaryEngine
 
 struct InferCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "infer", abstract: "Propose a mapping for an XML document.",
+        commandName: "infer", abstract: "Propose a mapping for a document in XML, JSON or CSV.",
         discussion: """
             Reads the document as a stream, whatever its length, and prints a block of sources.toml that loads every repeated \
             record: what is a row, its key, its columns and their types, and the tables below it; of an OPML document, a \
@@ -24,6 +24,18 @@ struct InferCommand: ProgramCommand {
     @Option(name: .long, help: "The source's name; one made of the address by default.")
     var name: String?
 
+    @Option(
+        name: .long,
+        help:
+            "What the document is: xml, json, jsonl or csv; by default what its media type, its suffix or its first byte say.",
+        transform: { text in
+            guard let format = BodyFormat(rawValue: text) else {
+                throw ValidationError("write xml, json, jsonl or csv")
+            }
+            return format
+        })
+    var format: BodyFormat?
+
     @Flag(name: .long, help: "Print a JSON object with the source's name and the block.")
     var json = false
 
@@ -35,7 +47,7 @@ struct InferCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         do {
             let parser = "SyndicationParser"
-            let proposal = try await Inference(of: location).proposal(
+            let proposal = try await Inference(of: location, format: format).proposal(
                 name: name, takenTables: program.parsers.tables,
                 syndicationParser: program.parsers.names.contains(parser) ? parser : nil)
             if json {

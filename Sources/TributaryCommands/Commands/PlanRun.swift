@@ -5,7 +5,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Logging
-import Synchronization
+import Locking
 import TributaryEngine
 import TributaryStores
 

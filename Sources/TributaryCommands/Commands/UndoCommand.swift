@@ -3,7 +3,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
-import Synchronization
+import Locking
 import TributaryEngine
 import TributaryStores
 

@@ -1,6 +1,6 @@
 import FeedDeclarations
 import Foundation
-import Synchronization
+import Locking
 import TributaryEngine
 
 #if canImport(Glibc)

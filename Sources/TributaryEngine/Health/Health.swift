@@ -1,6 +1,6 @@
 import FeedStores
 import Logging
-import Synchronization
+import Locking
 
 /// Whether an engine does its work: its scheduler's loop goes round, and its store can be written. Feeds that fail are no
 /// matter of it.
@@ -13,17 +13,19 @@ package final class Health: Sendable {
 
     /// - Parameters:
     ///   - patience: how long an answer may take.
+    ///   - clock: measures it.
     ///   - shown: makes a text fit to be shown.
     init(
         _ scheduler: Scheduler, _ store: any MainStore, logger: Logger, patience: Duration = .seconds(5),
+        clock: any RunClock = SystemClock(), threads: any WorkThreads = SystemThreads(),
         shown: @escaping @Sendable (String) -> String
     ) {
-        let asking = StoreQuestion(store)
-        self.scheduler = HealthProbe("the scheduler", patience: patience) {
+        let asking = StoreQuestion(store, threads, clock)
+        self.scheduler = HealthProbe("the scheduler", patience: patience, clock: clock) {
             await scheduler.heartbeat()
             return .good
         }
-        self.store = HealthProbe("the store \(store.name)", patience: patience) {
+        self.store = HealthProbe("the store \(store.name)", patience: patience, clock: clock) {
             do {
                 try await asking.ask()
                 return .good
@@ -63,11 +65,14 @@ package final class Health: Sendable {
 /// Asks a store, on a queue of its own: a store that hangs blocks that queue's thread.
 private actor StoreQuestion {
     private let store: any MainStore
-    private let executor = RunExecutor(label: "tributary.health")
+    private let executor: RunExecutor
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ store: any MainStore) { self.store = store }
+    init(_ store: any MainStore, _ threads: any WorkThreads, _ clock: any RunClock) {
+        self.store = store
+        executor = RunExecutor(label: "tributary.health", threads, clock)
+    }
 
     func ask() throws { try store.probe() }
 }

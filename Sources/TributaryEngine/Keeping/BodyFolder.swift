@@ -23,11 +23,13 @@ struct BodyFolder: Sendable {
 
     /// Moves a finished file to its place, durably.
     ///
-    /// - Parameter digest: begins the name, and tells whether two files hold the same bodies.
+    /// - Parameters:
+    ///   - digest: begins the name, and tells whether two files hold the same bodies.
+    ///   - identifier: ends the name, and differs from all others.
     /// - Returns: the name under which it is kept.
     /// - Throws: ``StoreError``
-    func place(_ temporary: String, of source: String, digest: String) throws -> String {
-        let name = digest + "-" + UUID().uuidString.lowercased()
+    func place(_ temporary: String, of source: String, digest: String, identifier: String) throws -> String {
+        let name = digest + "-" + identifier
         try makeFolder(of: source)
         guard rename(temporary, file(name, of: source)) == 0 else {
             let reason = String(cString: strerror(errno))

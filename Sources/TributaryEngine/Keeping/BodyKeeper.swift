@@ -16,6 +16,7 @@ final class BodyKeeper {
     private let source: String
     private let path: String
     private let isForBlockedRun: Bool
+    private let random: any RandomSource
     private var output: Output?
     /// The reason why nothing can be kept in case that the run is blocked.
     private var failure: StoreError?
@@ -27,10 +28,14 @@ final class BodyKeeper {
     ///   - index: the request's position in its stack.
     ///   - isForBlockedRun: true where the bodies are kept only if the run is blocked. They are then not compressed, and
     ///     what goes wrong is thrown by ``finish()`` alone, as most runs do not need them.
-    init(_ folder: BodyFolder, source: String, index: Int, workFolder: String, isForBlockedRun: Bool) {
+    init(
+        _ folder: BodyFolder, source: String, index: Int, workFolder: String, isForBlockedRun: Bool,
+        _ random: any RandomSource
+    ) {
         self.folder = folder
         self.source = source
         self.isForBlockedRun = isForBlockedRun
+        self.random = random
         path = ScratchBody.path(of: source, index: index, in: workFolder)
     }
 
@@ -69,7 +74,7 @@ final class BodyKeeper {
         if let failure { throw failure }
         defer { output = nil }
         let digest = hash.finalize().prefix(8).map { String(format: "%02x", $0) }.joined()
-        return try folder.place(path, of: source, digest: digest)
+        return try folder.place(path, of: source, digest: digest, identifier: random.identifier())
     }
 
     private func open() throws -> Output {

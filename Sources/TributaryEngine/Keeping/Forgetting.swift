@@ -15,7 +15,7 @@ actor Forgetting {
     private let logger: Logger
     /// The time for which runs are remembered, in seconds.
     private let history: Double
-    private let executor = RunExecutor(label: "tributary.forgetting")
+    private let executor: RunExecutor
     private let timer: DueTimer
     /// True where the last pass has failed.
     private var isFailing = false
@@ -26,6 +26,7 @@ actor Forgetting {
         store = environment.store
         clock = environment.clock
         logger = environment.logger
+        executor = environment.serialExecutor("forgetting")
         history = environment.configuration.history.seconds
         timer = DueTimer(clock: environment.clock)
     }

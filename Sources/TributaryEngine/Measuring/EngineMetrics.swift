@@ -1,7 +1,7 @@
 import FeedModel
 import Foundation
 import Metrics
-import Synchronization
+import Locking
 
 /// What the engine tells swift-metrics. Whoever runs the engine chooses where it goes (`MetricsSystem`); where that is
 /// nowhere, nothing is counted or kept.

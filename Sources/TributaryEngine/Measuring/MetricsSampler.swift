@@ -2,7 +2,7 @@ import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
-import Synchronization
+import Locking
 
 /// Looks from time to time at what nobody tells of: how large the store is, how far hooks have come, whether all is well,
 /// and how sources stand that another process has changed.
@@ -18,7 +18,7 @@ actor MetricsSampler {
     private let environment: RunEnvironment
     private let hooks: Hooks
     private let health: Health
-    private let executor = RunExecutor(label: "tributary.metrics")
+    private let executor: RunExecutor
     private let timer: DueTimer
     /// The names of the sources that are declared and switched on.
     private let declared: Mutex<Set<String>>
@@ -35,6 +35,7 @@ actor MetricsSampler {
         self.environment = environment
         self.hooks = hooks
         self.health = health
+        executor = environment.serialExecutor("metrics")
         timer = DueTimer(clock: environment.clock)
         declared = Mutex(environment.configuration.enabledNames)
     }

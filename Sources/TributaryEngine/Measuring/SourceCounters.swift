@@ -1,6 +1,6 @@
 import FeedModel
 import Metrics
-import Synchronization
+import Locking
 
 /// What has been counted of one source, or of all of them together.
 final class SourceCounters: Sendable {

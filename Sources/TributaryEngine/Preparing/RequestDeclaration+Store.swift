@@ -13,6 +13,7 @@ extension RequestDeclaration {
         case .parser(let name):
             guard let parser = parsers[name] else { return }
             if !parser.schema.isEmpty { try store.prepare(schema: parser.schema, tables: parser.tables) }
+            if !parser.tableSchemas.isEmpty { try store.prepareTables(parser.tableSchemas) }
             try store.prepareTables(marks(on: parser.tables, in: store, file: file))
             if let window, !parser.tables.isEmpty,
                 try !parser.tables.contains(where: { try store.columns(of: $0).contains(window.lowercased()) })
@@ -76,8 +77,7 @@ extension RequestDeclaration {
         let context = store.makeWorkerContext(source: source)
         defer { context.remove() }
         let columns = try context.columns(ofQuery: forEach.query)
-        for reference in references where reference.hasPrefix("row:") {
-            let name = reference.dropFirst("row:".count)
+        for name in references.compactMap(\.column) {
             if columns.contains(name.lowercased()) { continue }
             throw StoreError(
                 .schema,
@@ -101,9 +101,11 @@ extension RequestDeclaration {
 
     /// Returns true if a store has every table and column that the request writes, as far as it declares them.
     package func isPrepared(in store: any MainStore, parsers: ParserRegistry) throws -> Bool {
-        if case .parser(let name) = content, let parser = parsers[name], !parser.schema.isEmpty {
-            return try store.isPrepared(schema: parser.schema, tables: parser.tables)
-                && store.isPrepared(for: marks(on: parser.tables, in: store, file: ""))
+        if case .parser(let name) = content, let parser = parsers[name],
+            !parser.schema.isEmpty || !parser.tableSchemas.isEmpty
+        {
+            return try (parser.schema.isEmpty || store.isPrepared(schema: parser.schema, tables: parser.tables))
+                && store.isPrepared(for: parser.tableSchemas + marks(on: parser.tables, in: store, file: ""))
         }
         guard case .mapping(let mapping) = content else {
             return try store.missingTables(among: Set(parsers.tables(of: content))).isEmpty

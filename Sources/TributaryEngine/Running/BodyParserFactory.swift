@@ -59,7 +59,7 @@ struct BodyParserFactory {
         }
     }
 
-    private func parser(_ name: String) throws -> RegisteredParser {
+    private func parser(_ name: String) throws -> Parser {
         guard let parser = environment.registry[name] else {
             throw StackError(.parser, "the parser '\(name)' is not registered")
         }

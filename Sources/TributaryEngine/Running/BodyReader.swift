@@ -1,4 +1,5 @@
 import Crypto
+import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedParsing
@@ -6,15 +7,16 @@ import FeedStaging
 import FeedStores
 import Foundation
 
-/// Passes a response's body from the network to the parser: decompressed, limited and counted. Reads JSON as if it were
-/// XML.
+/// Passes a response's body from the network to the reader of its format: decompressed, limited and counted.
 final class BodyReader {
     private let decoder: BodyDecoder
     private let parser: any BodyParser
-    private var json: JSONReader?
-    /// The body's first bytes, until they show whether it is JSON; then nil.
-    private var start: [UInt8]? = []
-    private let isDeclaredJSON: Bool
+    private let response: FeedResponse
+    private let format: BodyFormat?
+    private let csv: CSVDialect
+    private var document: (any DocumentReader)?
+    /// The body's first bytes, until its format is known; then empty.
+    private var start: [UInt8] = []
     private var hash: SHA256?
     private let keeper: BodyKeeper?
     /// The most bytes parsed between two checks for cancellation, as a small piece may decompress to a large one.
@@ -26,17 +28,19 @@ final class BodyReader {
     package var count: Int { decoder.count }
 
     /// - Parameters:
+    ///   - format: the format that is declared; nil to go by the response.
     ///   - digests: true to compute the body's digest.
     ///   - keeper: takes the body, too, where it is kept.
     init(
-        _ response: FeedResponse, parser: any BodyParser, limit: Int, digests: Bool = false,
-        keeper: BodyKeeper? = nil
+        _ response: FeedResponse, parser: any BodyParser, limit: Int, format: BodyFormat? = nil,
+        csv: CSVDialect = CSVDialect(), digests: Bool = false, keeper: BodyKeeper? = nil
     ) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
         self.parser = parser
         self.keeper = keeper
-        let type = response[header: "Content-Type"]?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
-        isDeclaredJSON = type == "application/json" || type == "text/json" || type.hasSuffix("+json")
+        self.response = response
+        self.format = format
+        self.csv = csv
         if digests { hash = SHA256() }
     }
 
@@ -48,8 +52,8 @@ final class BodyReader {
 
     func finish() throws {
         try decoder.finish { try parse($0) }
-        try decide(isWhole: true)
-        try json?.finish()
+        try begin(isWhole: true)
+        try document?.finish()
         try parser.finish()
     }
 
@@ -63,32 +67,23 @@ final class BodyReader {
             let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stride))
             hash?.update(bufferPointer: part)
             try keeper?.append(part)
-            if start != nil {
-                start?.append(contentsOf: part)
-                try decide(isWhole: false)
+            if let document {
+                try document.read(part)
             } else {
-                try handOn(part)
+                start.append(contentsOf: part)
+                try begin(isWhole: false)
             }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(part.count))
         }
     }
 
-    /// Decides from the first bytes whether the body is JSON, and passes them on.
-    private func decide(isWhole: Bool) throws {
-        guard let bytes = start else { return }
-        var skipped = 0
-        switch try BodyStart.find(in: bytes, isDeclaredJSON: isDeclaredJSON, isWhole: isWhole) {
-        case .undecided: return
-        case .xml: break
-        case .json(let mark):
-            json = try JSONReader(parser.streams)
-            skipped = mark
-        }
-        start = nil
-        try bytes[skipped...].withUnsafeBytes { try handOn($0) }
-    }
-
-    private func handOn(_ bytes: UnsafeRawBufferPointer) throws {
-        if let json { try json.read(bytes) } else { try parser.parse(bytes) }
+    /// Chooses the reader, if the first bytes show which, and passes them on.
+    private func begin(isWhole: Bool) throws {
+        guard document == nil else { return }
+        document = try DocumentFormat.reader(
+            for: start, isWhole: isWhole, of: response, declared: format, csv: csv, parser: parser)
+        guard let document else { return }
+        try start.withUnsafeBytes { try document.read($0) }
+        start = []
     }
 }

@@ -26,7 +26,7 @@ enum DueTime {
     ///   - jitter: from 0 to 1; spreads the retries of sources that failed together.
     static func state(
         after outcome: RunOutcome, error: String?, isHeld: Bool = false, source: SourceDeclaration, last: SourceState,
-        startedAt: Date, now: Date, advice: PollAdvice = PollAdvice(), jitter: Double = .random(in: 0...1)
+        startedAt: Date, now: Date, advice: PollAdvice = PollAdvice(), jitter: Double
     ) -> SourceState {
         var state = decided(outcome, error, isHeld, source, last, startedAt, now, advice, jitter)
         state.declared = source.identity
@@ -95,7 +95,7 @@ enum DueTime {
             state.nextDue = due
             state.error = error
             if let gone = advice.gone {
-                state.gone = source.fingerprint
+                state.gone = source.validity
                 state.nextDue = .distantFuture
                 state.note = join(
                     state.note,
@@ -155,7 +155,7 @@ enum DueTime {
     /// was wrong then.
     static func start(_ source: SourceDeclaration, state: SourceState?, now: Date) -> Date {
         guard let state, let due = state.nextDue else { return now }
-        if let gone = state.gone { return gone == source.fingerprint ? .distantFuture : now }
+        if let gone = state.gone { return gone == source.validity ? .distantFuture : now }
         if let declared = state.declared, declared != source.identity {
             return max(now, min(state.askedUntil ?? now, now + RetryAfter.longest.seconds))
         }

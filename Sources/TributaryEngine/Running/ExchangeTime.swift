@@ -33,8 +33,11 @@ struct ExchangeTime: Sendable {
 
     /// Runs a part of the exchange, in what is left of the request's timeout. Waits for a host's pace are the host's.
     ///
+    /// - Parameter operation: gets the progress that the exchange notes.
     /// - Throws: the operation's error; ``FetchError`` once the time is up, naming what did not come.
-    func limiting<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    func limiting<Value: Sendable>(
+        _ operation: @escaping @Sendable (ExchangeProgress) async throws -> Value
+    ) async throws -> Value {
         let (clock, progress) = (clock, progress)
         let pausedBefore = progress.paused(until: clock.uptime)
         return try await withDeadline(
@@ -44,7 +47,7 @@ struct ExchangeTime: Sendable {
                 .timeout, "\(request.method) \(request.url): \(progress.lateness(after: request.timeout))")
             return progress.page.map(error.on) ?? error
         } _: {
-            try await ExchangeProgress.$current.withValue(progress) { try await operation() }
+            try await operation(progress)
         }
     }
 }
@@ -63,12 +66,12 @@ struct Repetitions: Sendable {
     ///
     /// - Returns: false where the error is final.
     /// - Throws: `CancellationError`.
-    mutating func wait(after error: any Error, clock: any RunClock) async throws -> Bool {
+    mutating func wait(after error: any Error, in environment: RunEnvironment) async throws -> Bool {
         guard let error = error as? FetchError, error.isWorthRepeating, left > 0, !Task.isCancelled else {
             return false
         }
         left -= 1
-        try await clock.sleep(for: pause * Double.random(in: 0.8...1.2))
+        try await environment.clock.sleep(for: pause * environment.random.number(in: 0.8...1.2))
         pause = min(pause * 2, Self.longestPause)
         return true
     }

@@ -1,4 +1,4 @@
-import FeedDeclarations
+package import FeedDeclarations
 import FeedFetching
 package import FeedInferring
 import FeedModel
@@ -6,18 +6,27 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import XMLStream
 
 /// Fetches a document and proposes a mapping for it.
 ///
 /// An actor on a queue of its own: reading the document blocks that queue's thread only.
 package actor Inference {
     private let url: String
-    private let executor = RunExecutor(label: "tributary.infer")
+    private let format: BodyFormat?
+    /// How the document is written if it is CSV.
+    private var csv = CSVDialect()
+    private let clock = SystemClock()
+    private let executor: RunExecutor
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// - Parameter location: an `http:`, `https:` or `file:` URL, or the path of a file.
-    package init(of location: String) {
+    /// - Parameters:
+    ///   - location: an `http:`, `https:` or `file:` URL, or the path of a file.
+    ///   - format: the document's format; nil to go by the response.
+    package init(of location: String, format: BodyFormat? = nil) {
+        self.format = format
+        executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
         let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
         url = isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
     }
@@ -34,45 +43,71 @@ package actor Inference {
             key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
             parameters: [:],
             body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
-            content: .mirrored, contentFingerprint: "",
+            content: .mirrored, contentDigest: "",
             sync: .upsert, scope: [:], allowsEmpty: false)
         let isFile = url.lowercased().hasPrefix("file:")
-        let http = HTTPFetcher(now: { Date() })
+        let http = HTTPFetcher(now: { [clock] in clock.now() })
         let profile = DocumentProfile()
         let subscriptions = SubscriptionList()
         let draft: MappingDraft
+        let options: [String]
         do {
-            let fetcher: any Fetcher = isFile ? FileFetcher(now: { Date() }) : http
+            let fetcher: any Fetcher = isFile ? FileFetcher(now: { [clock] in clock.now() }) : http
             let exchange = try await fetch(request, with: fetcher)
             let response = exchange.response
             // A file can be read again.
             let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
-            try await read(
-                exchange, request,
-                TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response)), spool)
+            let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
+            if format ?? DocumentFormat.format(of: response) == .csv {
+                let line = FirstLine()
+                csv = FirstLine.dialect
+                try await read(exchange, request, StreamBodyParser(line, response), spool)
+                csv = CSVDialect()
+                csv.delimiter = line.delimiter
+                try await readAgain(request, with: fetcher, response, spool, both)
+            } else {
+                try await read(exchange, request, both, spool)
+            }
             if let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
                 try await http.shutdown()
                 return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
             }
             draft = try MappingDraft(profile: profile)
-            let counter = StreamBodyParser(draft.counter(), response)
-            if let spool {
-                let reader = try BodyReader(response, parser: counter, limit: request.maxBody)
-                try spool.forEachPiece { try reader.read($0) }
-                try reader.finish()
-            } else {
-                try await read(try await fetch(request, with: fetcher), request, counter, nil)
-            }
+            try await readAgain(
+                request, with: fetcher, response, spool, StreamBodyParser(draft.counter(), response))
+            options = self.options(response)
         } catch {
             try await http.shutdown()
             throw error
         }
         try await http.shutdown()
-        return MappingProposal(draft, url: url, sourceName: name, takenTables: takenTables)
+        return MappingProposal(draft, url: url, sourceName: name, takenTables: takenTables, options: options)
+    }
+
+    /// Reads the document once more: from a spool, or else by fetching it again.
+    private func readAgain(
+        _ request: RequestDeclaration, with fetcher: any Fetcher, _ response: FeedResponse, _ spool: BodySpool?,
+        _ parser: any BodyParser
+    ) async throws {
+        guard let spool else {
+            return try await read(try await fetch(request, with: fetcher), request, parser, nil)
+        }
+        let reader = try makeReader(response, parser, request)
+        try spool.forEachPiece { try reader.read($0) }
+        try reader.finish()
+    }
+
+    /// The keys of a request that say what the document is.
+    private func options(_ response: FeedResponse) -> [String] {
+        guard let format = format ?? DocumentFormat.format(of: response), format != .xml, format != .json else {
+            return []
+        }
+        let delimiter = csv.delimiter.map { FirstLine.written($0) }
+        return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
     }
 
     private func fetch(_ request: RequestDeclaration, with fetcher: any Fetcher) async throws -> Exchange {
-        let exchange = try await fetcher.fetch(request, validators: Validators(), movedTo: nil)
+        let exchange = try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
             throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
         }
@@ -82,11 +117,47 @@ package actor Inference {
     private func read(
         _ exchange: Exchange, _ request: RequestDeclaration, _ parser: any BodyParser, _ spool: BodySpool?
     ) async throws {
-        let reader = try BodyReader(exchange.response, parser: parser, limit: request.maxBody)
+        let reader = try makeReader(exchange.response, parser, request)
         try await exchange.forEachPiece { piece in
             try reader.read(piece)
             try spool?.append(piece)
         }
         try reader.finish()
+    }
+
+    private func makeReader(
+        _ response: FeedResponse, _ parser: any BodyParser, _ request: RequestDeclaration
+    ) throws -> BodyReader {
+        try BodyReader(response, parser: parser, limit: request.maxBody, format: format, csv: csv)
+    }
+}
+
+/// Finds the delimiter of a document in CSV: the one that its first line has most often.
+private final class FirstLine: XMLStreamHandler {
+    /// Lines as they are.
+    static var dialect: CSVDialect {
+        var dialect = CSVDialect()
+        dialect.delimiter = 0x1F
+        dialect.quote = nil
+        dialect.header = .names(["line"])
+        return dialect
+    }
+
+    private static let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
+    private var hasLine = false
+    /// Nil where it is a comma, or none is found.
+    private(set) var delimiter: UInt8?
+
+    override func didEndElement(in stream: XMLStreamParser) {
+        guard !hasLine else { return }
+        hasLine = true
+        let counts = Self.delimiters.map { delimiter in stream.textBytes.count { $0 == delimiter } }
+        guard let most = counts.max(), most > 0, let first = counts.firstIndex(of: most), first > 0 else { return }
+        delimiter = Self.delimiters[first]
+    }
+
+    /// Returns a delimiter as a string of TOML has it.
+    static func written(_ delimiter: UInt8) -> String {
+        delimiter == UInt8(ascii: "\t") ? "\\t" : String(Character(Unicode.Scalar(delimiter)))
     }
 }

@@ -2,7 +2,7 @@ import FeedDeclarations
 import FeedFetching
 import FeedModel
 import FeedStores
-import Synchronization
+import Locking
 
 /// Asks the servers of a source whether its feeds have changed, in the order of the stack, as long as the answer is 304 Not
 /// Modified. Parses nothing, and writes nothing.
@@ -11,7 +11,7 @@ struct Poll {
     final class Found: Sendable {
         let index: Int
         /// The permit at the host, which the response still needs.
-        let place: ExchangePlace
+        let permit: HostPermit
         let active: ActiveTime
         let repetitions: Repetitions
         private let exchange: Mutex<Exchange?>
@@ -19,12 +19,12 @@ struct Poll {
         private let spent: Duration
 
         fileprivate init(
-            _ index: Int, _ exchange: Exchange, at place: ExchangePlace, _ active: ActiveTime, _ time: ExchangeTime,
+            _ index: Int, _ exchange: Exchange, at permit: HostPermit, _ active: ActiveTime, _ time: ExchangeTime,
             _ repetitions: Repetitions
         ) {
             self.index = index
             self.exchange = Mutex(exchange)
-            self.place = place
+            self.permit = permit
             self.active = active
             self.time = time
             self.repetitions = repetitions
@@ -51,7 +51,7 @@ struct Poll {
         /// Gives up a response that nobody reads.
         func abandon() {
             _ = takeExchange()
-            place.release()
+            permit.release()
         }
     }
 
@@ -90,24 +90,22 @@ struct Poll {
         active.begin()
         do {
             try Task.checkCancellation()
-            let turn = permits.takeTurn()
-            // The wait for a place counts neither towards the request's timeout nor as its time.
-            let place = permits.exchangePlace(
-                try await active.waiting { try await permits.place(at: request.origin()) }, mayWait: true)
+            // The wait for a permit counts neither towards the request's timeout nor as its time.
+            let permit = try await active.waiting { try await permits.permit(at: request.origin()) }
+            var isFound = false
+            defer { if !isFound { permit.release() } }
             if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
             let time = ExchangeTime(request, active, clock: environment.clock)
             let (exchange, repetitions) = try await permits.lendingSlot(worked: { .zero }) {
-                try await HostPace.Turn.$current.withValue(turn) {
-                    try await ExchangePlace.$current.withValue(place) {
-                        try await time.limiting { try await head(of: request, conditions) }
-                    }
+                try await time.limiting { progress in
+                    try await head(of: request, conditions, ExchangeContext(permit, progress))
                 }
             }
             run.note(exchange, index)
             guard exchange.response.status == 304 else {
-                return Found(index, exchange, at: place, active, time, repetitions)
+                isFound = true
+                return Found(index, exchange, at: permit, active, time, repetitions)
             }
-            place.release()
             run.noteUnchanged(exchange, index, conditions)
             run.results[index].report.seconds += active.total.seconds
             return nil
@@ -120,14 +118,14 @@ struct Poll {
     }
 
     private func head(
-        of request: RequestDeclaration, _ conditions: RunState.Conditions
+        of request: RequestDeclaration, _ conditions: RunState.Conditions, _ context: ExchangeContext
     ) async throws -> (Exchange, Repetitions) {
         var repetitions = Repetitions(of: request)
         while true {
             do {
-                return (try await environment.send(request, declared: request, conditions), repetitions)
+                return (try await environment.send(request, declared: request, conditions, context), repetitions)
             } catch {
-                guard try await repetitions.wait(after: error, clock: environment.clock) else { throw error }
+                guard try await repetitions.wait(after: error, in: environment) else { throw error }
             }
         }
     }

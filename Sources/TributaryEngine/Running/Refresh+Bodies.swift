@@ -21,14 +21,14 @@ extension Refresh {
     /// Takes a response's head into account, whatever becomes of its body.
     func note(_ exchange: Exchange, _ index: Int) {
         run.note(exchange, index)
-        noteLead(exchange)
+        noteProvenance(exchange)
     }
 
     /// Takes into account what rows of the response may lead to: where servers at several addresses have answered, none
     /// that is not public.
-    func noteLead(_ exchange: Exchange) {
-        guard let lead = exchange.lead("a row") else { return }
-        rowLead = lead.combined(with: rowLead ?? lead)
+    func noteProvenance(_ exchange: Exchange) {
+        guard let provenance = exchange.provenance("a row") else { return }
+        rowProvenance = provenance.combined(with: rowProvenance ?? provenance)
     }
 
     /// Reads a response's body, then requests and reads the pages that follow.
@@ -36,34 +36,38 @@ extension Refresh {
     /// - Parameter known: the digest of last time's body, whose rows are in the store. The same body is not parsed
     ///   again.
     func takePages(
-        _ first: Exchange, of request: RequestDeclaration, _ index: Int, known: String? = nil
+        _ first: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
+        known: String? = nil
     ) async throws -> ParsedBody {
         var request = request
         var exchange = first
         var total = ParsedBody()
-        var page = 1
+        var pages = request.paging.map { PageSequence($0) }
         while true {
+            let page = pages?.page ?? 1
             let body = try await onPage(page, of: request, index) {
                 try await refuseUnlessAccepted(exchange, request)
-                return try await take(exchange, of: request, index, known: known)
+                return try await take(exchange, of: request, index, context.progress, known: known)
             }
             total.tables.formUnion(body.tables)
             total.records += body.records
             total.digest = body.digest
             guard
-                let next = try request.paging?.page(
-                    after: page, of: request, at: exchange.response.url, records: body.records, address: body.nextPage)
+                let next = try pages?.next(
+                    after: request, exchange.response, records: body.records, found: body.nextPage)
             else { return total }
-            page += 1
             request = next
-            if case .path(_, let written)? = request.paging?.next {
-                request.lead = exchange.lead("'\(written)' of page \(page - 1) of \(request.url)")
+            switch request.paging?.next {
+            case .path(_, let written):
+                request.provenance = exchange.provenance("'\(written)' of page \(page) of \(request.url)")
+            case .link:
+                request.provenance = exchange.provenance("the Link header of page \(page) of \(request.url)")
+            case .token, .counter, nil: break
             }
             // A page after the first may be empty.
             request.allowsEmpty = true
-            ExchangeProgress.current?.page = RunError.name(
-                ofPage: page, of: request, run.source.requests[index])
-            exchange = try await onPage(page, of: request, index) { try await environment.fetch(request) }
+            context.progress?.page = RunError.name(ofPage: page + 1, of: request, run.source.requests[index])
+            exchange = try await onPage(page + 1, of: request, index) { try await environment.fetch(request, context) }
             note(exchange, index)
         }
     }
@@ -112,14 +116,15 @@ extension Refresh {
     }
 
     func take(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, known: String?
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
+        known: String?
     ) async throws -> ParsedBody {
         var spool: BodySpool?
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
             let body = try BodySpool(
                 exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
-            try await receive(exchange, of: request, index) { piece in
+            try await receive(exchange, of: request, index, progress) { piece in
                 try body.append(piece)
                 return body.received
             }
@@ -152,7 +157,8 @@ extension Refresh {
         // A small body may be larger in its file, which is held to the limit, too.
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
-            exchange.response, parser: parser, limit: limit, digests: digests, keeper: keeper)
+            exchange.response, parser: parser, limit: limit, format: request.format, csv: request.csv,
+            digests: digests, keeper: keeper)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -160,7 +166,7 @@ extension Refresh {
                 tellProgress(index, exchange, received: reader.received)
             }
         } else {
-            try await receive(exchange, of: request, index) { piece in
+            try await receive(exchange, of: request, index, progress) { piece in
                 try reader.read(piece)
                 return reader.received
             }
@@ -173,7 +179,7 @@ extension Refresh {
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
             run.captured[capture.name] = value
-            leads[capture.name] = exchange.lead(
+            provenances[capture.name] = exchange.provenance(
                 "${capture:\(capture.name)}, of the response of request '\(request.key)',")
         }
         return ParsedBody(
@@ -184,10 +190,9 @@ extension Refresh {
 
     /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
     private func receive(
-        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int,
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         _ take: (UnsafeRawBufferPointer) throws -> Int
     ) async throws {
-        let progress = ExchangeProgress.current
         progress?.hasReceived(0)
         // A kept body comes from no server.
         let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
@@ -201,7 +206,7 @@ extension Refresh {
                 tellProgress(index, exchange, received: received)
             }
         } catch {
-            throw FetchError.reading(error, request: request)
+            throw FetchError.reading(error, request: request, progress)
         }
     }
 

@@ -22,7 +22,7 @@ extension Refresh {
         keepers[index] = nil
         keepers[index] = BodyKeeper(
             bodies, source: run.source.name, index: index, workFolder: environment.store.workFolder,
-            isForBlockedRun: !request.keepsBodies)
+            isForBlockedRun: !request.keepsBodies, environment.random)
     }
 
     /// True where a limit may block the run.
@@ -37,7 +37,7 @@ extension Refresh {
             exchange.response[header: name].flatMap { environment.holdsSecret($0) ? nil : $0 }
         }
         return KeptBody(
-            question: declared.questionFingerprint, fetchedAt: exchange.response.fetchedAt,
+            question: declared.digest.question, fetchedAt: exchange.response.fetchedAt,
             contentType: header("Content-Type"), lastModified: header("Last-Modified"),
             baseURL: exchange.response.baseURL,
             requestedURL: declared.references.isEmpty ? nil : exchange.response.requestedURL, given: request.given)
@@ -159,10 +159,10 @@ extension Refresh {
         for name in names {
             var file = try KeptBodies(path: bodies.file(name, of: run.source.name))
             while let (body, exchange) = try file.next(declared: declared.url.template) {
-                isSameQuestion = body.question == declared.questionFingerprint
+                isSameQuestion = body.question == declared.digest.question
                 let parsed = try await take(
                     prepared(exchange, declared), of: request(declared, for: body, isFirst: count == 0), index,
-                    known: nil)
+                    nil, known: nil)
                 total.tables.formUnion(parsed.tables)
                 total.records += parsed.records
                 count += 1
@@ -198,7 +198,7 @@ extension Refresh {
         // A page after the first may be empty, and so may the response for one of several rows.
         request.allowsEmpty = declared.allowsEmpty || !isFirst || declared.forEach != nil
         request.given = body.given
-        for reference in declared.mappedReferences where body.given[reference] == nil {
+        for reference in declared.mappedReferences where body.given[reference.description] == nil {
             throw StackError(
                 .reference,
                 "\(declared.url): the kept body does not tell \(reference), which a column has taken only since; "

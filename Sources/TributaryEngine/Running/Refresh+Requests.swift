@@ -16,7 +16,7 @@ extension Refresh {
         context?.remove()
         context = nil
         run.captured = [:]
-        leads = [:]
+        provenances = [:]
         run.known = run.known.mapValues { state in
             var state = state
             state.validators = Validators()
@@ -56,36 +56,34 @@ extension Refresh {
     private func send(_ index: Int, conditionally: Bool) async throws {
         let request = run.source.requests[index]
         let begun = takeFound(index)
+        defer { begun?.permit.release() }
         let active = begun?.active ?? ActiveTime { [clock = environment.clock] in clock.uptime }
         if begun == nil { active.begin() }
         defer { run.results[index].report.seconds += active.total.seconds }
         do {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
-            // The turn is for the first request. Where nothing is sent, others have it.
-            let turn = permits.takeTurn()
-            if let kept = run.kept { return try await readKept(index, from: kept) }
+            if let kept = run.kept {
+                permits.releaseHost()
+                return try await readKept(index, from: kept)
+            }
             if let forEach = request.forEach {
                 return try await lendingSlot { try await sendForEachRow(index, forEach, active) }
             }
             let resolved = try resolver().resolve(request)
-            let place =
+            let permit =
                 if let begun {
-                    begun.place
+                    begun.permit
                 } else {
-                    // The wait for a place counts neither towards the request's timeout nor as its time.
-                    permits.exchangePlace(
-                        try await active.waiting { try await permits.place(at: resolved.origin()) }, mayWait: true)
+                    // The wait for a permit counts neither towards the request's timeout nor as its time.
+                    try await active.waiting { try await permits.permit(at: resolved.origin()) }
                 }
-            defer { place.release() }
+            defer { permit.release() }
             let time = begun?.resume() ?? ExchangeTime(request, active, clock: environment.clock)
             try await lendingSlot {
-                try await HostPace.Turn.$current.withValue(turn) {
-                    try await ExchangePlace.$current.withValue(place) {
-                        try await time.limiting {
-                            try await self.exchange(resolved, index, conditionally: conditionally, begun)
-                        }
-                    }
+                try await time.limiting { progress in
+                    try await self.exchange(
+                        resolved, index, conditionally: conditionally, begun, ExchangeContext(permit, progress))
                 }
             }
         } catch {
@@ -109,8 +107,8 @@ extension Refresh {
 
     func resolver() -> RequestResolver {
         RequestResolver(
-            environment: environment, captured: run.captured, stack: run.source.requests, leads: leads,
-            rowLead: rowLead)
+            environment: environment, captured: run.captured, stack: run.source.requests, provenances: provenances,
+            rowProvenance: rowProvenance)
     }
 
     // MARK: - One request
@@ -121,21 +119,24 @@ extension Refresh {
     ///   - request: the request as it is sent.
     ///   - begun: its response, where that is there already.
     private func exchange(
-        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?
+        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?,
+        _ context: ExchangeContext
     ) async throws {
         var repetitions = begun?.repetitions ?? Repetitions(of: request)
         while true {
             do {
-                return try await exchangeOnce(request, index, conditionally: conditionally, begun?.takeExchange())
+                return try await exchangeOnce(
+                    request, index, conditionally: conditionally, begun?.takeExchange(), context)
             } catch {
-                guard try await repetitions.wait(after: error, clock: environment.clock) else { throw error }
-                try context?.forgetRequest(index)
+                guard try await repetitions.wait(after: error, in: environment) else { throw error }
+                try self.context?.forgetRequest(index)
             }
         }
     }
 
     private func exchangeOnce(
-        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Exchange?
+        _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Exchange?,
+        _ context: ExchangeContext
     ) async throws {
         let declared = run.source.requests[index]
         let conditions = try run.conditions(
@@ -146,16 +147,16 @@ extension Refresh {
         let exchange: Exchange
         if let begun {
             exchange = begun
-            noteLead(begun)
+            noteProvenance(begun)
         } else {
             exchange = try await environment.send(
-                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions)
+                declared.paging?.firstPage(of: request) ?? request, declared: declared, conditions, context)
             note(exchange, index)
         }
         if exchange.response.status == 304, !conditions.validators.isEmpty {
             return run.noteUnchanged(exchange, index, conditions)
         }
-        let body = try await takePages(exchange, of: request, index, known: conditions.digest)
+        let body = try await takePages(exchange, of: request, index, context, known: conditions.digest)
         var state = newState(index, conditions.fingerprint, body)
         state.validators = exchange.response.validators
         state.digest = isKnownByDigest(declared, state.validators) ? body.digest : nil
@@ -165,7 +166,7 @@ extension Refresh {
         run.results[index].state = state
         if let digest = state.digest, let stored = conditions.stored, digest == conditions.digest {
             // The same bytes as last time: their rows are already in the store.
-            try context?.forgetRequest(index)
+            try self.context?.forgetRequest(index)
             run.results[index].report.outcome = .unchanged
             if run.undone != nil {
                 run.results[index].state = nil
@@ -211,10 +212,11 @@ extension Refresh {
                 "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
             )
         }
+        if found.rows.isEmpty { permits.releaseHost() }
         // One row's response may be empty; the check for records covers all of them together.
         var resolver = resolver()
         // Who has sent what stands in the store is not known.
-        if found.isOfStore { resolver.rowLead = .unknown("a row") }
+        if found.isOfStore { resolver.rowProvenance = .unknown("a row") }
         /// Returns an error that names the row for which the request was sent.
         @Sendable func onItem(_ number: Int, _ request: RequestDeclaration, _ error: any Error) -> any Error {
             guard !(error is CancellationError) else { return error }
@@ -235,26 +237,26 @@ extension Refresh {
         }
         beginKeeping(index)
         var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
+        var permits: [HostPermit] = []
+        defer { for permit in permits { permit.release() } }
         try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
             var sent = 0
-            var places: [ExchangePlace] = []
             var heads: [Int: Exchange] = [:]
+            // One of several exchanges must not wait for a permit at another host.
+            let mayWait = forEach.concurrency == 1
             for (number, request) in requests.enumerated() {
                 while sent < number + min(requests.count - number, forEach.concurrency),
-                    let place = try await active.waiting({
-                        try await permits.place(for: requests[sent], mayWait: sent == number)
+                    let permit = try await active.waiting({
+                        try await self.permits.permit(for: requests[sent], mayWait: sent == number)
                     })
                 {
-                    let place = permits.exchangePlace(place, mayWait: forEach.concurrency == 1)
-                    places.append(place)
+                    permits.append(permit)
                     active.begin()
                     group.addTask { [sent] in
                         defer { active.end() }
                         do {
-                            let head = try await ExchangePlace.$current.withValue(place) {
-                                try await self.head(of: requests[sent], index, active)
-                            }
-                            return (sent, head)
+                            let context = ExchangeContext(permit, mayWait: mayWait)
+                            return (sent, try await self.head(of: requests[sent], index, active, context))
                         } catch {
                             throw onItem(sent, requests[sent], error)
                         }
@@ -266,18 +268,18 @@ extension Refresh {
                     heads[other] = exchange
                 }
                 guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
+                let permit = permits.removeFirst()
+                defer { permit.release() }
                 do {
-                    let body = try await ExchangePlace.$current.withValue(places[0]) {
-                        try await ExchangeTime(request, active, clock: environment.clock).limiting {
-                            try await self.takePages(exchange, of: request, index)
-                        }
+                    let body = try await ExchangeTime(request, active, clock: environment.clock).limiting { progress in
+                        let context = ExchangeContext(permit, mayWait: mayWait, progress)
+                        return try await self.takePages(exchange, of: request, index, context)
                     }
                     total.records += body.records
                     total.tables.formUnion(body.tables)
                 } catch {
                     throw onItem(number, request, error)
                 }
-                places.removeFirst()
             }
         }
         try checkRecords(total.records, of: declared, responses: requests.count)
@@ -294,17 +296,22 @@ extension Refresh {
                 + "allow_empty = true if that is meant")
     }
 
-    private func head(of request: RequestDeclaration, _ index: Int, _ active: ActiveTime) async throws -> Exchange {
-        try await ExchangeTime(request, active, clock: environment.clock).limiting {
+    private func head(
+        of request: RequestDeclaration, _ index: Int, _ active: ActiveTime, _ context: ExchangeContext
+    ) async throws -> Exchange {
+        try await ExchangeTime(request, active, clock: environment.clock).limiting { progress in
+            var context = context
+            context.progress = progress
             var repetitions = Repetitions(of: request)
             while true {
                 do {
-                    let exchange = try await self.environment.fetch(request.paging?.firstPage(of: request) ?? request)
+                    let exchange = try await self.environment.fetch(
+                        request.paging?.firstPage(of: request) ?? request, context)
                     await self.note(exchange, index)
                     try await self.refuseUnlessAccepted(exchange, request)
                     return exchange
                 } catch {
-                    let mayRepeat = try await repetitions.wait(after: error, clock: self.environment.clock)
+                    let mayRepeat = try await repetitions.wait(after: error, in: self.environment)
                     guard mayRepeat else { throw error }
                 }
             }

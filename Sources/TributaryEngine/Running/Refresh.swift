@@ -18,10 +18,10 @@ actor Refresh {
     var found: Poll.Found?
 
     var context: WorkerContext?
-    /// What addresses are led by that captured values name, by those values' names.
-    var leads: [String: AddressLead] = [:]
-    /// What addresses are led by that rows name; nil until a server has answered.
-    var rowLead: AddressLead?
+    /// For each captured value, who supplied it. Decides whether an address in it may be private.
+    var provenances: [String: AddressProvenance] = [:]
+    /// The least trusted origin of any row so far; nil until a server has answered.
+    var rowProvenance: AddressProvenance?
     /// True if the parts of documents that nothing takes are noted, in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
@@ -41,7 +41,7 @@ actor Refresh {
         self.permits = permits
         self.found = found
         environment = run.environment
-        executor = RunExecutor(label: "tributary.run.\(run.source.name)")
+        executor = environment.serialExecutor("run.\(run.source.name)")
     }
 
     /// Refreshes the source, and records the run.
@@ -104,10 +104,10 @@ actor Refresh {
         commit.accepted = run.kept?.held.map { $0.exceeded ?? [] }
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
-        let began = ContinuousClock.now
+        let began = environment.clock.uptime
         let report = try await environment.store.commit(
             commit, merging: stack, interruption: interruption, seconds: run.elapsed)
-        environment.metrics.committed(in: (ContinuousClock.now - began).seconds)
+        environment.metrics.committed(in: (environment.clock.uptime - began).seconds)
         environment.attempts.end(run.source.name)
         tidyBodies(ending)
         context?.remove()

@@ -14,11 +14,10 @@ struct RequestResolver {
     let stack: [RequestDeclaration]
     /// The row for which the request is sent, by lower-case column name.
     var row: [String: String?] = [:]
-    /// What an address is led by that a captured value names, by the value's name; none for a file's.
-    var leads: [String: AddressLead] = [:]
-    /// The same for the values of rows, which may be of any response so far, or of any at all where they stood in the
-    /// store; nil where all were files.
-    var rowLead: AddressLead?
+    /// For each captured value, who supplied it. Decides whether an address in it may be private. None for a file's.
+    var provenances: [String: AddressProvenance] = [:]
+    /// The least trusted origin of any row so far; unknown for rows of the store, nil if all came from files.
+    var rowProvenance: AddressProvenance?
 
     /// Returns the request as it is sent.
     ///
@@ -35,7 +34,7 @@ struct RequestResolver {
         // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
         // address.
         request.url.template = references.reduce(declared.url.template) { template, reference in
-            guard isWhole || !reference.hasPrefix("capture:") else { return template }
+            if case .capture = reference, !isWhole { return template }
             let value = values[reference] ?? ""
             return template.replacingOccurrences(
                 of: "${\(reference)}", with: isWhole ? String(value.prefix { $0 != "?" && $0 != "#" }) : value)
@@ -49,10 +48,12 @@ struct RequestResolver {
         // A parameter is left out if the store has no value for it yet.
         request.parameters = try declared.parameters.mapValues { try $0.resolved { try value($0, declared) } }
             .filter { !($0.value.value.isEmpty && $0.value.template.contains("${last:")) }
-        for reference in declared.mappedReferences { request.given[reference] = try given(reference, declared) }
+        for reference in declared.mappedReferences {
+            request.given[reference.description] = try given(reference, declared)
+        }
         let naming = try referencesNaming(request, declared, values)
         guard !naming.isEmpty else { return request }
-        request.lead = lead(naming)
+        request.provenance = provenance(naming)
         let origin = try request.origin()
         // What is declared for the source may go wherever another of its requests goes.
         if !stack.contains(where: { !$0.url.isDynamic && (try? $0.origin()) == origin }) { try request.dropSecrets() }
@@ -60,47 +61,48 @@ struct RequestResolver {
     }
 
     /// Returns what has named the host of a request, where these references did; nil where it was files.
-    private func lead(_ naming: [String]) -> AddressLead? {
-        let found = naming.compactMap { reference -> AddressLead? in
+    private func provenance(_ naming: [Reference]) -> AddressProvenance? {
+        let found = naming.compactMap { reference -> AddressProvenance? in
             let shown = "${\(reference)}"
-            if reference.hasPrefix("capture:") { return leads[String(reference.dropFirst("capture:".count))] }
-            guard reference.hasPrefix("row:") else { return .unknown(shown) }
-            return rowLead.map { AddressLead(namer: shown, origin: $0.origin, from: $0.from) }
+            return switch reference {
+            case .capture(let name): provenances[name]
+            case .row: rowProvenance.map { AddressProvenance(namer: shown, origin: $0.origin, from: $0.from) }
+            case .last: .unknown(shown)
+            }
         }
         return found.first.map { found.dropFirst().reduce($0) { $0.combined(with: $1) } }
     }
 
     /// Returns the references that have chosen the host.
     private func referencesNaming(
-        _ resolved: RequestDeclaration, _ declared: RequestDeclaration, _ values: [String: String]
-    ) throws -> [String] {
+        _ resolved: RequestDeclaration, _ declared: RequestDeclaration, _ values: [Reference: String]
+    ) throws -> [Reference] {
         guard declared.url.isDynamic else { return [] }
         do {
             _ = try WebAddress(resolved.url.value)
         } catch {
             throw FetchError(.redirect, "\(declared.url): what it stands for cannot be asked: \(error)")
         }
-        func origin(_ reference: String, _ replacement: String) -> String? {
+        func origin(_ reference: Reference, _ replacement: String) -> String? {
             var probe = declared
             probe.url = declared.url.resolved { $0 == reference ? replacement : values[$0] ?? "" }
             return try? probe.origin()
         }
         let actual = try resolved.origin()
-        return values.keys.sorted().filter { origin($0, "x") != actual || origin($0, "y") != actual }
+        return values.keys.sorted { $0.description < $1.description }.filter {
+            origin($0, "x") != actual || origin($0, "y") != actual
+        }
     }
 
     /// Returns the value of a reference; nil for a column that is NULL.
-    private func given(_ reference: String, _ request: RequestDeclaration) throws -> String? {
-        let name = reference.dropFirst("row:".count).lowercased()
-        if reference.hasPrefix("row:"), case .some(.none) = row[name] { return nil }
+    private func given(_ reference: Reference, _ request: RequestDeclaration) throws -> String? {
+        if let column = reference.column, case .some(.none) = row[column.lowercased()] { return nil }
         return try value(reference, request)
     }
 
-    private func value(_ reference: String, _ request: RequestDeclaration) throws -> String {
-        let parts = reference.split(separator: ":", maxSplits: 1).map(String.init)
-        let name = parts.count > 1 ? parts[1] : ""
-        switch parts[0] {
-        case "capture":
+    private func value(_ reference: Reference, _ request: RequestDeclaration) throws -> String {
+        switch reference {
+        case .capture(let name):
             guard let value = captured[name] else {
                 let asked = stack.first { $0.captures.contains { $0.name == name } }
                 let path = asked?.captures.first { $0.name == name }?.written ?? ""
@@ -110,7 +112,7 @@ struct RequestResolver {
                         + "has nothing at '\(path)'")
             }
             return value
-        case "row":
+        case .row(let name):
             guard let value = row[name.lowercased()] else {
                 throw StackError(
                     .reference,
@@ -121,8 +123,8 @@ struct RequestResolver {
                 throw StackError(.reference, "\(request.url): a row of for_each has no value in its column '\(name)'")
             }
             return value
-        default:
-            return try lastValue(name, request)
+        case .last(let expression):
+            return try lastValue(expression, request)
         }
     }
 

@@ -1,7 +1,7 @@
 import FeedModel
 import FeedStaging
 import FeedStores
-import Synchronization
+import Locking
 
 /// The runs that this process began and whose end is not in the store. If the process goes on, it has not died during
 /// them, even if the store could not be told of their end.

@@ -1,5 +1,5 @@
 package import Foundation
-import Synchronization
+import Locking
 
 /// What runs in this process at this moment, for those who look on.
 package final class RunBoard: Sendable {

@@ -13,22 +13,24 @@ struct RunEnvironment: Sendable {
     var store: any MainStore
     var registry: ParserRegistry
     var http: HTTPFetcher
-    /// Limits the concurrent requests to each host, by origin.
-    var hosts: HostLimiter
-    /// How often each host is asked.
-    var pace: HostPace
-    /// Limits the concurrent runs, under ``RunPermit/slotKey``.
-    var slots: HostLimiter
-    /// Limits the runs of slow sources, which begin without a slot, under the same key.
-    var slowRuns = HostLimiter(limit: 64)
+    /// Limits the exchanges at each host.
+    var hosts: HostGate
+    /// Limits the concurrent runs.
+    var slots: Slots
+    /// Limits the runs of slow sources, which begin without one of ``slots``.
+    var slowRuns = Slots(limit: 64)
     /// Limits the runs that have begun and wait without a slot, for a host or for its answer. Each may hold rows in
-    /// memory, so their number is bounded. A run that finds no place here keeps its slot while it waits.
-    var absences = HostLimiter(limit: 64)
+    /// memory, so their number is bounded. A run that finds no room here keeps its slot while it waits.
+    var parked = Slots(limit: 64)
     /// The same for runs that have received hardly anything, and so hold little memory. There is one for each source that
     /// has become slow, until its run ends.
-    var lightAbsences = HostLimiter(limit: 1_024)
+    var lightlyParked = Slots(limit: 1_024)
     var busyHosts: BusyHosts
     package var clock: any RunClock
+    package var random: any RandomSource = SystemRandom()
+    /// Sends messages; nil for the machine's own network.
+    var network: (any Network)?
+    package var threads: any WorkThreads = SystemThreads() { didSet { executor = EngineExecutor(threads) } }
     /// Where bodies are kept.
     var bodies: BodyFolder { BodyFolder(path: configuration.bodyFolder) }
     var logger: Logger
@@ -45,12 +47,19 @@ struct RunEnvironment: Sendable {
     var runsHeld = false
 
     /// Runs the scheduler, and runs as long as they parse nothing.
-    let executor = EngineExecutor()
+    private(set) var executor = EngineExecutor(SystemThreads())
 
     /// Asks the store for little. A store that is a file answers at once; a server may not.
     func asking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         guard store is any SharedStore else { return try body() }
-        return try await onThread(body)
+        return try await threads.run(body)
+    }
+
+    /// Makes an executor with a queue of its own, for an actor whose work may block.
+    func serialExecutor(_ label: String) -> RunExecutor { RunExecutor(label: "tributary." + label, threads, clock) }
+
+    func makeWebhookClient() -> WebhookClient {
+        network.map { [clock] in WebhookClient(network: $0) { try await clock.sleep(for: $0) } } ?? WebhookClient()
     }
 
     func mayRun(_ source: String) -> Bool { ownership?.owns(source) ?? true }
@@ -59,11 +68,12 @@ struct RunEnvironment: Sendable {
     ///
     /// - Throws: ``FetchError``, or `CancellationError`.
     func fetch(
-        _ request: RequestDeclaration, validators: Validators = Validators(), movedTo: String? = nil
+        _ request: RequestDeclaration, _ context: ExchangeContext, validators: Validators = Validators(),
+        movedTo: String? = nil
     ) async throws -> Exchange {
         let isFile = request.url.value.lowercased().hasPrefix("file:")
         let fetcher: any Fetcher = isFile ? FileFetcher(now: { clock.now() }) : http
-        var exchange = try await fetcher.fetch(request, validators: validators, movedTo: movedTo)
+        var exchange = try await fetcher.fetch(request, context, validators: validators, movedTo: movedTo)
         exchange.response.isSOAP = request.soap != nil
         exchange.response.baseURL = exchange.response.addressWithoutUser.flatMap { holdsSecret($0) ? nil : $0 }
         // Validators are stored, so those with a secret are dropped.

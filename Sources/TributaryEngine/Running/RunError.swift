@@ -53,7 +53,7 @@ struct RunError: Error, CustomStringConvertible {
     static func name(ofItem number: Int, of count: Int, _ row: [String: String?], in request: RequestDeclaration)
         -> String
     {
-        let columns = Set(request.references.filter { $0.hasPrefix("row:") }.map { $0.dropFirst(4).lowercased() })
+        let columns = Set(request.references.compactMap { $0.column?.lowercased() })
         let values = columns.sorted().compactMap { column -> String? in
             guard let value = row[column] else { return nil }
             // Of a whole address, the query may be a secret.

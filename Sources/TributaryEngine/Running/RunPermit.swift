@@ -1,19 +1,20 @@
 import FeedFetching
 
-/// The permit that a run needs to begin: one of the slots for concurrent runs, or for a slow source one of the places for
-/// slow runs, and a place at the host of its first request.
+/// The permit that a run needs to begin: one of the slots for concurrent runs, and a permit at the host of its first
+/// request. Its holder releases it.
 struct RunPermit: Sendable {
-    /// The only key of the limiter of runs.
-    static let slotKey = "run"
+    /// The slots of which the run has one: those of all runs, or those of slow sources' runs. nil for a run that is not
+    /// counted.
+    var slots: Slots?
+    /// True where the slot is one of a slow source, which needs no other while it waits for its server.
+    var isSlow = false
+    /// The permit at the first request's host; nil if that host is known only when the request is sent.
+    var host: HostPermit?
 
-    /// The run's slot; nil for a run that is not counted, or has lent it.
-    var slot: HostLimiter.Place?
-    /// The place of a slow source's run, which needs no slot while it waits for its server.
-    var slowPlace: HostLimiter.Place?
-    /// The place at the first request's host; nil if that host is known only when the request is sent.
-    var place: HostLimiter.Place?
-    /// The first request's turn at a host with a pace.
-    var turn: HostPace.Turn?
+    func release() {
+        slots?.release()
+        host?.release()
+    }
 
     /// The answer to a run that asks to begin now.
     enum Admission {
@@ -27,14 +28,13 @@ struct RunPermit: Sendable {
 extension RunEnvironment {
     /// - Parameter origin: the origin of the first request; nil if it is not known yet.
     func admission(to origin: String?, in lane: StartQueue.Lane) -> RunPermit.Admission {
-        var permit = RunPermit()
-        if let origin {
-            guard pace.isOpen(origin), let place = hosts.placeIfFree(at: origin) else { return .hostIsFull }
-            permit.place = place
+        let host = origin.flatMap(hosts.start)
+        guard origin == nil || host != nil else { return .hostIsFull }
+        let slots = lane == .slow ? slowRuns : slots
+        guard slots.acquire() else {
+            host?.release()
+            return .noSlot
         }
-        guard let slot = (lane == .slow ? slowRuns : slots).placeIfFree(at: RunPermit.slotKey) else { return .noSlot }
-        if lane == .slow { permit.slowPlace = slot } else { permit.slot = slot }
-        if let origin { permit.turn = pace.turn(at: origin) }
-        return .admitted(permit)
+        return .admitted(RunPermit(slots: slots, isSlow: lane == .slow, host: host))
     }
 }

@@ -1,15 +1,20 @@
 import FeedDeclarations
 import FeedFetching
 import FeedStores
-import Synchronization
+import Locking
 
-/// The resources of one run that it shares with others: its slot, which it lends while it waits, the permits at hosts, and
-/// the right to run its source.
+/// The resources of one run that it shares with others: its slot, which it lends while it waits, the permits at hosts,
+/// and the right to run its source.
 final class RunPermits: Sendable {
     private struct State {
-        var permit: RunPermit
-        /// The permit to go on without a slot.
-        var absence: HostLimiter.Place?
+        /// The permit at the first request's host, until that request takes it.
+        var host: HostPermit?
+        /// True where the run has one of the slots for concurrent runs.
+        var hasSlot: Bool
+        /// The slots of slow sources' runs, where it has one of those.
+        var slow: Slots?
+        /// The slots for going on without a slot, while it has one of them.
+        var parked: Slots?
         var claim: (any SourceClaim)?
         /// The bytes of bodies that the run has received.
         var received = 0
@@ -25,14 +30,17 @@ final class RunPermits: Sendable {
 
     init(_ permit: RunPermit, in environment: RunEnvironment) {
         self.environment = environment
-        state = Mutex(State(permit: permit))
+        state = Mutex(
+            State(
+                host: permit.host, hasSlot: permit.slots != nil && !permit.isSlow,
+                slow: permit.isSlow ? permit.slots : nil))
     }
 
     /// True once a server has sent next to nothing for seconds.
     var wasSlow: Bool { state.withLock(\.wasSlow) }
 
     /// True where the run is counted: it has a slot, or may go on without one.
-    private var isCounted: Bool { state.withLock { $0.permit.slot != nil || $0.permit.slowPlace != nil } }
+    private var isCounted: Bool { state.withLock { $0.hasSlot || $0.slow != nil } }
 
     var claim: (any SourceClaim)? {
         get { state.withLock(\.claim) }
@@ -42,40 +50,67 @@ final class RunPermits: Sendable {
     /// Counts bytes of a body that have been received.
     func received(_ bytes: Int) { state.withLock { $0.received += bytes } }
 
-    /// Gives everything back.
+    /// Gives everything back. A second call does nothing.
     func release() {
-        // Released outside of the lock: what becomes free is told to those who wait.
-        _ = state.withLock { state in
-            defer { (state.permit, state.absence) = (RunPermit(), nil) }
-            return (state.permit, state.absence)
+        let former = state.withLock { state in
+            defer { (state.host, state.hasSlot, state.slow, state.parked) = (nil, false, nil, nil) }
+            return state
         }
+        // Outside of the lock: what becomes free is reported to those who wait.
+        former.host?.release()
+        if former.hasSlot { environment.slots.release() }
+        former.slow?.release()
+        former.parked?.release()
     }
 
-    /// Returns the turn at the first request's host, once. Where nothing is sent, others have it.
-    func takeTurn() -> HostPace.Turn? {
+    /// Gives back the permit at the first request's host, where nothing is sent there.
+    func releaseHost() { takeHost()?.release() }
+
+    private func takeHost() -> HostPermit? {
         state.withLock { state in
-            defer { state.permit.turn = nil }
-            return state.permit.turn
+            defer { state.host = nil }
+            return state.host
         }
     }
 
     // MARK: - The slot
 
     /// True where the run has a slot.
-    var hasSlot: Bool { state.withLock { $0.permit.slot != nil } }
+    var hasSlot: Bool { state.withLock(\.hasSlot) }
 
     /// Takes a slot again, over the limit if none is free: the run holds what others wait for, and so must not wait.
     func resumeSlot() {
-        guard !hasSlot else { return }
-        let slot = environment.slots.placeRegardless(at: RunPermit.slotKey)
-        state.withLock { $0.permit.slot = slot }
+        let resumes = state.withLock { state in
+            guard !state.hasSlot else { return false }
+            state.hasSlot = true
+            return true
+        }
+        if resumes { environment.slots.acquireOverLimit() }
+        unpark()
     }
 
-    private func setSlot(_ slot: HostLimiter.Place?, absence: HostLimiter.Place?) {
-        _ = state.withLock { state in
-            defer { (state.permit.slot, state.absence) = (slot, absence) }
-            return (state.permit.slot, state.absence)
+    /// Gives the slot to another run, where this one may go on without it.
+    ///
+    /// - Parameter limit: the slots for going on without one.
+    /// - Returns: false where the run has no slot, or keeps it.
+    @discardableResult
+    private func park(in limit: Slots) -> Bool {
+        guard limit.acquire() else { return false }
+        let parks = state.withLock { state in
+            guard state.hasSlot, state.parked == nil else { return false }
+            (state.hasSlot, state.parked) = (false, limit)
+            return true
         }
+        if parks { environment.slots.release() } else { limit.release() }
+        return parks
+    }
+
+    private func unpark() {
+        let parked = state.withLock { state in
+            defer { state.parked = nil }
+            return state.parked
+        }
+        parked?.release()
     }
 
     /// Runs an exchange with a server, and lends the slot to another run while it stalls. Otherwise servers that hang,
@@ -87,93 +122,66 @@ final class RunPermits: Sendable {
         _ exchange: () async throws -> Value
     ) async throws -> Value {
         guard isCounted else { return try await exchange() }
-        defer {
-            // With its data received, the run does not wait for a slot: others may wait for its place at the host.
-            resumeSlot()
-            setAbsence(nil)
-        }
+        // With its data received, the run does not wait for a slot: others may wait for its permit at the host.
+        defer { resumeSlot() }
         async let _ = lendSlotWhileIdle(worked)
         return try await exchange()
-    }
-
-    private func setAbsence(_ absence: HostLimiter.Place?) {
-        _ = state.withLock { state in
-            defer { state.absence = absence }
-            return state.absence
-        }
     }
 
     @concurrent private func lendSlotWhileIdle(_ worked: @Sendable () -> Duration) async {
         var watch = StallWatch(worked: worked(), bytes: state.withLock(\.received))
         var interval = StallWatch.firstInterval
-        // Real time, whatever clock decides what is due: a thread that hangs does so in real time.
-        while (try? await Timers.shared.sleep(until: .now + interval)) != nil {
+        while (try? await environment.clock.sleep(for: interval)) != nil {
             let received = state.withLock(\.received)
             let isIdle = watch.isIdle(after: interval, worked: worked(), bytes: received)
             interval = hasSlot ? StallWatch.firstInterval : StallWatch.laterInterval
             if watch.isSlow { state.withLock { $0.wasSlow = true } }
             guard isIdle, hasSlot else { continue }
-            let limiter = received <= Self.fewBytes ? environment.lightAbsences : environment.absences
-            if let absence = limiter.placeIfFree(at: RunPermit.slotKey), lendSlot(for: absence) {
-                interval = StallWatch.laterInterval
-            }
+            let limit = received <= Self.fewBytes ? environment.lightlyParked : environment.parked
+            if park(in: limit) { interval = StallWatch.laterInterval }
         }
-    }
-
-    /// Lends the slot, unless the run has none, or goes on without one already.
-    private func lendSlot(for absence: HostLimiter.Place) -> Bool {
-        let slot = state.withLock { state -> HostLimiter.Place? in
-            guard let slot = state.permit.slot, state.absence == nil else { return nil }
-            (state.permit.slot, state.absence) = (nil, absence)
-            return slot
-        }
-        return slot != nil
     }
 
     // MARK: - Hosts
 
-    /// Returns a place at a request's host; nil if there is none and the request may not wait. A run that holds other
-    /// places must not wait for one more, as every run might do so.
-    func place(for request: RequestDeclaration, mayWait: Bool) async throws -> HostLimiter.Place? {
+    /// Returns a permit at a request's host; nil if none is free and the request may not wait. A run that holds other permits
+    /// must not wait for one more, as every run might do so.
+    ///
+    /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
+    func permit(for request: RequestDeclaration, mayWait: Bool) async throws -> HostPermit? {
         let host = try request.origin()
         guard mayWait else {
             try claim?.check()
-            return environment.hosts.placeIfFree(at: host)
+            return environment.hosts.permitIfFree(at: host)
         }
-        return try await place(at: host)
+        return try await permit(at: host)
     }
 
-    /// Returns a place at a host. While the run waits for it, another run goes on, so a host that hangs delays only its
+    /// Returns a permit at a host. While the run waits for it, another run goes on, so a host that hangs delays only its
     /// own sources.
     ///
     /// - Throws: `StoreError` where another daemon may run the source by now; `CancellationError`.
-    func place(at host: String) async throws -> HostLimiter.Place {
-        let place = try await freePlace(at: host)
-        try claim?.check()
-        return place
+    func permit(at host: String) async throws -> HostPermit {
+        let permit = try await freePermit(at: host)
+        do {
+            try claim?.check()
+        } catch {
+            permit.release()
+            throw error
+        }
+        return permit
     }
 
-    func exchangePlace(_ place: HostLimiter.Place, mayWait: Bool) -> ExchangePlace {
-        ExchangePlace(
-            place, of: environment.hosts, mayWait: mayWait, uptime: { [environment] in environment.clock.uptime })
-    }
-
-    private func freePlace(at host: String) async throws -> HostLimiter.Place {
-        let reserved = state.withLock { state in
-            defer { state.permit.place = nil }
-            return state.permit.place
+    private func freePermit(at host: String) async throws -> HostPermit {
+        if let reserved = takeHost() {
+            if reserved.origin == host { return reserved }
+            reserved.release()
         }
-        if let reserved, reserved.key == host { return reserved }
-        if let place = environment.hosts.placeIfFree(at: host) { return place }
-        guard hasSlot, let absence = environment.absences.placeIfFree(at: RunPermit.slotKey) else {
-            return try await environment.hosts.place(at: host)
-        }
-        setSlot(nil, absence: nil)
-        let place = try await environment.hosts.place(at: host)
-        // The run holds a place that others wait for while they keep their slots. If it waited for such a slot, none
+        if let permit = environment.hosts.permitIfFree(at: host) { return permit }
+        guard park(in: environment.parked) else { return try await environment.hosts.permit(at: host) }
+        // The run then holds a permit that others wait for while they keep their slots. If it waited for such a slot, none
         // could go on.
-        resumeSlot()
-        withExtendedLifetime(absence) {}
-        return place
+        defer { resumeSlot() }
+        return try await environment.hosts.permit(at: host)
     }
 }

@@ -32,7 +32,7 @@ extension RunState {
         let text = ErrorText.words(error)
         guard !captured.isEmpty else { return environment.shown(text) }
         let addresses = Set(source.requests.filter(\.url.isReference).flatMap(\.url.references))
-        let secrets = captured.filter { !addresses.contains("capture:" + $0.key) }.values
+        let secrets = captured.filter { !addresses.contains(.capture($0.key)) }.values
         return environment.shown(Redactor(secrets: secrets).redact(text))
     }
 
@@ -78,7 +78,7 @@ extension RunState {
             ? DueTime.state(afterReplay: ending.outcome, source: source, last: stored, startedAt: startedAt, now: now)
             : DueTime.state(
                 after: ending.outcome, error: ending.error, isHeld: ending.isHeld, source: source, last: stored,
-                startedAt: startedAt, now: now, advice: advice)
+                startedAt: startedAt, now: now, advice: advice, jitter: environment.random.fraction())
         // Rows that expire are committed while the feed is the one that was undone.
         next.undone = undone == nil && ending.outcome == .committed ? nil : stored.undone
         if let feed = UndoneFeed(next.undone) {

@@ -16,7 +16,8 @@ struct RunState: Sendable {
     /// True where the last kept bodies are read instead of responses.
     let isReplay: Bool
     let startedAt: Date
-    private let start: ContinuousClock.Instant
+    /// The clock's uptime when the run began.
+    private let start: Duration
     /// The source's state in the store when the run began.
     var stored: SourceState
     /// The states of the source's requests in the store, by key.
@@ -48,13 +49,13 @@ struct RunState: Sendable {
         self.stored = stored
         self.known = known
         startedAt = environment.clock.now()
-        start = .now
+        start = environment.clock.uptime
         results = source.requests.map { RequestResult(key: $0.key) }
     }
 
     /// The seconds since the run began.
     var elapsed: @Sendable () -> Double {
-        { [start] in (ContinuousClock.now - start).seconds }
+        { [start, clock = environment.clock] in (clock.uptime - start).seconds }
     }
 
     /// Returns the time until which nothing is to be sent; nil if the run goes ahead. A forced run still respects a
@@ -114,7 +115,7 @@ extension RunState {
     }
 
     func fingerprint(_ request: RequestDeclaration) throws -> String {
-        request.fingerprint(
+        request.validity(
             parserVersion: try BodyParserFactory(request: request, environment: environment).version(),
             encryptionKey: environment.configuration.encryptionKey)
     }
@@ -146,9 +147,11 @@ extension RunEnvironment {
     ///   - request: the request as it is sent: with its references resolved, for its first page.
     /// - Throws: ``FetchError``; `CancellationError`.
     func send(
-        _ request: RequestDeclaration, declared: RequestDeclaration, _ conditions: RunState.Conditions
+        _ request: RequestDeclaration, declared: RequestDeclaration, _ conditions: RunState.Conditions,
+        _ context: ExchangeContext
     ) async throws -> Exchange {
-        var exchange = try await fetch(request, validators: conditions.validators, movedTo: conditions.movedTo)
+        var exchange = try await fetch(
+            request, context, validators: conditions.validators, movedTo: conditions.movedTo)
         // A new address is not kept if it contains a secret, or if the request has references: their values may differ
         // next time.
         if let movedTo = exchange.movedTo, !declared.references.isEmpty || holdsSecret(movedTo) {

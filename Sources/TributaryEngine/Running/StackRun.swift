@@ -144,7 +144,7 @@ struct StackRun: Sendable {
                     return try await held(run, after: deaths)
                 }
                 if run.stored.isHeldBack {
-                    (run.kept, run.unusable) = try await onThread { [run] in try run.acceptedBodies() }
+                    (run.kept, run.unusable) = try await environment.threads.run { [run] in try run.acceptedBodies() }
                 }
                 if run.kept == nil, let due = run.wait() { return notDue(run, before: due) }
                 // The blocked run has seen that the feed differs from the one that was undone.

@@ -19,18 +19,23 @@ package struct UndoRun: Sendable {
     private let store: any MainStore
     private let declaration: SourceDeclaration?
     private let parsers: ParserRegistry
+    private let clock: any RunClock
+    private let threads: any WorkThreads
 
     /// - Parameter declaration: says how the changelog names the rows, and which columns mark them as deleted; nil for a
     ///   source that is no longer declared.
     package init(
         _ source: String, to target: Target, in store: any MainStore, declaration: SourceDeclaration? = nil,
-        parsers: ParserRegistry = ParserRegistry([])
+        parsers: ParserRegistry = ParserRegistry([]), clock: any RunClock = SystemClock(),
+        threads: any WorkThreads = SystemThreads()
     ) {
         self.source = source
         self.target = target
         self.store = store
         self.declaration = declaration
         self.parsers = parsers
+        self.clock = clock
+        self.threads = threads
     }
 
     /// Waits for a run of the source that is under way, and brings the rows back.
@@ -39,32 +44,32 @@ package struct UndoRun: Sendable {
     /// - Throws: ``StoreError`` saying why the rows cannot be brought back; nothing has changed then. `CancellationError`.
     package func run() async throws -> RunReport {
         let claim = try await claim()
-        let start = ContinuousClock.now
+        let start = clock.uptime
         let result: Result<RunReport, any Error>
         do {
-            let undo = try await onThread { try self.undo(began: .now) }
-            result = .success(try await store.undo(undo) { (ContinuousClock.now - start).seconds })
+            let undo = try await threads.run { try self.undo(began: clock.now()) }
+            result = .success(try await store.undo(undo) { [clock] in (clock.uptime - start).seconds })
         } catch {
             result = .failure(error)
         }
-        try await onThread { claim.unlock() }
+        try await threads.run { claim.unlock() }
         return try result.get()
     }
 
     /// Reports what would change, and changes nothing.
     package func plan(onChange: @escaping @Sendable (PlannedChange) throws -> Void) async throws -> MergeCounts {
         let claim = try await claim()
-        return try await onThread {
+        return try await threads.run {
             defer { claim.unlock() }
-            return try store.planUndo(undo(began: .now), onChange: onChange)
+            return try store.planUndo(undo(began: clock.now()), onChange: onChange)
         }
     }
 
     private func claim() async throws -> any SourceClaim {
         while true {
-            if let claim = try await onThread({ try store.claim(source) }) { return claim }
+            if let claim = try await threads.run({ try store.claim(source) }) { return claim }
             // Nobody tells that a lock or a lease was given up, so it is tried again.
-            try await Task.sleep(for: .milliseconds(200))
+            try await clock.sleep(for: .milliseconds(200))
         }
     }
 
@@ -102,7 +107,7 @@ package struct UndoRun: Sendable {
         guard let declaration else { return UndoChangelog() }
         let written = { (request: RequestDeclaration) in states[request.key]?.tables ?? [] }
         var changelog = UndoChangelog(
-            marks: declaration.retention(at: .now) { written($0) }.deletionMarks)
+            marks: declaration.retention(at: clock.now()) { written($0) }.deletionMarks)
         for request in declaration.requests {
             for table in parsers.tables(of: request.content) + written(request) {
                 guard changelog.keys[table.lowercased()] == nil else { continue }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Locking
 
 /// Ticks when the next source is due: once for each time it is set.
 ///

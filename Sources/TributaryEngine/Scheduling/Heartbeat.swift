@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The callers that wait for a sign of life from a loop. When the loop has ended, nobody waits any more.
 final class Heartbeat: Sendable {

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Requests to refresh sources that the scheduler's loop has not taken yet. However many come, the loop is called once, so
 /// that a storm of them delays nothing else.

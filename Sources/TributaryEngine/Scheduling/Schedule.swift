@@ -187,7 +187,7 @@ struct Schedule {
     ///   - wasSlow: true where a server sent next to nothing for seconds.
     ///   - jitter: from 0 to 1; lets sources that were due together drift apart.
     mutating func finished(
-        _ name: String, nextDue: Date?, now: Date, wasSlow: Bool = false, jitter: Double = .random(in: 0...1)
+        _ name: String, nextDue: Date?, now: Date, wasSlow: Bool = false, jitter: Double = 0
     ) {
         running.remove(name)
         if sources[name] != nil { lanes[name] = wasSlow ? .slow : .prompt }
@@ -225,6 +225,7 @@ struct Schedule {
         while let (name, permit) = ready.next(admit) {
             waits.remove(name)
             guard let source = sources[name], isOurs(name) else {
+                permit.release()
                 ready.finished(name)
                 continue
             }

@@ -61,27 +61,27 @@ final class Scheduler: Sendable {
     func run() async throws {
         guard environment.ownership == nil else { return await run(Schedule(sharing: environment.configuration)) }
         let states = try environment.store.sourceStates()
-        Self.notePace(states, environment)
+        Self.noteLastRequests(states, environment)
         await run(Schedule(environment.configuration, states: states, now: environment.clock.now()))
     }
 
     /// Runs each of these sources once.
     func run(once sources: [SourceDeclaration], _ mode: RefreshMode) async throws {
         let states = try environment.store.sourceStates()
-        Self.notePace(states, environment)
+        Self.noteLastRequests(states, environment)
         await run(Schedule(once: mode, sources, states: states, now: environment.clock.now()))
     }
 
-    /// Tells the hosts' pace when another process, or this one before it ended, last asked them: no later than their
-    /// sources' runs ended, or began where they did not end.
-    private static func notePace(_ states: [String: SourceState], _ environment: RunEnvironment) {
+    /// Notes when another process, or this one before it ended, last asked the hosts: no later than their sources' runs
+    /// ended, or began where they did not end.
+    private static func noteLastRequests(_ states: [String: SourceState], _ environment: RunEnvironment) {
         guard environment.configuration.hosts.havePace else { return }
         let now = environment.clock.now()
         for source in environment.configuration.enabledSources {
             guard let origin = source.firstOrigin, let state = states[source.name],
                 let last = [state.lastRun, state.decidedAt].compactMap(\.self).max()
             else { continue }
-            environment.pace.note(origin, askedBefore: .seconds(max(0, now.timeIntervalSince(last))))
+            environment.hosts.note(origin, askedBefore: .seconds(max(0, now.timeIntervalSince(last))))
         }
     }
 
@@ -95,14 +95,12 @@ final class Scheduler: Sendable {
         var environment = self.environment
         var clock = ClockWatch(environment.clock)
         environment.hosts.onFree { [continuation] in continuation.yield(.free($0)) }
-        environment.slots.onFree { [continuation] in continuation.yield(.free($0)) }
-        environment.slowRuns.onFree { [continuation] in continuation.yield(.free($0)) }
-        environment.pace.onChange { [continuation] in continuation.yield(.due) }
+        environment.slots.onFree { [continuation] in continuation.yield(.due) }
+        environment.slowRuns.onFree { [continuation] in continuation.yield(.due) }
         var told = Set<String>()
         // The results of runs are not needed. A group that kept them would grow with each.
         await withDiscardingTaskGroup { group in
             func startRuns() {
-                for origin in environment.pace.opened() { schedule.free(origin) }
                 for start in schedule.takeStarts(now: environment.clock.now(), admit: environment.admission) {
                     let run = StackRun(start.source, in: environment, mode: start.mode, permit: start.permit)
                     environment.board.began(start.source.name, at: environment.clock.now())
@@ -118,8 +116,7 @@ final class Scheduler: Sendable {
                     }
                 }
                 tellWaits(schedule, environment, &told)
-                let opening = environment.pace.nextOpening.map { environment.clock.now() + $0.seconds }
-                timer.set([schedule.nextWake, opening].compactMap(\.self).min())
+                timer.set(schedule.nextWake)
                 environment.metrics.note(schedule.load)
             }
             startRuns()
@@ -153,21 +150,22 @@ final class Scheduler: Sendable {
                     environment.configuration = configuration
                     environment.slots.setLimit(configuration.concurrency)
                     environment.hosts.setRules(configuration.hosts)
-                    environment.pace.setRules(configuration.hosts)
                     schedule.reload(configuration, now: now)
                 case .own(let sources, let states):
-                    Self.notePace(states, environment)
+                    Self.noteLastRequests(states, environment)
                     schedule.own(sources, states, now: now)
                 case .giveUp(let sources):
                     schedule.giveUp(sources, now: now)
                 case .take(let states):
                     schedule.take(states, now: now)
-                case .free(let origin):
-                    schedule.free(origin)
+                case .free(let origins):
+                    for origin in origins { schedule.free(origin) }
                 case .finished(let report, let ended, let wasSlow):
                     let isSetBack = now < ended && report.nextDue != .distantFuture
                     let due = isSetBack ? report.nextDue.map { now + $0.timeIntervalSince(ended) } : report.nextDue
-                    schedule.finished(report.source, nextDue: due, now: now, wasSlow: wasSlow)
+                    schedule.finished(
+                        report.source, nextDue: due, now: now, wasSlow: wasSlow,
+                        jitter: environment.random.fraction())
                 }
                 startRuns()
                 if schedule.isDone { break }
@@ -178,10 +176,10 @@ final class Scheduler: Sendable {
         }
     }
 
-    /// Logs that sources wait for their hosts' pace: once a host, until none waits any more.
+    /// Logs that sources wait for their hosts' rate limits: once a host, until none waits any more.
     private func tellWaits(_ schedule: Schedule, _ environment: RunEnvironment, _ told: inout Set<String>) {
         guard environment.configuration.hosts.havePace else { return }
-        let waiting = environment.pace.refused.filter { schedule.waiting(at: $0) > 0 }
+        let waiting = environment.hosts.limited.filter { schedule.waiting(at: $0) > 0 }
         for origin in waiting.subtracting(told).sorted() {
             let rules = environment.configuration.hosts
             let pace = rules.pace(at: rules.key(of: origin)).map { "\($0)" } ?? "-"

@@ -19,8 +19,8 @@ enum SchedulerEvent: Sendable {
     case take([String: SourceState])
     /// A request for a sign that the loop still runs.
     case heartbeat
-    /// A place at this origin, or a slot for a run, has become free.
-    case free(String)
+    /// Permits have become free at these origins, of which each host's come together: of several, none comes first each time.
+    case free([String])
     /// A run has ended, at this time by the clock.
     ///
     /// - Parameter wasSlow: true where a server sent next to nothing for seconds.

@@ -1,7 +1,7 @@
 import FeedModel
 import FeedStores
 import Foundation
-import Synchronization
+import Locking
 
 /// Checks from time to time that the store's files are in place, and at once when a run was discarded, as missing files
 /// may be the reason. When the store is idle, moves all that was committed into its main file.
@@ -12,7 +12,7 @@ actor StoreWatch {
 
     private let store: any MainStore
     private let clock: any RunClock
-    private let executor = RunExecutor(label: "tributary.store-watch")
+    private let executor: RunExecutor
     /// A store to which nothing has been committed for this long is idle.
     private static let idleAfter = Duration.seconds(1)
     /// The clock's uptime at the end of the last run; nil if the store's main file has all that was committed.
@@ -22,9 +22,10 @@ actor StoreWatch {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    init(_ store: any MainStore, clock: any RunClock) {
-        self.store = store
-        self.clock = clock
+    init(_ environment: RunEnvironment) {
+        store = environment.store
+        clock = environment.clock
+        executor = environment.serialExecutor("store-watch")
         (alarms, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 

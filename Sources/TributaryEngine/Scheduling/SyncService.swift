@@ -7,7 +7,7 @@ package import FeedStores
 import Foundation
 package import Logging
 public import ServiceLifecycle
-import Synchronization
+import Locking
 
 /// The engine: keeps one main store in step with the sources of a configuration.
 ///
@@ -54,12 +54,14 @@ public final class SyncService: Service {
     ///   - store: the opened main store, which nothing else writes to in this process.
     ///   - parsers: the classes that requests name.
     ///   - names: finds the addresses of hosts that responses name.
+    ///   - network: sends messages; nil for the machine's own.
     ///   - onProgress: called with the progress of downloads, on the runs' own executors.
     /// - Throws: `StoreError` if the store cannot be used, ``ConfigurationError`` if the schema that follows the mappings
     ///   cannot be run.
     package init(
         configuration: TributaryConfiguration, store: any MainStore, parsers: ParserRegistry, logger: Logger,
-        clock: any RunClock, names: any NameLookup = SystemNames(),
+        clock: any RunClock, random: any RandomSource = SystemRandom(), threads: any WorkThreads = SystemThreads(),
+        names: any NameLookup = SystemNames(), network: (any Network)? = nil,
         onProgress: @escaping @Sendable (RunProgress) -> Void = { _ in }
     ) throws {
         self.store = store
@@ -74,25 +76,28 @@ public final class SyncService: Service {
         let board = RunBoard()
         let metrics = EngineMetrics(
             perSource: configuration.metricsPerSource, declared: configuration.enabledNames)
-        let pace = HostPace(
+        let hosts = HostGate(
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
         var environment = RunEnvironment(
             configuration: configuration, store: store, registry: parsers,
-            http: HTTPFetcher(now: { clock.now() }, pace: pace, names: names, onAnswer: metrics.answered),
-            hosts: HostLimiter(configuration.hosts), pace: pace,
-            slots: HostLimiter(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
+            http: HTTPFetcher(
+                now: { clock.now() }, hosts: hosts, names: names, network: network, onAnswer: metrics.answered),
+            hosts: hosts, slots: Slots(limit: configuration.concurrency), busyHosts: BusyHosts(try store.busyHosts()),
             clock: clock, logger: logger,
             onProgress: { progress in
                 board.note(progress)
                 onProgress(progress)
             }, board: board)
         environment.metrics = metrics
+        environment.random = random
+        environment.threads = threads
+        environment.network = network
         self.environment = environment
         var daemonEnvironment = environment
         let sharedStore = store as? any SharedStore
-        let ownership = sharedStore.map { _ in Ownership() }
+        let ownership = sharedStore.map { store in Ownership(uptime: { store.uptime }) }
         daemonEnvironment.ownership = ownership
-        storeWatch = StoreWatch(store, clock: clock)
+        storeWatch = StoreWatch(environment)
         hooks = Hooks(environment)
         forgetting = Forgetting(environment)
         let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch, hooks] report in
@@ -102,7 +107,8 @@ public final class SyncService: Service {
             hooks.note(report)
         }
         self.scheduler = scheduler
-        health = Health(scheduler, store, logger: logger, shown: environment.shown)
+        health = Health(
+            scheduler, store, logger: logger, clock: clock, threads: threads, shown: environment.shown)
         sampler = MetricsSampler(daemonEnvironment, hooks: hooks, health: health)
         group =
             if let sharedStore, let ownership {
@@ -280,7 +286,7 @@ public final class SyncService: Service {
         environment.http.declare(configuration.enabledSources.flatMap(\.requests))
         scheduler.reload(configuration)
         let (bodies, keeping) = (environment.bodies, configuration.keepingBodies)
-        DispatchQueue.global().async { bodies.removeAll(but: keeping) }
+        environment.threads.detach { bodies.removeAll(but: keeping) }
         group?.reload(configuration)
         hooks.reload(configuration)
         sampler.reload(configuration)

@@ -4,7 +4,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Logging
-import Synchronization
+import Locking
 
 /// This daemon among those that share its store: gives signs of life, and decides which sources are its own.
 ///
@@ -22,7 +22,7 @@ actor DaemonGroup {
     private let busyHosts: BusyHosts
     private let clock: any RunClock
     private let logger: Logger
-    private let executor = RunExecutor(label: "tributary.daemons")
+    private let executor: RunExecutor
     private let timer: DueTimer
     private let requests = Mutex(Requests())
 
@@ -47,6 +47,7 @@ actor DaemonGroup {
         self.ownership = ownership
         busyHosts = environment.busyHosts
         clock = environment.clock
+        executor = environment.serialExecutor("daemons")
         logger = environment.logger
         timer = DueTimer(clock: environment.clock)
         let host = ProcessInfo.processInfo.hostName
@@ -153,7 +154,7 @@ actor DaemonGroup {
 
     /// - Returns: true where sources are to be taken that others have not left yet.
     private func share() throws -> Bool {
-        let began = ContinuousClock.now
+        let began = store.uptime
         let daemons = try store.beat(record)
         // Others may have taken everything over meanwhile.
         if ownership.isOver { giveUp(ownership.sources) }

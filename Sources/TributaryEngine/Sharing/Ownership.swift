@@ -1,5 +1,5 @@
 import FeedStores
-import Synchronization
+import Locking
 
 /// The sources that this process may run now, among the daemons that share a store. All runs ask it before they begin.
 final class Ownership: Sendable {
@@ -8,28 +8,36 @@ final class Ownership: Sendable {
 
     private struct State {
         var sources: Set<String> = []
-        var until = ContinuousClock.now
+        /// By the store's uptime.
+        var until: Duration
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+    private let uptime: @Sendable () -> Duration
     private let change = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// - Parameter uptime: the time by which the store's claims end.
+    init(uptime: @escaping @Sendable () -> Duration) {
+        self.uptime = uptime
+        state = Mutex(State(until: uptime()))
+    }
 
     /// Has a function called when other sources have become this daemon's.
     func onChange(_ tell: @escaping @Sendable () -> Void) { change.withLock { $0 = tell } }
 
     func owns(_ source: String) -> Bool {
-        state.withLock { $0.sources.contains(source) && .now < $0.until }
+        state.withLock { $0.sources.contains(source) && uptime() < $0.until }
     }
 
     var sources: Set<String> { state.withLock(\.sources) }
 
     /// True once others may count this daemon as dead, as its last sign of life is too long ago.
-    var isOver: Bool { state.withLock { .now >= $0.until } }
+    var isOver: Bool { state.withLock { uptime() >= $0.until } }
 
     /// Goes on after a sign of life.
     ///
     /// - Parameter began: the time before the sign was given.
-    func extend(from began: ContinuousClock.Instant) { state.withLock { $0.until = began + Self.term } }
+    func extend(from began: Duration) { state.withLock { $0.until = began + Self.term } }
 
     func add(_ sources: some Sequence<String>) {
         state.withLock { $0.sources.formUnion(sources) }

@@ -21,7 +21,7 @@ package struct StoreStatus: Sendable {
     /// - Throws: `StoreError`.
     package init(
         _ configuration: TributaryConfiguration, only names: [String] = [], in store: (any MainStore)?,
-        now: Date = Date()
+        now: Date
     ) throws {
         let stored = try store?.sourceStates() ?? [:]
         let daemons = try (store as? any SharedStore).map(SharedDaemons.init)

@@ -4,7 +4,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Logging
-import Synchronization
+import Locking
 
 /// Tells one hook, event after event, whatever becomes of other hooks. An event that its receiver does not take is
 /// tried again until it does, at growing intervals, and what comes after it waits.
@@ -45,7 +45,7 @@ actor HookDelivery {
         self.hook = hook
         self.environment = environment
         self.sender = sender
-        executor = RunExecutor(label: "tributary.hook.\(hook.name)")
+        executor = environment.serialExecutor("hook.\(hook.name)")
         timer = DueTimer(clock: environment.clock)
         noted = environment.clock.now()
         sources = Mutex(environment.configuration.enabledSourceNames)
@@ -184,7 +184,7 @@ actor HookDelivery {
         let now = clock.now()
         let attempts = state.attempts + 1
         let next = max(
-            now + HookDecision.wait(attempts: attempts, jitter: .random(in: 0...1)), retryAt ?? .distantPast)
+            now + HookDecision.wait(attempts: attempts, jitter: environment.random.fraction()), retryAt ?? .distantPast)
         let shown = environment.shown(error)
         environment.logger.warning(
             "The hook '\(hook.name)' cannot be told: \(shown)",
@@ -197,7 +197,7 @@ actor HookDelivery {
     private func send(_ event: HookEvent) async throws -> HookOutcome {
         let renewing = Task {
             while !Task.isCancelled {
-                try await Task.sleep(for: .seconds(Self.secondsBetweenRenewals))
+                try await clock.sleep(for: .seconds(Self.secondsBetweenRenewals))
                 _ = try store.holdHook(hook.name)
             }
         }

@@ -17,12 +17,17 @@ package enum HookOutcome: Sendable, Equatable {
 package struct HookSender: Sendable {
     private let webhooks: WebhookClient
     private let clock: any RunClock
+    private let threads: any WorkThreads
     private let redact: @Sendable (String) -> String
 
     /// - Parameter redact: removes secrets from what a program has printed.
-    package init(webhooks: WebhookClient, clock: any RunClock, redact: @escaping @Sendable (String) -> String) {
+    package init(
+        webhooks: WebhookClient, clock: any RunClock, threads: any WorkThreads = SystemThreads(),
+        redact: @escaping @Sendable (String) -> String
+    ) {
         self.webhooks = webhooks
         self.clock = clock
+        self.threads = threads
         self.redact = redact
     }
 
@@ -55,12 +60,12 @@ package struct HookSender: Sendable {
     private func run(_ command: [InterpolatedText], _ body: Data, _ timeout: Duration) async throws -> HookOutcome {
         let name = command[0].template
         let run: ProgramRun
-        do { run = try ProgramRun(command.map(\.value), input: body, timeout: timeout) } catch {
+        do { run = try ProgramRun(command.map(\.value), input: body, timeout: timeout, clock, threads) } catch {
             return .failed("\(name) cannot be started: \(ErrorText.words(error))")
         }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                Thread.detachNewThread { continuation.resume(returning: Result { try run.run() }) }
+                threads.detach { continuation.resume(returning: Result { try run.run() }) }
             }
         } onCancel: {
             run.stop()

@@ -4,7 +4,7 @@ import FeedModel
 import FeedStores
 import Foundation
 import Logging
-import Synchronization
+import Locking
 
 /// Tells all hooks of a daemon, each by itself.
 ///
@@ -17,7 +17,7 @@ actor Hooks {
     }
 
     private let environment: RunEnvironment
-    private let executor = RunExecutor(label: "tributary.hooks")
+    private let executor: RunExecutor
     /// nil until there is a hook.
     private var webhooks: WebhookClient?
     private let reloads: AsyncStream<TributaryConfiguration>
@@ -30,6 +30,7 @@ actor Hooks {
 
     init(_ environment: RunEnvironment) {
         self.environment = environment
+        executor = environment.serialExecutor("hooks")
         (reloads, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -80,9 +81,11 @@ actor Hooks {
         await stop(deliveries.values.filter { declared[$0.hook.name] != $0.hook }.map(\.hook.name))
         for known in deliveries.values { known.delivery.reload(configuration) }
         guard !declared.isEmpty else { return alarmed.withLock { $0 = [] } }
-        let webhooks = self.webhooks ?? WebhookClient()
+        let webhooks = self.webhooks ?? environment.makeWebhookClient()
         self.webhooks = webhooks
-        let sender = HookSender(webhooks: webhooks, clock: environment.clock) { [environment] in
+        let sender = HookSender(
+            webhooks: webhooks, clock: environment.clock, threads: environment.threads
+        ) { [environment] in
             environment.redacted($0)
         }
         for hook in configuration.hooks where deliveries[hook.name] == nil {

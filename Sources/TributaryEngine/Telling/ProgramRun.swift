@@ -44,15 +44,21 @@ final class ProgramRun: Sendable {
     private let command: [String]
     private let input: Data
     private let timeout: Duration
+    private let clock: any RunClock
+    private let threads: any WorkThreads
     /// What wakes the thread: the program has ended, or is to be stopped.
     private let wake: ProcessPipe
     private let isStopped = Atomic(false)
     private let hasEnded = Atomic(false)
 
-    init(_ command: [String], input: Data, timeout: Duration) throws {
+    init(
+        _ command: [String], input: Data, timeout: Duration, _ clock: any RunClock, _ threads: any WorkThreads
+    ) throws {
         self.command = command
         self.input = input
         self.timeout = timeout
+        self.clock = clock
+        self.threads = threads
         wake = try ProcessPipe()
     }
 
@@ -75,7 +81,7 @@ final class ProgramRun: Sendable {
         let output = try ProcessPipe()
         let child = try start(standardInput, output)
         let waiter = DispatchSemaphore(value: 0)
-        Thread.detachNewThread { [self] in
+        threads.detach { [self] in
             // Not reaped yet: until then, the number of its group is nobody else's.
             var information = siginfo_t()
             while waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -99,14 +105,14 @@ final class ProgramRun: Sendable {
     /// waits for the other; a program that does not want its input does without.
     private func exchange(_ standardInput: ProcessPipe, _ output: ProcessPipe) -> (printed: ProgramOutput, why: Ending?)
     {
-        let deadline = ContinuousClock.now + timeout
+        let deadline = clock.uptime + timeout
         var rest = input[...]
         var printed = ProgramOutput()
         if rest.isEmpty { standardInput.closeWriting() }
         while true {
             if hasEnded.load(ordering: .acquiring) { return (printed, nil) }
             if isStopped.load(ordering: .acquiring) { return (printed, .stopped) }
-            let left = ContinuousClock.now.duration(to: deadline)
+            let left = deadline - clock.uptime
             if left <= .zero { return (printed, .timedOut) }
             var descriptors = [
                 pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0),
@@ -130,10 +136,10 @@ final class ProgramRun: Sendable {
     /// Asks the group to end, and kills it.
     private func end(_ child: pid_t) {
         kill(-child, SIGTERM)
-        let deadline = ContinuousClock.now + Self.grace
-        while !hasEnded.load(ordering: .acquiring), ContinuousClock.now < deadline {
+        let deadline = clock.uptime + Self.grace
+        while !hasEnded.load(ordering: .acquiring), clock.uptime < deadline {
             var descriptor = pollfd(fd: wake.readEnd, events: Int16(POLLIN), revents: 0)
-            let left = ContinuousClock.now.duration(to: deadline)
+            let left = deadline - clock.uptime
             _ = poll(&descriptor, 1, Int32(max(0, left / .milliseconds(1)) + 1))
             if descriptor.revents != 0 { wake.clear() }
         }

@@ -50,7 +50,7 @@ struct API: Sendable {
         let configuration = service.configuration
         return .json(
             try await store.read { store in
-                try JSONOutput.line(StoreStatus(configuration, only: names, in: store).elements)
+                try JSONOutput.line(StoreStatus(configuration, only: names, in: store, now: Date()).elements)
             })
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Limits the pages that are kept up to date at the same time.
 final class LiveLimit: Sendable {

@@ -71,7 +71,7 @@ struct Pages: Sendable {
         _ configuration: TributaryConfiguration, since time: ContinuousClock.Instant?
     ) async throws -> SourceTable {
         try await tables.value(of: "", since: time) { [store] in
-            try await store.read { SourceTable(try StoreStatus(configuration, in: $0)) }
+            try await store.read { SourceTable(try StoreStatus(configuration, in: $0, now: Date())) }
         }
     }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The sessions that a decoder is not using at the moment, ready for reuse.
 final class DecodingSessionPool: Sendable {

@@ -3,7 +3,7 @@ package import Foundation
 /// The form of a date that a mapping gives: `%d.%m.%Y %H:%M` as in strptime(3), or `dd.MM.yyyy HH:mm` as in Unicode's
 /// Locale Data Markup Language (UTS 35, part 4). Names of months and days are English.
 ///
-/// Reading allows fewer digits than a field has. A time without a zone is in UTC. A time before the year 0 or after
+/// Reading allows fewer digits than a field has. A time without a zone is taken to be in UTC. A time before the year 0 or after
 /// 9999 is refused.
 package struct DateFormat: Sendable, Hashable {
     enum Field: Sendable, Hashable {
@@ -104,10 +104,27 @@ package struct DateFormat: Sendable, Hashable {
     ///
     /// - Parameter ignoresZone: true to take the time as if it were UTC, which gives the day that was written.
     package func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
-        read(text, ignoresZone: ignoresZone).flatMap { Lexical.isWritable($0) ? $0 : nil }
+        time(text, ignoresZone: ignoresZone)?.date
     }
 
-    private func read(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool) -> Date? {
+    /// Returns the same, and whether the text names a zone.
+    package func time(
+        _ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false
+    ) -> (date: Date, hasZone: Bool)? {
+        read(text, ignoresZone: ignoresZone).flatMap { Lexical.isWritable($0.date) ? $0 : nil }
+    }
+
+    /// True where a text of this form may name a zone.
+    package var mayHaveZone: Bool {
+        fields.contains { field in
+            switch field {
+            case .zone, .epoch: true
+            default: false
+            }
+        }
+    }
+
+    private func read(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool) -> (date: Date, hasZone: Bool)? {
         var rest = Substring(decoding: text, as: UTF8.self)
         var year = 1970
         var month = 1
@@ -117,6 +134,7 @@ package struct DateFormat: Sendable, Hashable {
         var seconds = 0.0
         var isAfternoon: Bool?
         var offset = 0
+        var hasZone = false
         var epoch: Double?
         func number(_ most: Int) -> Int? {
             let digits = rest.prefix(most).prefix { $0.isASCII && $0.isNumber }
@@ -134,6 +152,7 @@ package struct DateFormat: Sendable, Hashable {
             return nil
         }
         func zone() -> Int? {
+            hasZone = !rest.isEmpty
             if rest.first == "Z" || rest.first == "z" {
                 rest.removeFirst()
                 return 0
@@ -179,7 +198,7 @@ package struct DateFormat: Sendable, Hashable {
             }
         }
         guard rest.isEmpty else { return nil }
-        if let epoch { return Date(timeIntervalSince1970: epoch) }
+        if let epoch { return (Date(timeIntervalSince1970: epoch), true) }
         if let isAfternoon {
             guard (1...12).contains(hour) else { return nil }
             hour = hour % 12 + (isAfternoon ? 12 : 0)
@@ -188,7 +207,7 @@ package struct DateFormat: Sendable, Hashable {
             return nil
         }
         let time = Double(hour * 3600 + minute * 60) + seconds - Double(ignoresZone ? 0 : offset)
-        return Date(timeIntervalSince1970: Double(civil.daysSince1970 * 86_400) + time)
+        return (Date(timeIntervalSince1970: Double(civil.daysSince1970 * 86_400) + time), hasZone)
     }
 
     // MARK: - Writing

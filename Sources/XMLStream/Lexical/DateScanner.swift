@@ -7,6 +7,8 @@ struct DateScanner {
 
     /// True to keep the date that was written, wherever on Earth. The zone is read and not applied.
     private let ignoresZone: Bool
+    /// True once a zone has been read.
+    private(set) var hasZone = false
 
     init(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) {
         self.text = text
@@ -112,6 +114,7 @@ struct DateScanner {
     /// Reads a zone as seconds east of Greenwich: `Z`, `+01:00`, `-0500`, `+1`, or a name of RFC 822, section 5.1.
     private mutating func zone() -> Double? {
         let offset = writtenZone()
+        hasZone = offset != nil
         return ignoresZone ? offset.map { _ in 0 } : offset
     }
 

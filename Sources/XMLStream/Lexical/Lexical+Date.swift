@@ -9,13 +9,20 @@ extension Lexical {
     ///
     /// - Parameter ignoresZone: true to take the time as if it were UTC, which gives the day that was written.
     package static func date(_ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false) -> Date? {
+        time(text, ignoresZone: ignoresZone)?.date
+    }
+
+    /// Returns the same, and whether the text names a zone.
+    package static func time(
+        _ text: UnsafeBufferPointer<UInt8>, ignoresZone: Bool = false
+    ) -> (date: Date, hasZone: Bool)? {
         guard let first = text.first else { return nil }
         var scanner = DateScanner(text, ignoresZone: ignoresZone)
         let isNumeric = first &- UInt8(ascii: "0") < 10
         guard let date = isNumeric && !scanner.startsWithDayOfMonth ? scanner.iso8601() : scanner.rfc822() else {
             return nil
         }
-        return scanner.isAtEnd && isWritable(date) ? date : nil
+        return scanner.isAtEnd && isWritable(date) ? (date, scanner.hasZone) : nil
     }
 
     /// The milliseconds since 1970 whose year has four digits.

@@ -1,7 +1,7 @@
 /// A path as mappings write it: the subset of XPath 1.0 that can be answered from a stream.
 ///
 /// `name`, `a/b`, `@attr`, `a/@attr`, `.`, `text()`, `string(path)`, `../…` any number of times, `*`, `prefix:name`,
-/// `{}name`, and predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
+/// `{}name`, `'any name'`, and predicates on attributes: `link[@rel='alternate']/@href`, `Cube[@currency]`, `a[@lang!='en']`.
 package struct XMLPath: Sendable, Hashable {
     /// A test of an element's or attribute's name.
     package enum NameTest: Sendable, Hashable {
@@ -13,6 +13,9 @@ package struct XMLPath: Sendable, Hashable {
         case qualified(namespace: String, prefix: String, local: String)
         /// This name across `camelCase`, `snake_case` and `kebab-case`, as ``XMLName/folded(_:)`` makes it.
         case folded(String)
+        /// A name in quotes, which no XML element could have: that of a column of CSV or of a member of an object. The
+        /// second is the name that ``ElementNaming`` makes of it.
+        case quoted(String, element: String)
 
         package func matches(_ name: XMLName) -> Bool {
             switch self {
@@ -21,6 +24,7 @@ package struct XMLPath: Sendable, Hashable {
             case .unqualified(let local): name.local == local && name.namespace == nil
             case .qualified(let namespace, _, let local): name.local == local && name.namespace == namespace
             case .folded(let folded): XMLName.folded(name.local) == folded
+            case .quoted(let written, let element): name.local == written || name.local == element
             }
         }
     }
@@ -86,6 +90,7 @@ extension XMLPath.NameTest: CustomStringConvertible {
         case .local(let local), .unqualified(let local): local
         case .qualified(_, let prefix, let local): prefix + ":" + local
         case .folded(let folded): folded
+        case .quoted(_, let element): element
         }
     }
 }

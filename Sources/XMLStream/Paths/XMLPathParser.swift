@@ -86,17 +86,20 @@ package struct XMLPathParser {
         guard differs || skip("=") else { throw problem("'=', '!=' or ']' is missing") }
         skipSpaces()
         guard let quote = peek, quote == "'" || quote == "\"" else { throw problem("a value in quotes is missing") }
-        position += 1
-        var value = ""
-        while let character = peek, character != quote {
-            value.append(character)
-            position += 1
-        }
-        guard !isAtEnd else { throw problem("the quote \(quote) is missing at the end of the value") }
-        position += 1
+        let value = try quoted(quote)
         skipSpaces()
         guard skip("]") else { throw problem("']' is missing") }
         return XMLPath.Predicate(attribute: attribute, condition: differs ? .differs(value) : .equals(value))
+    }
+
+    /// Reads the text up to the quote that ends it.
+    private mutating func quoted(_ quote: Character) throws(Problem) -> String {
+        position += 1
+        let start = position
+        while let character = peek, character != quote { position += 1 }
+        guard !isAtEnd else { throw problem("the quote \(quote) is missing at the end of the value") }
+        position += 1
+        return String(text[start..<(position - 1)])
     }
 
     private mutating func nameTest() throws(Problem) -> XMLPath.NameTest {
@@ -106,6 +109,12 @@ package struct XMLPathParser {
                 throw problem("only '{}' may stand before a name, for no namespace; bind a prefix for any other")
             }
             return .unqualified(try name())
+        }
+        if let quote = peek, quote == "'" || quote == "\"" {
+            let written = try quoted(quote)
+            guard !written.isEmpty else { throw problem("a name is empty") }
+            let element = ElementNaming.name(written)
+            return element == written ? .local(written) : .quoted(written, element: element)
         }
         let first = try name()
         guard peek == ":" else { return .local(first) }

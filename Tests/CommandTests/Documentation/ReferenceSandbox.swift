@@ -9,7 +9,9 @@ import TributaryParsers
 /// put around them, and the files and variables that they name are there.
 struct ReferenceSandbox {
     private let folder: TemporaryFolder
-    private let parsers = ParserRegistry([EurofxrefParser.self, SitemapParser.self, SyndicationParser.self])
+    private let parsers = ParserRegistry([
+        .class(EurofxrefParser.self), .class(SitemapParser.self), .class(SyndicationParser.self),
+    ])
 
     private static let request = "[[sources.shop.requests]]\n"
     private static let url = "url = \"https://example.com/feed.xml\"\n"

@@ -46,8 +46,9 @@ final class AddressTarget: FuzzTarget {
             }
         }
         _ = try refusal {
-            let next = try request.paging?.page(
-                after: 1, of: request, at: "http://feeds.test/feed?page=1", records: 1, address: location)
+            var pages = request.paging.map { PageSequence($0) }
+            let next = try pages?.next(
+                after: request, FuzzFolder.response(at: "http://feeds.test/feed?page=1"), records: 1, found: location)
             guard let next else { return }
             isTaken = true
             guard let url = URL(string: next.url.value), url.host?.lowercased() == "feeds.test", url.port == nil else {

@@ -18,13 +18,14 @@ final class ConfigurationTarget: FuzzTarget {
             }
             for source in configuration.sources {
                 for request in source.requests {
-                    _ = request.fingerprint(parserVersion: 1)
+                    _ = request.validity(parserVersion: 1)
                     _ = try accepts { _ = try HTTPTarget(request) }
                     _ = try accepts {
-                        let paging = request.paging
-                        _ = paging?.firstPage(of: request)
-                        _ = try paging?.page(
-                            after: 1, of: request, at: "http://a.test/", records: 1, address: "?page=2")
+                        guard let paging = request.paging else { return }
+                        _ = paging.firstPage(of: request)
+                        var pages = PageSequence(paging)
+                        _ = try pages.next(
+                            after: request, FuzzFolder.response(at: "http://a.test/"), records: 1, found: "?page=2")
                     }
                 }
             }

@@ -1,3 +1,4 @@
+import FeedModel
 import Foundation
 import TributaryEngine
 import TributaryParsers
@@ -6,7 +7,15 @@ import TributaryParsers
 
 /// A folder for one target, removed with it.
 final class FuzzFolder {
-    static let registry = ParserRegistry([SyndicationParser.self, SitemapParser.self, EurofxrefParser.self])
+    static let registry = ParserRegistry([
+        .class(SyndicationParser.self), .class(SitemapParser.self), .class(EurofxrefParser.self),
+    ])
+
+    /// An answer without headers.
+    static func response(at url: String) -> FeedResponse {
+        FeedResponse(
+            requestedURL: url, url: url, status: 200, headers: [], fetchedAt: .distantPast, validators: Validators())
+    }
 
     let path: String
     private var file: String { path + "/sources.toml" }

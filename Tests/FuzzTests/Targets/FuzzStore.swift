@@ -30,10 +30,8 @@ final class FuzzStore {
         store = try SQLiteStore(path: configuration.localPath)
         environment = RunEnvironment(
             configuration: configuration, store: store,
-            registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostLimiter(limit: 1),
-            pace: .none(),
-            slots: HostLimiter(limit: 1),
-            busyHosts: BusyHosts([:]), clock: SystemClock(),
+            registry: FuzzFolder.registry, http: HTTPFetcher(now: { .distantPast }), hosts: HostGate(limit: 1),
+            slots: Slots(limit: 1), busyHosts: BusyHosts([:]), clock: SystemClock(),
             logger: Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() })
         for source in configuration.sources {
             for request in source.requests {

@@ -7,7 +7,7 @@ import UnixSignals
 
 /// Refreshes all sources once, and returns how each run ended.
 func refreshOnce(file: String, logger: Logger) async throws -> [RunReport] {
-    let parsers = ParserRegistry([StationsParser.self], records: [RecordParser<Food>(element: "food")])
+    let parsers = ParserRegistry([.class(StationsParser.self), .record(Food.self, element: "food")])
     let service = try SyncService(
         configuration: TributaryConfiguration(file: file, parsers: parsers), parsers: parsers, logger: logger)
     defer { try? service.close() }
@@ -16,7 +16,7 @@ func refreshOnce(file: String, logger: Logger) async throws -> [RunReport] {
 
 /// Runs the engine beside a program's other services, until the program is told to stop.
 func runBeside(_ others: [any Service], file: String, logger: Logger) async throws {
-    let parsers = ParserRegistry([StationsParser.self])
+    let parsers = ParserRegistry([.class(StationsParser.self)])
     let service = try SyncService(
         configuration: TributaryConfiguration(file: file, parsers: parsers), parsers: parsers, logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -11,7 +11,13 @@ struct Food: XMLRecord, FeedRecord {
         case starter, main, dessert
     }
 
+    static let databaseKey = ["id"]
     static let xmlPaths = ["id": "@number", "calories": "facts/calories"]
+}
+
+/// A program of one's own.
+struct FoodDaemon: TributaryApp {
+    static let parsers: [Parser] = [.record(Food.self)]
 }
 
 /// Without a store.

@@ -4,7 +4,7 @@ import Tributary
 /// Every command of Tributary, with a class that reads elements of a hundred attributes.
 @main
 struct WideDaemon: TributaryApp {
-    static let parsers: [FeedParser.Type] = [WideParser.self]
+    static let parsers: [Parser] = [.class(WideParser.self)]
 
     static func registerMigrations(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("wide") { db in

@@ -1,0 +1,37 @@
+# The front door of Scripts. `make` lists what there is.
+.DEFAULT_GOAL := help
+.PHONY: help run test test-failed bench fuzz soak docs package lint schema
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 20
+
+run: ## builds, and runs the sample feeds
+	Scripts/run
+
+test: ## builds, and runs all tests
+	Scripts/test
+
+test-failed: ## runs again what failed last time
+	Scripts/test --failed
+
+bench: ## measures beside C, Python, pandas and dlt; takes hours
+	Scripts/bench
+
+fuzz: ## feeds random inputs to the readers
+	Scripts/fuzz
+
+soak: ## runs the daemon for a long time
+	Scripts/soak
+
+docs: ## builds the library's documentation
+	Scripts/documentation
+
+package: ## builds the .deb and the .tar.gz
+	Scripts/package
+
+lint: ## checks the form of all Swift files
+	swift format lint --strict --recursive Package.swift Sources Tests
+
+schema: ## writes the JSON Schema of sources.toml anew
+	swift build --product tributary
+	$$(swift build --show-bin-path)/tributary check --json-schema > Documentation/sources.schema.json

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Who named an address that the source does not declare: a response did. A response of a public host may name public
+/// addresses; one from a private address may name that address, too.
+package struct AddressProvenance: Sendable, Equatable {
+    /// What named the address, to be shown.
+    package var namer: String
+    /// The origin that answered with the name, and the address it has; nil where somebody else connected to it.
+    package var origin: String
+    package var from: IPAddress?
+
+    package init(namer: String, origin: String, from: IPAddress?) {
+        self.namer = namer
+        self.origin = origin
+        self.from = from
+    }
+
+    /// The provenance of a value of the store: any server may have sent it.
+    package static func unknown(_ namer: String) -> AddressProvenance {
+        AddressProvenance(namer: namer, origin: "", from: nil)
+    }
+
+    /// Returns the provenance of what several have named together: where their addresses differ, only public ones are
+    /// admitted.
+    package func combined(with other: AddressProvenance) -> AddressProvenance {
+        AddressProvenance(
+            namer: namer, origin: origin == other.origin ? origin : "", from: from == other.from ? from : nil)
+    }
+
+    /// The name of the host that answered.
+    private var host: String? { URL(string: origin)?.host }
+
+    package func admits(_ address: IPAddress) -> Bool {
+        address.scope.isGlobal || from.map(address.isOfSameHost) ?? false
+    }
+
+    /// Returns true where a host may have any address: it is the one that answered, and is not public anyway.
+    package func admitsAll(of host: String?) -> Bool {
+        from.map { !$0.scope.isGlobal } ?? false && host.map { $0.lowercased() == self.host } ?? false
+    }
+}

@@ -1,0 +1,43 @@
+/// The format of a body.
+public enum BodyFormat: String, Sendable, CaseIterable {
+    case xml, json
+    /// JSON Lines: a JSON value on each line.
+    case jsonl
+    /// Lines of fields (RFC 4180).
+    case csv
+
+    /// The `Accept` header of a request for the format.
+    package var accept: String {
+        switch self {
+        case .xml: "application/xml, text/xml;q=0.9, */*;q=0.1"
+        case .json: "application/json, */*;q=0.1"
+        case .jsonl: "application/jsonl, application/x-ndjson, */*;q=0.1"
+        case .csv: "text/csv, text/tab-separated-values;q=0.9, */*;q=0.1"
+        }
+    }
+}
+
+/// How a publisher writes CSV, where RFC 4180 leaves it open or is not followed.
+public struct CSVDialect: Sendable, Hashable {
+    /// What names the columns.
+    package enum Header: Sendable, Hashable {
+        /// The first line that is not skipped.
+        case line
+        /// Nothing: they are `c1`, `c2` and so on.
+        case none
+        /// These names; the file has no header.
+        case names([String])
+    }
+
+    /// An ASCII character; nil for a comma, or for a tab where the media type is `text/tab-separated-values`.
+    package var delimiter: UInt8?
+    /// An ASCII character; nil where no field is quoted.
+    package var quote: UInt8? = UInt8(ascii: "\"")
+    package var header = Header.line
+    /// The number of lines before the header, or before the first record where there is no header.
+    package var skip = 0
+    /// The name of the encoding as iconv knows it; nil for the `charset` of the response, or else UTF-8.
+    package var encoding: String?
+
+    package init() {}
+}

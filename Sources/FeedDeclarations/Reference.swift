@@ -1,0 +1,34 @@
+/// A value of the configuration that is known only when its request is sent: `${capture:NAME}`, `${row:COLUMN}`,
+/// `${last:EXPRESSION}`.
+package enum Reference: Hashable, Sendable, CustomStringConvertible {
+    /// A value that the response of an earlier request has given.
+    case capture(String)
+    /// A column of the row for which the request is sent.
+    case row(String)
+    /// An SQL expression over the rows in the store.
+    case last(String)
+
+    /// - Returns: nil for a text that is known when the configuration is read: an environment variable, a file.
+    package init?(_ text: some StringProtocol) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let name = String(text[text.index(after: colon)...])
+        switch text[..<colon] {
+        case "capture": self = .capture(name)
+        case "row": self = .row(name)
+        case "last": self = .last(name)
+        default: return nil
+        }
+    }
+
+    /// The text between `${` and `}`.
+    package var description: String {
+        switch self {
+        case .capture(let name): "capture:" + name
+        case .row(let column): "row:" + column
+        case .last(let expression): "last:" + expression
+        }
+    }
+
+    /// The column of a row, as written; nil for other references.
+    package var column: String? { if case .row(let column) = self { column } else { nil } }
+}

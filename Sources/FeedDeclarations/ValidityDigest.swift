@@ -1,0 +1,70 @@
+import FeedModel
+
+/// Decides how long what is stored of a request stands: its validators, its kept bodies. Each member is a SHA-256 digest of the
+/// declaration's parts that are named here and nowhere else.
+package struct ValidityDigest: Sendable, Equatable {
+    /// Changes when another document would be requested. Kept bodies stand as long as it is the same.
+    package let question: String
+    /// Changes also when the same document might give other rows, as far as the declaration says.
+    private let rows: String
+
+    init(_ request: RequestDeclaration) {
+        let question = [
+            request.url.value, request.method, Self.list(request.headers), Self.list(request.parameters),
+            request.body?.text.value ?? "", request.authentication?.identity ?? "", request.forEach?.query ?? "",
+        ]
+        let rows = [
+            request.contentDigest,
+            request.sync.rawValue + (request.window.map { "\u{1}\($0)" } ?? "")
+                + (request.deleted.map { "\u{2}\($0)" } ?? "")
+                + (request.expiry.map { "\u{3}\($0.column)\u{3}\($0.after)" } ?? ""),
+            request.scope.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "\u{1}"),
+        ]
+        self.question = Self.digest(question)
+        self.rows = Self.digest(question + rows)
+    }
+
+    /// Returns a text that changes when the same document might give other rows. Validators stand as long as it is the same.
+    ///
+    /// - Parameter encryptionKey: the key of encrypted columns; nil where the request has none.
+    package func validity(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
+        Self.digest([rows, String(parserVersion)] + (encryptionKey.map { [$0.name] } ?? []))
+    }
+
+    private static func list(_ values: [String: InterpolatedText]) -> String {
+        values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.value)" }.joined(separator: "\u{1}")
+    }
+
+    fileprivate static func digest(_ parts: [String]) -> String {
+        Fingerprint.hexadecimal(parts.joined(separator: "\u{0}"))
+    }
+}
+
+extension RequestDeclaration {
+    /// Returns a text that changes when the same document might give other rows: ``ValidityDigest/validity(parserVersion:encryptionKey:)``.
+    package func validity(parserVersion: Int, encryptionKey: EncryptionKey? = nil) -> String {
+        guard case .mapping(let mapping) = content, mapping.encrypts else {
+            return digest.validity(parserVersion: parserVersion)
+        }
+        return digest.validity(parserVersion: parserVersion, encryptionKey: encryptionKey)
+    }
+}
+
+extension SourceDeclaration {
+    /// A text that changes when anything that is sent does, or what is made of the answers.
+    package var validity: String { ValidityDigest.digest(requests.map { $0.validity(parserVersion: 0) }) }
+
+    /// The declaration with its ``identity``, which changes when anything in it does, set.
+    var identified: SourceDeclaration {
+        var source = self
+        for index in source.requests.indices { source.requests[index].derive() }
+        let options = requests.map { request in
+            "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
+                + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
+                + (request.allowsPrivate ? " private" : "") + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
+        }
+        let times = "\(cache) \(hasOwnCache) \(honorsMaxAge)" + (schedule.map { " " + $0.identity } ?? "")
+        source.identity = ValidityDigest.digest([source.validity, times] + options)
+        return source
+    }
+}

@@ -1,0 +1,207 @@
+package import FeedDeclarations
+import Locking
+
+/// Limits the exchanges at each host: to a number at a time, and to one request in each interval that `[hosts]` declares.
+///
+/// Whoever begins an exchange takes a ``HostPermit``, and asks it before each request. Runs that have begun wait in the order
+/// of their arrival. Runs that are to begin are refused, and ``onFree(_:)`` reports when they may try again.
+package final class HostGate: Sendable {
+    private struct State {
+        var queues: HostQueues
+        var onFree: @Sendable ([String]) -> Void = { _ in }
+        /// The time for which the timer is set; nil where it is not.
+        var alarm: Duration?
+        var timer: Task<Void, Never>?
+    }
+
+    private let state: Mutex<State>
+    private let uptime: @Sendable () -> Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
+
+    /// - Parameters:
+    ///   - uptime: the time since some fixed moment.
+    ///   - sleep: waits for a time; throws `CancellationError`.
+    package init(
+        _ rules: HostRules, uptime: @escaping @Sendable () -> Duration,
+        sleep: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        state = Mutex(State(queues: HostQueues(rules)))
+        self.uptime = uptime
+        self.sleep = sleep
+    }
+
+    /// Creates a gate without rate limits.
+    ///
+    /// - Parameter limit: the permits of each host, or of any other key.
+    package convenience init(limit: Int) {
+        self.init(HostRules(perHost: limit), uptime: { .zero }, sleep: { _ in })
+    }
+
+    /// Sets the action for origins at which ``start(at:)`` gave no permit, and may give one now.
+    package func onFree(_ action: @escaping @Sendable ([String]) -> Void) { state.withLock { $0.onFree = action } }
+
+    /// Puts other rules in force. Permits stay taken; those who wait do so under the new rules.
+    package func setRules(_ rules: HostRules) { change { $0.setRules(rules, now: $1) } }
+
+    /// Notes that a host was asked some time ago, unless it was asked later.
+    package func note(_ origin: String, askedBefore time: Duration) {
+        let now = uptime()
+        state.withLock { $0.queues.note(origin, sentAt: now - time) }
+    }
+
+    /// The origins of runs that wait for their host's rate limit.
+    package var limited: Set<String> { state.withLock(\.queues.limited) }
+
+    // MARK: - Permits
+
+    /// Returns the permit of a run that is about to begin. The host's next request is reserved for it.
+    ///
+    /// - Returns: nil where the run may not begin now. ``onFree(_:)`` reports when it may.
+    package func start(at origin: String) -> HostPermit? {
+        let now = uptime()
+        let id = state.withLock { state in
+            defer { setTimer(&state) }
+            return state.queues.start(origin, now: now)
+        }
+        return id.map { HostPermit($0, origin, of: self) }
+    }
+
+    /// Returns a permit without waiting; nil if none is free.
+    package func permitIfFree(at origin: String) -> HostPermit? {
+        let id = state.withLock { $0.queues.acquire(origin) }
+        return id.map { HostPermit($0, origin, of: self) }
+    }
+
+    /// - Throws: `CancellationError`.
+    package func permit(at origin: String) async throws -> HostPermit {
+        HostPermit(try await enter(origin), origin, of: self)
+    }
+
+    /// Takes a permit's number for an origin.
+    ///
+    /// - Throws: `CancellationError`.
+    func enter(_ origin: String) async throws -> Int {
+        try await waiting(at: origin) { waiter in
+            (answer: self.state.withLock { $0.queues.arrive(waiter) }, effects: HostQueues.Effects())
+        }
+    }
+
+    /// Takes a permit's number at once, over the limit if none is free.
+    func enterOverLimit(_ origin: String) -> Int {
+        guard let id = state.withLock({ $0.queues.acquire(origin, exceedsLimit: true) }) else {
+            preconditionFailure("a permit over the limit is always there")
+        }
+        return id
+    }
+
+    func leave(_ id: Int) { change { $0.release(id, now: $1) } }
+
+    func endReservation(_ id: Int) { change { $0.endReservation(id, now: $1) } }
+
+    func covers(_ id: Int, _ origin: String) -> Bool { state.withLock { $0.queues.covers(id, origin) } }
+
+    // MARK: - The rate limit
+
+    /// Waits until a request may be sent. The wait is not the exchange's time.
+    ///
+    /// - Parameter permit: the number of the permit whose reservation the request uses.
+    /// - Throws: `CancellationError`.
+    func waitToSend(to origin: String, _ permit: Int?, _ progress: ExchangeProgress?) async throws {
+        let now = uptime()
+        var isSent = false
+        change { queues, _ in
+            let answer = queues.send(origin, permit, now: now)
+            isSent = answer.isSent
+            return answer.effects
+        }
+        guard !isSent else { return }
+        progress?.pause(at: now)
+        defer { progress?.resume(at: uptime()) }
+        _ = try await waiting(at: origin) { waiter in
+            let now = self.uptime()
+            return self.state.withLock { state in
+                defer { self.setTimer(&state) }
+                return state.queues.wait(waiter, now: now)
+            }
+        }
+    }
+
+    /// Measures a wait as one that is not the exchange's.
+    func pausing<Value>(_ progress: ExchangeProgress?, _ wait: () async throws -> Value) async rethrows -> Value {
+        progress?.pause(at: uptime())
+        defer { progress?.resume(at: uptime()) }
+        return try await wait()
+    }
+
+    // MARK: - Waiting
+
+    /// - Parameter queue: puts the waiter into a queue, or answers at once.
+    /// - Returns: the waiter's number.
+    /// - Throws: `CancellationError`.
+    private func waiting(
+        at origin: String, _ queue: @Sendable (HostQueues.Waiter) -> (answer: Bool?, effects: HostQueues.Effects)
+    ) async throws -> Int {
+        let id = state.withLock { $0.queues.makeID() }
+        let isAdmitted = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (answer, effects) = queue(HostQueues.Waiter(id: id, origin: origin, continuation: continuation))
+                if let answer { continuation.resume(returning: answer) }
+                report(effects)
+            }
+        } onCancel: {
+            cancel(id, origin)
+        }
+        guard isAdmitted else { throw CancellationError() }
+        // A cancellation that came after the answer is the caller's concern.
+        state.withLock { $0.queues.forgetCancellation(id) }
+        return id
+    }
+
+    private func cancel(_ id: Int, _ origin: String) {
+        var waiter: HostQueues.Waiter?
+        change { queues, now in
+            let answer = queues.cancel(id, origin, now: now)
+            waiter = answer.waiter
+            return answer.effects
+        }
+        waiter?.continuation.resume(returning: false)
+    }
+
+    private func change(_ body: (inout HostQueues, _ now: Duration) -> HostQueues.Effects) {
+        let now = uptime()
+        let effects = state.withLock { state in
+            defer { setTimer(&state) }
+            return body(&state.queues, now)
+        }
+        report(effects)
+    }
+
+    /// Outside of the lock: those who wake may ask the gate at once.
+    private func report(_ effects: HostQueues.Effects) {
+        for waiter in effects.admitted { waiter.continuation.resume(returning: true) }
+        guard !effects.freed.isEmpty else { return }
+        state.withLock(\.onFree)(effects.freed)
+    }
+
+    /// Sets the timer, unless it is set for this time or an earlier one.
+    private func setTimer(_ state: inout State) {
+        guard let next = state.queues.nextAlarm(), state.alarm.map({ next < $0 }) ?? true else { return }
+        state.timer?.cancel()
+        state.alarm = next
+        state.timer = Task { [weak self, sleep, uptime] in
+            // The task may begin later than it was made.
+            do { try await sleep(max(.zero, next - uptime())) } catch { return }
+            self?.wake()
+        }
+    }
+
+    private func wake() {
+        let now = uptime()
+        let effects = state.withLock { state in
+            state.alarm = nil
+            defer { setTimer(&state) }
+            return state.queues.wake(now: now)
+        }
+        report(effects)
+    }
+}

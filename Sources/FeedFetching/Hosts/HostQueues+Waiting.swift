@@ -1,0 +1,117 @@
+import DequeModule
+import FeedDeclarations
+import HeapModule
+
+/// Those who wait, and the alarms that wake them.
+extension HostQueues {
+    /// Takes a waiter out of the queues. One that has not come yet is answered with false as it comes.
+    mutating func cancel(_ id: Int, _ origin: String, now: Duration) -> (waiter: Waiter?, effects: Effects) {
+        let key = rules.key(of: origin)
+        if let index = hosts[key]?.arrivals.firstIndex(where: { $0.id == id }) {
+            return (hosts[key]?.arrivals.remove(at: index), Effects())
+        }
+        if let index = hosts[key]?.senders.firstIndex(where: { $0.id == id }) {
+            let waiter = hosts[key]?.senders.remove(at: index)
+            return (waiter, advance(key, now: now))
+        }
+        cancelled.insert(id)
+        return (nil, Effects())
+    }
+
+    /// Forgets the mark of a cancellation that came after the answer.
+    mutating func forgetCancellation(_ id: Int) { cancelled.remove(id) }
+
+    /// The origins of runs that wait for the rate limit of their hosts.
+    var limited: Set<String> { Set(rules.pacedKeys.flatMap { hosts[$0]?.refused ?? [] }) }
+
+    /// The time of the first alarm; nil where nobody waits for a time.
+    mutating func nextAlarm() -> Duration? {
+        while let alarm = alarms.min {
+            if hosts[alarm.key]?.alarm == alarm.time { return alarm.time }
+            alarms.removeMin()
+        }
+        return nil
+    }
+
+    /// Lets those in whose time has come.
+    mutating func wake(now: Duration) -> Effects {
+        var effects = Effects()
+        while let time = nextAlarm(), time <= now, let alarm = alarms.popMin() {
+            hosts[alarm.key]?.alarm = nil
+            effects.append(advance(alarm.key, now: now))
+        }
+        return effects
+    }
+
+    /// Puts other rules in force. Permits stay taken; those who wait do so under the new rules.
+    mutating func setRules(_ rules: HostRules, now: Duration) -> Effects {
+        let former = hosts
+        let reservations = Set(former.values.compactMap(\.reservation))
+        self.rules = rules
+        hosts = [:]
+        alarms = Heap()
+        for (key, host) in former where host.lastSent != nil && rules.pace(at: key) != nil {
+            hosts[key] = Host(lastSent: host.lastSent)
+        }
+        for (id, origin) in permits {
+            let key = rules.key(of: origin)
+            hosts[key, default: Host()].permits += 1
+            if reservations.contains(id), rules.pace(at: key) != nil { hosts[key]?.reservation = id }
+        }
+        for waiter in former.values.flatMap(\.arrivals).sorted(by: { $0.id < $1.id }) {
+            hosts[rules.key(of: waiter.origin), default: Host()].arrivals.append(waiter)
+        }
+        for waiter in former.values.flatMap(\.senders).sorted(by: { $0.id < $1.id }) {
+            hosts[rules.key(of: waiter.origin), default: Host()].senders.append(waiter)
+        }
+        for origin in former.values.flatMap(\.refused) {
+            hosts[rules.key(of: origin), default: Host()].refused.append(origin)
+        }
+        return hosts.keys.reduce(into: Effects()) { $0.append(advance($1, now: now)) }
+    }
+
+    /// Lets in whoever may ask a host now, and sets the alarm for those who wait for a time.
+    mutating func advance(_ key: String, now: Duration) -> Effects {
+        guard var host = hosts[key] else { return Effects() }
+        var effects = Effects()
+        let pace = rules.pace(at: key)
+        while !host.senders.isEmpty, host.reservation == nil, host.lastSent.map({ $0 + (pace ?? .zero) <= now }) ?? true
+        {
+            effects.admitted.append(host.senders.removeFirst())
+            if pace != nil { host.lastSent = now }
+        }
+        while host.permits < rules.limit(at: key), let waiter = host.arrivals.popFirst() {
+            effects.admitted.append(waiter)
+            host.permits += 1
+            permits[waiter.id] = waiter.origin
+        }
+        if host.permits < rules.limit(at: key), isOpen(host, key, now: now) {
+            effects.freed = host.refused
+            host.refused = []
+        }
+        store(host, key, now: now)
+        return effects
+    }
+
+    mutating func store(_ host: Host, _ key: String, now: Duration) {
+        var host = host
+        if let pace = rules.pace(at: key), let last = host.lastSent, host.reservation == nil,
+            !host.senders.isEmpty || !host.refused.isEmpty
+        {
+            // A host whose time has come waits for a permit, not for an alarm.
+            let time = last + pace
+            if time > now, host.alarm != time {
+                host.alarm = time
+                alarms.insert(Alarm(time: time, key: key))
+            }
+        }
+        hosts[key] = host.isIdle ? nil : host
+    }
+}
+
+extension HostQueues.Effects {
+    mutating func append(_ other: HostQueues.Effects) {
+        admitted += other.admitted
+        freed += other.freed
+    }
+}

@@ -1,0 +1,71 @@
+import FeedDeclarations
+import FeedModel
+import XMLStream
+
+/// The names of the columns of a body in CSV.
+enum CSVColumns {
+    /// The most columns.
+    static let limit = 5_000
+
+    /// Returns a name for each field of a header. A field without a text is named by its position, `c3` for the third.
+    /// A name that comes again gets a number: `name`, `name_2`.
+    static func names(_ header: [String]) -> [String] {
+        var taken: Set<String> = []
+        var counts: [String: Int] = [:]
+        return header.enumerated().map { index, text in
+            let wish = trimmed(text)
+            let base = wish.isEmpty ? "c\(index + 1)" : wish
+            var name = base
+            while !taken.insert(name).inserted {
+                counts[base, default: 1] += 1
+                name = "\(base)_\(counts[base] ?? 2)"
+            }
+            return name
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var text = text
+        return text.withUTF8 { String(decoding: XMLStream.trimmed($0), as: UTF8.self) }
+    }
+}
+
+extension MappingHandler {
+    /// Checks that the columns are there that paths of the mapping name. Those with a `default`, and those that may be NULL
+    /// by `on_error`, may be missing.
+    ///
+    /// - Throws: ``MappingError`` that names each column that is missing, and the nearest that is there.
+    func check(columns: [String]) throws {
+        let names = columns.map { XMLName(qualified: $0, local: $0, namespace: nil) }
+        let row = [CSVReader.rootName, CSVReader.rowName].map { XMLName(qualified: $0, local: $0, namespace: nil) }
+        var missing: [String] = []
+        for layout in layouts where PathTreeBuilder.match(layout.mapping.element, row[...]) != nil {
+            for slot in layout.slots {
+                guard case .path(let path) = slot.source, !path.isAbsolute, path.ups == 0, path.steps.count == 1,
+                    slot.column.fallback == nil, slot.column.onError != .null,
+                    !names.contains(where: path.steps[0].test.matches)
+                else { continue }
+                missing.append(
+                    "no column '\(path.steps[0].test.writtenName)', which column '\(slot.column.name)' of table "
+                        + "'\(layout.mapping.table)' takes" + hint(path.steps[0].test.writtenName, columns))
+            }
+        }
+        guard !missing.isEmpty else { return }
+        throw MappingError("the header has " + missing.joined(separator: "; it has "))
+    }
+
+    private func hint(_ name: String, _ columns: [String]) -> String {
+        if let nearest = nearestName(to: name, among: columns) { return " (did you mean '\(nearest)'?)" }
+        let delimiters: [Character] = [";", "\t", "|", ","]
+        if columns.count == 1, let other = delimiters.first(where: columns[0].contains) {
+            let written = other == "\t" ? "\\t" : String(other)
+            return " (it is one column, '\(columns[0].prefix(100))'; is csv = { delimiter = \"\(written)\" } meant?)"
+        }
+        return columns.count > 40 ? "" : " (it has \(columns.joined(separator: ", ")))"
+    }
+}
+
+extension XMLPath.NameTest {
+    /// The name as the path has it.
+    fileprivate var writtenName: String { if case .quoted(let written, _) = self { written } else { description } }
+}

@@ -1,0 +1,261 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import XMLStream
+
+/// Reads CSV (RFC 4180) while it arrives: the document is the element `csv`, a line the element `row`, and a field the
+/// element that the header names. Fields are passed on where they lie, unless a quote or a line break is in them.
+///
+/// Beyond RFC 4180: the delimiter, the quote and the encoding may be others; lines may end in CR, LF or both; empty
+/// lines are skipped, as are spaces around a quoted field; a quote within a field that does not begin with one is a
+/// character like others. A line with more or fewer fields than the header is refused.
+final class CSVReader: DocumentReader {
+    static let rootName = "csv"
+    static let rowName = "row"
+    /// The most bytes of a field, in UTF-8, and of the first line where it only shows how many columns there are.
+    static let fieldLimit = 16 << 20
+    /// The most bytes of a column's name.
+    private static let nameLimit = 1_000
+
+    enum State {
+        /// Within the lines before the header.
+        case skipping
+        case rowStart, fieldStart, unquoted, quoted
+        /// Directly after a quote that ends a field, or is the first of two.
+        case quote
+        /// Behind a quoted field.
+        case quotedEnd
+    }
+
+    private let parser: any BodyParser
+    private let streams: [XMLStreamParser]
+    private let dialect: CSVDialect
+    let delimiter: UInt8
+    /// 0xFF, which no text in UTF-8 has, where no field is quoted.
+    let quote: UInt8
+    private var decoder: TextDecoder?
+    private var root: [XMLStreamParser.ElementName] = []
+    private var row: [XMLStreamParser.ElementName] = []
+    /// The names of the fields, for each parser those of all fields.
+    @exclusivity(unchecked) private var names: [[XMLStreamParser.ElementName]] = []
+    /// The only parser, where there is one, and its names.
+    private let only: Unmanaged<XMLStreamParser>?
+    @exclusivity(unchecked) private var onlyNames = UnsafeMutableBufferPointer<XMLStreamParser.ElementName>.allocate(
+        capacity: 0)
+    @exclusivity(unchecked) private var width = 0
+    /// The fields of the line that names the columns, or shows how many there are; nil once it is complete.
+    @exclusivity(unchecked) private var header: [String]? = []
+    private var headerBytes = 0
+
+    // `@exclusivity(unchecked)`: used by the run's executor only, several times a field.
+    @exclusivity(unchecked) var state = State.rowStart
+    @exclusivity(unchecked) private var column = 0
+    @exclusivity(unchecked) var line = 1
+    /// The line on which the record begins.
+    @exclusivity(unchecked) var rowLine = 1
+    @exclusivity(unchecked) var quoteLine = 1
+    @exclusivity(unchecked) var linesToSkip: Int
+    /// True directly after a carriage return, with which a line feed is one line end.
+    @exclusivity(unchecked) var isAfterReturn = false
+    /// The bytes so far of a field that does not lie in one piece.
+    @exclusivity(unchecked) var field: [UInt8] = []
+
+    /// - Parameter parser: gets the document's elements. Its streams must get no other input.
+    init(_ parser: any BodyParser, _ dialect: CSVDialect) {
+        self.parser = parser
+        self.dialect = dialect
+        streams = parser.streams
+        only = streams.count == 1 ? .passUnretained(streams[0]) : nil
+        delimiter = dialect.delimiter ?? UInt8(ascii: ",")
+        quote = dialect.quote ?? 0xFF
+        linesToSkip = dialect.skip
+        if linesToSkip > 0 { state = .skipping }
+    }
+
+    deinit { onlyNames.deallocate() }
+
+    /// - Throws: ``DocumentError`` with the line that is not CSV; also the errors of the parsers.
+    func read(_ bytes: UnsafeRawBufferPointer) throws {
+        var text = bytes.bindMemory(to: UInt8.self)
+        if decoder == nil {
+            let (decoder, mark) = try locating { try TextDecoder.make(encoding: dialect.encoding, start: text) }
+            self.decoder = decoder
+            text = UnsafeBufferPointer(rebasing: text[mark...])
+            try begin()
+        }
+        try locating { try decoder?.decode(text) { try scan($0) } }
+    }
+
+    func finish() throws {
+        if decoder == nil { try read(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        try locating { try decoder?.finish() }
+        switch state {
+        case .skipping, .rowStart: break
+        case .quoted:
+            throw problem("the body ends within a quoted field, which begins on line \(quoteLine)", at: line)
+        case .fieldStart, .unquoted, .quote, .quotedEnd:
+            try endGatheredField()
+            try endRow()
+        }
+        if header != nil {
+            guard dialect.header != .line else {
+                throw DocumentError(
+                    "the body has no header: line \(dialect.skip + 1), which it should be on, is not there")
+            }
+            header = nil
+        }
+        for stream in streams { try stream.end(line: line) }
+    }
+
+    private func begin() throws {
+        root = try streams.names(Self.rootName)
+        row = try streams.names(Self.rowName)
+        for index in streams.indices { try streams[index].start(root[index], line: 1) }
+        if case .names(let names) = dialect.header {
+            header = nil
+            try take(columns: names)
+        }
+    }
+
+    /// Names the columns.
+    private func take(columns header: [String]) throws {
+        let columns = CSVColumns.names(header)
+        width = columns.count
+        let known = try columns.map { try streams.names($0) }
+        names = streams.indices.map { stream in known.map { $0[stream] } }
+        if only != nil {
+            onlyNames.deallocate()
+            onlyNames = .allocate(capacity: width)
+            _ = onlyNames.initialize(from: names[0])
+        }
+        try parser.begin(columns: columns)
+    }
+
+    // MARK: - Records
+
+    func beginRow() throws {
+        isAfterReturn = false
+        state = .fieldStart
+        rowLine = line
+        column = 0
+        if header == nil { for index in streams.indices { try streams[index].start(row[index], line: rowLine) } }
+    }
+
+    /// Goes on behind the character that ends a field.
+    @inline(__always)
+    func end(_ byte: UInt8) throws {
+        state = .fieldStart
+        guard byte != delimiter else { return }
+        endLine(byte)
+        try endRow()
+    }
+
+    func endGatheredField() throws {
+        var text: [UInt8] = []
+        swap(&text, &field)
+        let isPlain = !text.contains { $0 < 0x20 }
+        try text.withUnsafeBufferPointer { try endField($0, isPlain: isPlain) }
+        // A buffer that has grown long is released.
+        text.removeAll(keepingCapacity: text.capacity <= 64 << 10)
+        swap(&text, &field)
+    }
+
+    /// - Parameter isPlain: true where the text has no control character.
+    @inline(__always)
+    func endField(_ text: UnsafeBufferPointer<UInt8>, isPlain: Bool) throws {
+        guard header == nil else { return try endHeaderField(text) }
+        guard column < width else {
+            throw problem("there are more fields than the \(width) \(expected); \(advice)", at: rowLine)
+        }
+        if isPlain { try emit(text) } else { try emit(mended(text)) }
+    }
+
+    @inline(__always)
+    private func emit(_ text: UnsafeBufferPointer<UInt8>) throws {
+        let place = column
+        column = place + 1
+        // Without reference counts: this is done for every field.
+        if let only {
+            return try only._withUnsafeGuaranteedRef { try $0.element(onlyNames[place], text, line: rowLine) }
+        }
+        for index in streams.indices { try streams[index].element(names[index][place], text, line: rowLine) }
+    }
+
+    private func emit(_ text: [UInt8]) throws { try text.withUnsafeBufferPointer { try emit($0) } }
+
+    private func endHeaderField(_ text: UnsafeBufferPointer<UInt8>) throws {
+        headerBytes += text.count
+        guard dialect.header != .line || text.count <= Self.nameLimit else {
+            throw problem("the name of column \(column + 1) is longer than \(Self.nameLimit) bytes", at: rowLine)
+        }
+        guard headerBytes <= Self.fieldLimit else {
+            throw problem("the first line is longer than \(ByteSize.text(Self.fieldLimit))", at: rowLine)
+        }
+        header?.append(String(decoding: try mended(text), as: UTF8.self))
+        column += 1
+        guard column <= CSVColumns.limit else {
+            throw problem("there are more than \(CSVColumns.limit) columns", at: rowLine)
+        }
+    }
+
+    private func endRow() throws {
+        state = .rowStart
+        if let first = header {
+            header = nil
+            guard case .none = dialect.header else { return try take(columns: first) }
+            try take(columns: first.map { _ in "" })
+            for index in streams.indices { try streams[index].start(row[index], line: rowLine) }
+            column = 0
+            for text in first { try emit(Array(text.utf8)) }
+        }
+        guard column == width else {
+            throw problem(
+                "there \(column == 1 ? "is 1 field" : "are \(column) fields"), not the \(width) \(expected); \(advice)",
+                at: rowLine)
+        }
+        for stream in streams { try stream.end(line: rowLine) }
+    }
+
+    private var expected: String {
+        switch dialect.header {
+        case .line: "of the header"
+        case .none: "of the first line"
+        case .names: "that 'header' names"
+        }
+    }
+
+    private var advice: String { "a delimiter or a line break within a field must be in quotes" }
+
+    /// Returns the text with U+FFFD in place of the characters that XML cannot hold, as JSON has it.
+    private func mended(_ text: UnsafeBufferPointer<UInt8>) throws -> [UInt8] {
+        var mended: [UInt8] = []
+        for byte in text {
+            switch byte {
+            case 0:
+                throw problem(
+                    "there is a NUL character; name the encoding that the body is in, such as csv = { encoding = \"UTF-16LE\" }",
+                    at: rowLine)
+            case 0x09, 0x0A, 0x0D, 0x20...: mended.append(byte)
+            default: mended.append(contentsOf: "\u{FFFD}".utf8)
+            }
+        }
+        return mended
+    }
+
+    // MARK: - Errors
+
+    @discardableResult
+    private func locating<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as TextDecoder.Problem {
+            throw problem(
+                "\(error.description); name the encoding that the body is in, such as csv = { encoding = \"windows-1252\" }",
+                at: line)
+        }
+    }
+
+    func problem(_ message: String, at line: Int) -> DocumentError {
+        DocumentError("line \(line) of the CSV body: \(message)")
+    }
+}

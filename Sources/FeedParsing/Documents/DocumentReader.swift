@@ -1,0 +1,96 @@
+package import FeedDeclarations
+package import FeedModel
+import XMLStream
+
+/// Reads a body of one format while it arrives, and passes it on to XML parsers as elements.
+package protocol DocumentReader: AnyObject {
+    /// Reads the next bytes. The first call has at least four of them, or the whole body.
+    func read(_ bytes: UnsafeRawBufferPointer) throws
+
+    /// Called when the body has ended.
+    func finish() throws
+}
+
+/// A format of bodies: the media types by which it is known, and what reads it.
+package struct DocumentFormat: Sendable {
+    let format: BodyFormat
+    /// Returns true for a media type, in lower case and without parameters, that says the format.
+    let isMediaType: @Sendable (String) -> Bool
+    let makeReader: @Sendable (any BodyParser, FeedResponse, CSVDialect) throws -> any DocumentReader
+
+    /// Every format. A new one is an entry here and its reader.
+    private static let all = [
+        // No media type says XML for certain: JSON, too, is sent as `text/xml`.
+        DocumentFormat(format: .xml, isMediaType: { _ in false }, makeReader: { parser, _, _ in XMLReader(parser) }),
+        DocumentFormat(
+            format: .json,
+            isMediaType: { ["application/json", "text/json"].contains($0) || $0.hasSuffix("+json") },
+            makeReader: { parser, _, _ in try JSONReader(parser.streams) }),
+        DocumentFormat(
+            format: .jsonl,
+            isMediaType: {
+                [
+                    "application/jsonl", "application/jsonlines", "application/x-jsonlines", "application/ndjson",
+                    "application/x-ndjson",
+                ].contains($0)
+            },
+            makeReader: { parser, _, _ in try JSONLinesReader(parser.streams) }),
+        DocumentFormat(
+            format: .csv, isMediaType: { ["text/csv", "application/csv", tabSeparated].contains($0) },
+            makeReader: { parser, response, dialect in
+                var dialect = dialect
+                if dialect.delimiter == nil, response.mediaType == tabSeparated {
+                    dialect.delimiter = UInt8(ascii: "\t")
+                }
+                dialect.encoding = dialect.encoding ?? response.charset
+                return CSVReader(parser, dialect)
+            }),
+    ]
+
+    private static let tabSeparated = "text/tab-separated-values"
+
+    /// Returns the format that the media type says.
+    package static func format(of response: FeedResponse) -> BodyFormat? {
+        let type = response.mediaType
+        return all.first { $0.isMediaType(type) }?.format
+    }
+
+    /// Returns what reads a body: by the format that is declared, else by its media type, else by its first bytes.
+    ///
+    /// - Parameters:
+    ///   - start: the bytes from the start of the body.
+    ///   - isWhole: true where no more bytes follow.
+    ///   - parser: what is made of the document.
+    /// - Returns: nil where more bytes must come before that is known.
+    package static func reader(
+        for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
+        parser: any BodyParser
+    ) throws -> (any DocumentReader)? {
+        guard start.count >= 4 || isWhole else { return nil }
+        guard let format = declared ?? self.format(of: response) ?? BodyStart.format(of: start, isWhole: isWhole) else {
+            return nil
+        }
+        guard format != .json && format != .jsonl || BodyStart.showsEncoding(start, isWhole: isWhole) else {
+            return nil
+        }
+        return try all.first { $0.format == format }?.makeReader(parser, response, csv)
+    }
+}
+
+/// Reads XML: the parsers do so themselves.
+private final class XMLReader: DocumentReader {
+    private let parser: any BodyParser
+
+    init(_ parser: any BodyParser) { self.parser = parser }
+
+    func read(_ bytes: UnsafeRawBufferPointer) throws { try parser.parse(bytes) }
+
+    func finish() {}
+}
+
+extension [XMLStreamParser] {
+    /// Returns an element's name as each of the parsers knows it.
+    func names(_ text: String) throws -> [XMLStreamParser.ElementName] {
+        try Array(text.utf8).withUnsafeBufferPointer { bytes in try map { try $0.elementName(bytes) } }
+    }
+}

@@ -1,0 +1,57 @@
+import FeedModel
+
+/// What the tables of a request's rows were when it wrote them: their columns, and whether they had rows. By it, rows are
+/// found to be lost that somebody has deleted with their table or a column.
+package enum TableFingerprint {
+    private static let missing = "none"
+
+    /// Returns digests of a table's columns. The one at each position stands for all columns up to there.
+    package static func columns(of table: TableInfo) -> [String] {
+        var last = ""
+        return table.columns.map { column in
+            last = Fingerprint.hexadecimal(
+                [last, column.name.lowercased(), column.declaredType.uppercased()].joined(separator: "\u{0}"))
+            return last
+        }
+    }
+
+    /// Returns the text that stands for tables as they are now.
+    ///
+    /// - Parameters:
+    ///   - columns: returns the digests of a table's columns; none for a table that is not there.
+    ///   - hasRows: returns true for a table with rows.
+    package static func text(
+        of tables: Set<String>, columns: (String) throws -> [String], hasRows: (String) throws -> Bool
+    ) rethrows -> String {
+        try tables.sorted().map { table in
+            let columns = try columns(table)
+            guard let last = columns.last else { return missing }
+            return "\(columns.count)\(try hasRows(table) ? "+" : "-")\(last)"
+        }.joined(separator: " ")
+    }
+
+    /// Returns the tables that must have rows, where those of the time of a text can still be there. Every table must have
+    /// the columns that it had, perhaps followed by others.
+    ///
+    /// - Parameter text: nil where none was made; then the tables must exist.
+    /// - Returns: nil where rows are lost.
+    package static func tablesWithRows(
+        _ text: String?, of tables: Set<String>, columns: (String) throws -> [String]
+    ) rethrows -> [String]? {
+        guard let text else { return try tables.allSatisfy { try !columns($0).isEmpty } ? [] : nil }
+        let parts = text.split(separator: " ")
+        guard parts.count == tables.count else { return nil }
+        var filled: [String] = []
+        for (table, part) in zip(tables.sorted(), parts) where part != missing {
+            guard let end = part.firstIndex(where: { $0 == "+" || $0 == "-" }), let count = Int(part[..<end]) else {
+                return nil
+            }
+            let columns = try columns(table)
+            guard count > 0, count <= columns.count, columns[count - 1] == part[part.index(after: end)...] else {
+                return nil
+            }
+            if part[end] == "+" { filled.append(table) }
+        }
+        return filled
+    }
+}

@@ -1,0 +1,98 @@
+import FeedStaging
+import FeedStores
+package import Foundation
+package import FeedModel
+package import Ledger
+package import StoreSQL
+
+/// The histories of a store's tables as its catalog knows them on one connection, and the statements that make and change
+/// them.
+package protocol HistoryCatalog {
+    var session: any SQLSession { get }
+    var dialect: any SQLDialect { get }
+
+    /// Returns the histories of the store, also of tables that are gone, and those that have ended, by name.
+    func names() throws -> [HistoryName]
+
+    /// Returns a table of the store as it is in this transaction; nil where there is none.
+    func table(_ name: String) throws -> (any StoredTable)?
+
+    /// Returns a history and its columns for those of a table; nil where there is no such history.
+    ///
+    /// - Returns: for each column whether it takes the values that the table now has in it.
+    func columns(of history: String, for table: any StoredTable) throws
+        -> (history: HistoryName, columns: [(name: String, fits: Bool)])?
+
+    /// Creates the history of a table, with indexes on the run and on the columns that tell the rows apart.
+    func create(for table: any StoredTable, _ columns: [any StoredColumn]) throws -> HistoryName
+
+    /// Adds a column that the table has gained. Rows that were replaced before get the value that the table's own got.
+    func add(_ column: any StoredColumn, of table: any StoredTable, to history: HistoryName) throws
+
+    func rename(_ history: HistoryName, to name: String) throws
+
+    /// Drops a history that is empty, unless somebody uses it.
+    func drop(_ history: HistoryName) throws
+
+    /// Makes the texts of values, over which digests are, the same whatever the session's settings are. For the
+    /// transaction.
+    func fixTexts() throws
+
+    /// Returns an expression for a value as ``value(_:_:of:)`` reads it.
+    func selected(_ value: String) -> String
+
+    /// Returns a value of a row.
+    ///
+    /// - Parameter column: nil for a column that the table has lost.
+    func value(_ row: any SQLRow, _ index: Int, of column: (any StoredColumn)?) throws -> StoredValue
+}
+
+extension HistoryCatalog {
+    /// Returns the histories of all tables that are still there, by name.
+    package func histories() throws -> [HistoryShape] {
+        try names().compactMap { try HistoryShape(self, $0, of: $0.table) }
+    }
+
+    /// Returns the histories that have ended, of all tables that are still there.
+    package func former() throws -> [HistoryShape] {
+        try names().compactMap { try HistoryShape(self, $0, of: $0.formerTable) }
+    }
+
+    /// Deletes runs that began before a date, with all that is kept of them, and histories that have ended and are empty:
+    /// a bounded number of rows each time.
+    ///
+    /// - Returns: true where there may be more.
+    package func forgetRuns(before date: Date, _ retention: RunRetention) throws -> Bool {
+        var isUnfinished = try retention.forgetRuns(before: date)
+        for history in try names() {
+            if try retention.forgetEntries(of: history.sql) > 0 {
+                isUnfinished = true
+            } else if history.table == nil, try !session.isTrue("SELECT EXISTS (SELECT 1 FROM \(history.sql))") {
+                try drop(history)
+            }
+        }
+        return isUnfinished
+    }
+}
+
+/// The name of a table that keeps what commits replaced.
+package struct HistoryName: Sendable {
+    package var schema: String
+    package var name: String
+
+    package init(schema: String, name: String) {
+        self.schema = schema
+        self.name = name
+    }
+
+    /// As SQL names it.
+    package var sql: String { "\(schema.sqlIdentifier).\(name.sqlIdentifier)" }
+
+    /// The table whose rows it keeps; nil where it has ended.
+    package var table: String? {
+        name.hasPrefix(HistoryTable.prefix) ? String(name.dropFirst(HistoryTable.prefix.count)) : nil
+    }
+
+    /// The table whose rows it has kept; nil where it goes on.
+    package var formerTable: String? { HistoryTable.table(ofFormer: name) }
+}

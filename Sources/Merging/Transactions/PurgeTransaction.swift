@@ -1,0 +1,184 @@
+import FeedModel
+import FeedStaging
+package import FeedStores
+package import Ledger
+import StoreSQL
+
+/// The transaction that deletes the rows which only one source has written, and all that is remembered of the source.
+///
+/// The changelog names the rows that each source has written. Rows of a scope that the source mirrors alone are its own,
+/// even where the changelog has forgotten them. Rows that another source has written as well stay, and so do rows of
+/// which nobody knows who wrote them.
+package struct PurgeTransaction {
+    /// A table with the rows of it that are deleted.
+    private struct Target {
+        var table: any StoredTable
+        var rows: RowList
+        var report: PurgedTable
+    }
+
+    /// The keys of the changelog: a work table with the `name` of the table, the `key`, and whether the source (`own`)
+    /// and other sources (`others`) have written the row, as 0 or 1.
+    private struct Written {
+        var name: String
+        var dialect: any SQLDialect
+
+        /// Returns a condition that the changelog names a row, `m`.
+        ///
+        /// - Parameter condition: a further condition on the key.
+        func contains(_ table: any StoredTable, _ key: [String]?, _ condition: String = "1 = 1") -> String {
+            guard let key else { return "1 = 0" }
+            return dialect.isKey(
+                dialect.changelogKey(key, of: table, "m"),
+                among: "SELECT key FROM \(name) WHERE name = \(dialect.literal(table.name)) AND \(condition)")
+        }
+    }
+
+    private let purge: Purge
+    private let merge: MergeContext
+    private let ledger: Ledger
+    private let claims: CommitClaims
+    private var driver: any MergeDriver { merge.driver }
+    private var dialect: any SQLDialect { merge.dialect }
+
+    package init(_ purge: Purge, _ driver: any MergeDriver, _ ledger: Ledger, _ claims: CommitClaims) {
+        self.purge = purge
+        self.ledger = ledger
+        self.claims = claims
+        merge = MergeContext(driver: driver, mirrors: [], retention: Retention(), claims: nil, onChange: nil)
+    }
+
+    /// Deletes the rows, and records that as a run.
+    ///
+    /// - Throws: ``StoreError`` naming rows that refer to those to be deleted, and the errors of the database.
+    package func execute(as run: RecordedRun) throws -> PurgeReport {
+        try driver.begin(merge)
+        let names = try ledger.changelog.tables(of: purge.source).union(purge.mirrored.map(\.table))
+        try driver.lock(tables(named: names))
+        // Only now nobody else can write to these tables, and log it.
+        let tables = try tables(named: names)
+        let written = try readChangelog(of: tables)
+        let targets = try tables.enumerated().map { try target($1, number: $0, written) }
+        for target in targets { try checkChildren(of: target, among: targets) }
+        var report = PurgeReport(run: purge.commit.report)
+        for target in targets {
+            report.add(target.report)
+            guard target.report.deleted > 0 else { continue }
+            _ = try Deletions(merge: merge).delete(target.rows)
+            // Others that may have written the rows send them again.
+            let writers = try claims.requests(of: target.table.name, within: [:])
+            try ledger.requests.forgetValidators(of: Set(writers))
+        }
+        try driver.checkConstraints()
+        try driver.end()
+        var commit = purge.commit
+        commit.report = report.run
+        try ledger.write(commit, run: run)
+        try ledger.sources.forget(purge.source)
+        return report
+    }
+
+    /// Returns those of the tables that are there, children before their parents.
+    private func tables(named names: Set<String>) throws -> [any StoredTable] {
+        let found = try names.compactMap { try driver.table($0) }.filter {
+            $0.info.kind == "table" && !$0.locator.isEmpty
+        }
+        let tables = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }.values.sorted { $0.name < $1.name }
+        let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.id, $0) })
+        return tables.ordered { table in table.parents.compactMap { places[$0] }.sorted() }.reversed()
+    }
+
+    private func readChangelog(of tables: [any StoredTable]) throws -> Written {
+        let names = tables.map { dialect.literal($0.name) }.joined(separator: ", ")
+        let isOwn = "r.source = \(dialect.literal(purge.source))"
+        let name = try driver.makeTable(
+            "written",
+            of: """
+                SELECT c."table" AS name, c.key AS key, max(CASE WHEN \(isOwn) THEN 1 ELSE 0 END) AS own,
+                    max(CASE WHEN \(isOwn) THEN 0 ELSE 1 END) AS others
+                FROM \(dialect.changelog) c JOIN \(dialect.runs) r ON r.id = c.run
+                WHERE c."table" IN (\(names.isEmpty ? "NULL" : names)) GROUP BY c."table", c.key
+                """)
+        try driver.analyze(name)
+        return Written(name: name, dialect: dialect)
+    }
+
+    private func target(_ table: any StoredTable, number: Int, _ written: Written) throws -> Target {
+        let key = try loggedKey(of: table, written)
+        let own = written.contains(table, key, "own = 1")
+        let others = written.contains(table, key, "others = 1")
+        let rows = try merge.makeList("purged_\(number)", of: table, .delete)
+        let scopes = purge.scopes(of: table.name).compactMap { scope -> [String]? in
+            let isInScope = scope.sorted { $0.key < $1.key }.compactMap { name, value in
+                table.storedColumn(name).map { "m.\($0.sql) = \(dialect.literal(value))" }
+            }
+            return isInScope.count == scope.count ? isInScope : nil
+        }
+        // One after the other: a database joins what all rows must fulfil, and looks up what some must.
+        for conditions in [[own]] + scopes {
+            let condition = (conditions + ["NOT \(others)"]).joinedConditions("AND")
+            try driver.execute(
+                dialect.append(
+                    to: rows, rows.located + ["key"],
+                    "\(table.locators("m")), \(dialect.changelogKey(key ?? table.primaryKey, of: table, "m"))",
+                    from: "\(table.sql) m WHERE \(condition)", order: nil
+                ).once)
+        }
+        try driver.analyze(rows.name)
+        var report = PurgedTable(name: table.name)
+        report.deleted = try merge.count(rows.name)
+        let rest = "\(table.sql) m WHERE NOT \(isListed("m", in: rows))"
+        report.shared = try merge.count("\(rest) AND \(own) AND \(others)")
+        report.unknown = try merge.count("\(rest) AND NOT \(written.contains(table, key))")
+        report.lacksKey = key == nil
+        return Target(table: table, rows: rows, report: report)
+    }
+
+    /// Returns the columns whose values the changelog has of a table's rows: those that are declared, or else the only key
+    /// by which it names any. Nil where that is not certain, and for rows that were named by their place, which may be
+    /// another's by now.
+    private func loggedKey(of table: any StoredTable, _ written: Written) throws -> [String]? {
+        if let key = purge.keys[table.name.lowercased()], !key.isEmpty,
+            key.allSatisfy({ table.storedColumn($0) != nil })
+        {
+            return key
+        }
+        let primary = table.primaryKey
+        let indexes = table.info.uniqueIndexes.map { $0.map(\.name) }.filter { Set($0) != Set(primary) }
+        let keys = (primary.isEmpty ? [] : [primary]) + indexes
+        guard keys.count > 1 else { return keys.first }
+        let logged = try keys.filter { key in
+            let isWritten = written.contains(table, key, "own = 1")
+            return try driver.isTrue("SELECT EXISTS (SELECT 1 FROM \(table.sql) m WHERE \(isWritten))")
+        }
+        return logged.count == 1 ? logged[0] : nil
+    }
+
+    private func isListed(_ row: String, in rows: RowList) -> String {
+        "EXISTS (SELECT 1 FROM \(rows.name) g WHERE \(dialect.isListed(rows, row, "g")))"
+    }
+
+    /// Checks that no row stays that refers to one which is deleted.
+    private func checkChildren(of target: Target, among targets: [Target]) throws {
+        guard target.report.deleted > 0 else { return }
+        for key in target.table.children {
+            guard let child = try driver.table(id: key.child) else { continue }
+            let refers = try zip(key.targets, key.columns).map { name, column in
+                let parent = try target.table.needed(name)
+                return "p.\(parent.sql) = \(try child.needed(column).value("c", comparedWith: parent))"
+            }
+            let isDeleted = (refers + [isListed("p", in: target.rows)]).joinedConditions("AND")
+            let stays = targets.first { $0.table.id == child.id }.map { " AND NOT \(isListed("c", in: $0.rows))" }
+            let rows = try merge.count(
+                "\(child.sql) c WHERE EXISTS (SELECT 1 FROM \(target.table.sql) p WHERE \(isDeleted))\(stays ?? "")")
+            guard rows == 0 else {
+                throw StoreError(
+                    .constraint,
+                    "\(rows) rows of table '\(child.name)', which are not only \(purge.source)'s, refer by "
+                        + "(\(key.columns.joined(separator: ", "))) to rows of table '\(target.table.name)' that would be "
+                        + "deleted; nothing was purged: delete these rows or let them refer elsewhere, or purge the source "
+                        + "that wrote them first")
+            }
+        }
+    }
+}

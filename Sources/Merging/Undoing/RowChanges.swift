@@ -1,0 +1,177 @@
+package import FeedStores
+import FeedModel
+import FeedStaging
+import Foundation
+package import Ledger
+import StoreSQL
+
+/// The changes of rows that runs have made, as the histories tell them.
+package struct RowChanges {
+    /// An entry of a history, and the row that it keeps.
+    private struct Entry {
+        var id: Int64
+        var change: RowChange
+        /// The digest of the row as the run left it; nil where it is gone.
+        var after: Int64?
+    }
+
+    /// A row as a run may have left it.
+    private struct Found {
+        var digest: Int64?
+        var values: RowChange.Values
+    }
+
+    /// The most ids of entries that are read at once.
+    private static let idsAtOnce: Int64 = 500
+
+    private let catalog: any HistoryCatalog
+    private let ledger: Ledger
+    private var session: any SQLSession { catalog.session }
+
+    package init(_ catalog: any HistoryCatalog, _ ledger: Ledger) {
+        self.catalog = catalog
+        self.ledger = ledger
+    }
+
+    /// Reports the rows that runs have changed: run by run, and within a run by table and in the order of the history.
+    package func report(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
+        try catalog.fixTexts()
+        // Runs of a history that has ended cannot be undone, and are still told.
+        let former = try catalog.former()
+        let shapes = try (catalog.histories() + former).filter { shape in
+            query.table.map { $0.lowercased() == shape.stored.name.lowercased() } ?? true
+        }
+        var passed = query.passedOver
+        for run in try ledger.runs.withHistory(query, or: former.map(\.sql)) {
+            for shape in shapes { try report(run, shape, passing: &passed, body) }
+        }
+    }
+
+    /// Reports what a run has changed of a table.
+    ///
+    /// - Parameter passed: the number of changes still to be passed over.
+    private func report(
+        _ run: RowChange, _ shape: HistoryShape, passing passed: inout Int, _ body: (RowChange) throws -> Void
+    ) throws {
+        let entries: SQLText = "FROM \(shape.sql) WHERE \(HistoryTable.run) = \(bind: run.run)"
+        let id = HistoryTable.id
+        let range = try session.first("SELECT min(\(id)), max(\(id)), count(*) \(entries)") { row in
+            try row.int64(0).map { (first: $0, last: try row.int64(1) ?? $0, count: try row.int(2) ?? 0) }
+        }
+        guard var range else { return }
+        guard range.count > passed else {
+            passed -= range.count
+            return
+        }
+        if passed > 0 {
+            range.first =
+                try session.int64("SELECT \(id) \(entries) ORDER BY \(id) LIMIT 1 OFFSET \(bind: passed)")
+                ?? range.first
+            passed = 0
+        }
+        for first in stride(from: range.first, through: range.last, by: Int64.Stride(Self.idsAtOnce)) {
+            let isRead: SQLText = """
+                h.\(HistoryTable.run) = \(bind: run.run) AND h.\(id) >= \(bind: first)
+                AND h.\(id) < \(bind: first + Self.idsAtOnce)
+                """
+            let widths = try session.all(
+                "SELECT DISTINCT h.\(HistoryTable.width) FROM \(shape.sql) h WHERE \(isRead) ORDER BY 1"
+            ) { try $0.int(0) ?? 0 }
+            for width in widths {
+                try report(run, shape, width, where: "\(isRead) AND h.\(HistoryTable.width) = \(bind: width)", body)
+            }
+        }
+    }
+
+    /// Reports some entries. A row as the run left it is what the row's next entry keeps, or the row as it is.
+    ///
+    /// - Parameter width: the number of columns that the table had.
+    private func report(
+        _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText,
+        _ body: (RowChange) throws -> Void
+    ) throws {
+        let entries = try self.entries(run, shape, width, where: isRead)
+        // Of rows that were told apart by another key, only what the history itself keeps is known.
+        var found = shape.hasIdentity ? try nextEntries(shape, width, where: isRead) : [:]
+        if shape.hasIdentity, shape.history.formerTable == nil, found.count < entries.count {
+            found.merge(try storedRows(shape, width, where: isRead)) { next, _ in next }
+        }
+        for entry in entries {
+            var change = entry.change
+            let left = found[entry.id]
+            change.isKnown = left?.digest == entry.after
+            change.new = entry.after != nil && change.isKnown ? left?.values : nil
+            try body(change)
+        }
+    }
+
+    private func entries(
+        _ run: RowChange, _ shape: HistoryShape, _ width: Int, where isRead: SQLText
+    ) throws -> [Entry] {
+        let key = Set(shape.key.map { $0.lowercased() })
+        return try session.all(
+            """
+            SELECT h.\(HistoryTable.id), h.\(HistoryTable.operation), h.\(HistoryTable.after), h.\(HistoryTable.row),
+                \(values(shape, width) { "h." + $0.sqlIdentifier })
+            FROM \(shape.sql) h WHERE \(isRead) ORDER BY h.\(HistoryTable.id)
+            """
+        ) { row in
+            let kept = try read(row, from: 4, shape, width)
+            var change = run
+            change.table = shape.stored.name
+            change.operation = row.string(1) ?? ""
+            change.key = kept.filter { key.contains($0.column.lowercased()) }
+            if key.isEmpty { change.key = [(shape.stored.rowID ?? "rowid", row.storedValue(3))] }
+            change.old = change.operation == "insert" ? nil : kept
+            return Entry(id: try row.int64(0) ?? 0, change: change, after: try row.int64(2))
+        }
+    }
+
+    /// Returns what the next entry of each row keeps.
+    private func nextEntries(_ shape: HistoryShape, _ width: Int, where isRead: SQLText) throws -> [Int64: Found] {
+        let isSame = shape.groupColumns.map { "x.\($0) = h.\($0)" }.joined(separator: " AND ")
+        let id = HistoryTable.id
+        let next: SQLText = """
+            SELECT h.\(id) AS id, (SELECT min(x.\(id)) FROM \(shape.sql) x WHERE \(isSame) AND x.\(id) > h.\(id)) AS next
+            FROM \(shape.sql) h WHERE \(isRead)
+            """
+        return try found(
+            shape, width, digest: shape.digest(ofEntry: "n", width: width), { "n." + $0.sqlIdentifier },
+            from: "(\(next)) h \(catalog.dialect.join) \(shape.sql) n ON n.\(id) = h.next", id: "h.id")
+    }
+
+    /// Returns the rows that are there.
+    private func storedRows(_ shape: HistoryShape, _ width: Int, where isRead: SQLText) throws -> [Int64: Found] {
+        let stored = shape.stored
+        return try found(
+            shape, width, digest: shape.digest(ofStored: "m", width: width), { shape.value($0, in: "m") },
+            from: """
+                \(shape.sql) h \(catalog.dialect.join) \(stored.sql) m ON \(shape.isRow("m", "h")) WHERE \(isRead)
+                """, id: "h.\(HistoryTable.id)")
+    }
+
+    private func found(
+        _ shape: HistoryShape, _ width: Int, digest: String, _ value: (String) -> String, from rows: SQLText, id: String
+    ) throws -> [Int64: Found] {
+        var found: [Int64: Found] = [:]
+        try session.forEachRow(of: "SELECT \(id), \(digest), \(values(shape, width, value)) FROM \(rows)") { row in
+            found[try row.int64(0) ?? 0] = Found(digest: try row.int64(1), values: try read(row, from: 2, shape, width))
+            return true
+        }
+        return found
+    }
+
+    // MARK: - Values
+
+    private func values(_ shape: HistoryShape, _ width: Int, _ value: (String) -> String) -> String {
+        shape.columns.prefix(width).map { catalog.selected(value($0)) }.joined(separator: ", ")
+    }
+
+    private func read(_ row: any SQLRow, from first: Int, _ shape: HistoryShape, _ width: Int) throws
+        -> RowChange.Values
+    {
+        try shape.columns.prefix(width).enumerated().map { index, name in
+            (name, try catalog.value(row, first + index, of: shape.stored.storedColumn(name)))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import FeedModel
+import FeedStaging
+package import FeedStores
+import GRDB
+import Ledger
+import Merging
+
+extension SQLiteStore {
+    package func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport {
+        var report = PurgeReport(run: purge.commit.report)
+        try pool.writeWithoutTransaction { db in
+            try recording(purge.commit.report, db) { run, stack in
+                let driver = SQLiteMergeDriver(db, memory, stack, run: run.id)
+                report = try PurgeTransaction(purge, driver, db.ledger, claims(db)).execute(as: run)
+                try db.checkForeignKeys()
+                return isTrial ? .rollback : .commit
+            }
+            if !isTrial { requestIndex.apply(purge.commit) }
+        }
+        return report
+    }
+
+    /// Runs a body in a transaction that records a run, beside a scratch database for its work tables.
+    ///
+    /// - Parameter body: is given the run, and an empty stack that is in the scratch database.
+    func recording(
+        _ report: RunReport, _ db: Database,
+        _ body: (RecordedRun, StagedStack) throws -> Database.TransactionCompletion
+    ) throws {
+        let path = ScratchDatabase.path(of: report.source, in: workFolder)
+        do {
+            try ScratchDatabase.makeFolder(at: workFolder)
+            ScratchDatabase.removeFile(at: path)
+            try ScratchDatabase.makeFile(at: path)
+            defer { ScratchDatabase.removeFile(at: path) }
+            let stack = try attach(StagedStack(path: path, parts: []), mirrors: [], to: db)
+            defer { db.detachWorker() }
+            memory.beginTransaction()
+            try checkFile()
+            try db.inTransaction(.immediate) {
+                let end = try body(try db.ledger.runs.draw(report), stack)
+                try checkFile()
+                return end
+            }
+        } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: self.path)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import GRDB
+import Merging
+import StoreSQL
+
+/// The histories of a file's tables.
+struct SQLiteHistories: HistoryCatalog {
+    let db: Database
+    /// Knows the tables on the writing connection; nil on another.
+    var memory: StagingMemory?
+    let dialect: any SQLDialect = SQLiteDialect()
+
+    var session: any SQLSession { db }
+
+    func names() throws -> [HistoryName] {
+        let isHistory = HistoryTable.patterns.map { "name LIKE \($0.sqlLiteral) ESCAPE '\\'" }
+        return try String.fetchAll(
+            db,
+            sql: """
+                SELECT name FROM main.sqlite_schema WHERE type = 'table' AND (\(isHistory.joined(separator: " OR ")))
+                ORDER BY name
+                """
+        ).filter(HistoryTable.isHistory).map { HistoryName(schema: "main", name: $0) }
+    }
+
+    func table(_ name: String) throws -> (any StoredTable)? {
+        if let memory { return try memory.table(name, db) }
+        return try SQLiteTable(db, named: name)
+    }
+
+    func columns(
+        of history: String, for table: any StoredTable
+    ) throws -> (history: HistoryName, columns: [(name: String, fits: Bool)])? {
+        let rows = try Row.fetchAll(db, sql: "PRAGMA main.table_xinfo(\(history.sqlIdentifier))")
+        guard !rows.isEmpty else { return nil }
+        let columns = rows.dropFirst(HistoryTable.ownColumns.count).map { row -> (name: String, fits: Bool) in
+            let name: String = row["name"]
+            let kept = Affinity(declaredType: row["type"], isStrict: table.info.isStrict).sqlType
+            return (name, table.info.column(name).map { $0.isGenerated || $0.stagedType == kept } ?? true)
+        }
+        return (HistoryName(schema: "main", name: history), columns)
+    }
+
+    func create(for table: any StoredTable, _ columns: [any StoredColumn]) throws -> HistoryName {
+        let history = HistoryName(schema: "main", name: HistoryTable.name(of: table.name))
+        let key = table.lastingKey
+        let collations = table.info.collations(ofKey: key) ?? key.map { _ in "BINARY" }
+        let definitions = columns.map { column -> String in
+            let place = key.firstIndex { $0.lowercased() == column.name.lowercased() }
+            let collation = place.map { " COLLATE \(collations[$0])" } ?? ""
+            return "\(column.sql) \(table.info.column(column.name)?.declaredType ?? "")\(collation)"
+        }
+        let group = key.isEmpty ? [HistoryTable.row] : key.map(\.sqlIdentifier)
+        try db.execute(
+            sql: """
+                CREATE TABLE \(history.sql) (
+                    \(HistoryTable.id) INTEGER PRIMARY KEY, \(HistoryTable.run) INTEGER NOT NULL,
+                    \(HistoryTable.operation) TEXT NOT NULL, \(HistoryTable.row) INTEGER,
+                    \(HistoryTable.after) INTEGER, \(HistoryTable.width) INTEGER NOT NULL,
+                    \(definitions.joined(separator: ", "))
+                )\(table.info.isStrict ? " STRICT" : "");
+                CREATE INDEX main.\(history.runIndex) ON \(history.name.sqlIdentifier) (\(HistoryTable.run));
+                CREATE INDEX main.\(history.keyIndex) ON \(history.name.sqlIdentifier) (\(group.joined(separator: ", ")))
+                """)
+        return history
+    }
+
+    func add(_ column: any StoredColumn, of table: any StoredTable, to history: HistoryName) throws {
+        let value = try String.fetchOne(
+            db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
+            arguments: [table.name, column.name])
+        let constant = value.flatMap { $0.wholeMatch(of: Self.literal) == nil ? nil : " DEFAULT \($0)" } ?? ""
+        let type = table.info.column(column.name)?.declaredType ?? ""
+        try db.execute(sql: "ALTER TABLE \(history.sql) ADD COLUMN \(column.sql) \(type)\(constant)")
+    }
+
+    /// Defaults that are the same for every row. `ALTER TABLE … ADD COLUMN` takes no others.
+    private static var literal: Regex<Substring> {
+        /'(?:[^']|'')*'|[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|NULL|TRUE|FALSE|[xX]'[0-9a-fA-F]*'/
+    }
+
+    func rename(_ history: HistoryName, to name: String) throws {
+        let new = name.sqlIdentifier
+        try db.execute(
+            sql: """
+                DROP INDEX main.\(history.runIndex); DROP INDEX main.\(history.keyIndex);
+                ALTER TABLE \(history.sql) RENAME TO \(new);
+                CREATE INDEX main.\("tributary_run_of_\(name)".sqlIdentifier) ON \(new) (\(HistoryTable.run))
+                """)
+    }
+
+    func drop(_ history: HistoryName) throws { try db.execute(sql: "DROP TABLE \(history.sql)") }
+
+    // Values have no text here, but their own types.
+    func fixTexts() throws {}
+    func selected(_ value: String) -> String { value }
+
+    func value(_ row: any SQLRow, _ index: Int, of column: (any StoredColumn)?) throws -> StoredValue {
+        row.storedValue(index)
+    }
+}
+
+extension HistoryName {
+    // Names that no table's history has.
+    fileprivate var runIndex: String { "tributary_run_of_\(table ?? name)".sqlIdentifier }
+    fileprivate var keyIndex: String { "tributary_key_of_\(table ?? name)".sqlIdentifier }
+}

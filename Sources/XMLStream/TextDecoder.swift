@@ -1,0 +1,152 @@
+import Foundation
+
+/// Converts text that arrives in pieces to UTF-8. Text in UTF-8 is checked and passed on where it lies; iconv(3) converts
+/// the rest.
+///
+/// A byte order mark counts more than the encoding that is declared. Not `Sendable`: used from one thread at a time.
+package final class TextDecoder {
+    /// The bytes are not in their encoding, or nothing knows the encoding.
+    package struct Problem: Error, CustomStringConvertible {
+        package var description: String
+    }
+
+    private let encoding: String
+    /// Nil for UTF-8.
+    private let converter: iconv_t?
+    /// The bytes of a character that is not complete yet.
+    private var rest: [UInt8] = []
+    private var output: [UInt8] = []
+
+    /// - Parameters:
+    ///   - encoding: the name of the encoding; nil for UTF-8.
+    ///   - start: the first bytes of the text, at least four of them if there are so many.
+    package static func make(
+        encoding: String?, start: UnsafeBufferPointer<UInt8>
+    ) throws(Problem) -> (decoder: TextDecoder, markLength: Int) {
+        switch ByteOrderMark(start.prefix(4)) {
+        case .utf8: return (try TextDecoder("UTF-8"), 3)
+        case .utf16LittleEndian: return (try TextDecoder("UTF-16LE"), 2)
+        case .utf16BigEndian: return (try TextDecoder("UTF-16BE"), 2)
+        case .utf32LittleEndian: return (try TextDecoder("UTF-32LE"), 4)
+        case .utf32BigEndian: return (try TextDecoder("UTF-32BE"), 4)
+        case nil: return (try TextDecoder(encoding ?? "UTF-8"), 0)
+        }
+    }
+
+    private init(_ encoding: String) throws(Problem) {
+        self.encoding = encoding
+        if ["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding.lowercased()) {
+            converter = nil
+        } else {
+            guard let opened = TextDecoder.open(encoding) else {
+                throw Problem(description: "the encoding '\(encoding)' is not known")
+            }
+            converter = opened
+            output = [UInt8](repeating: 0, count: 64 << 10)
+        }
+    }
+
+    deinit { if let converter { iconv_close(converter) } }
+
+    /// Returns true for the name of an encoding that can be read.
+    package static func knows(_ encoding: String) -> Bool {
+        guard let converter = open(encoding) else { return false }
+        iconv_close(converter)
+        return true
+    }
+
+    private static func open(_ encoding: String) -> iconv_t? {
+        // iconv takes further words behind a slash.
+        let isName = encoding.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-_.:".utf8.contains(byte)
+            }
+        }
+        guard isName, !encoding.isEmpty else { return nil }
+        let converter = iconv_open("UTF-8", encoding)
+        return converter == iconv_t(bitPattern: -1) ? nil : converter
+    }
+
+    /// Passes the text of the next bytes to `take`, in pieces that end with a whole character.
+    package func decode(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void
+    ) throws {
+        if rest.isEmpty {
+            let read = try convert(bytes, take)
+            rest.append(contentsOf: bytes[read...])
+        } else {
+            let whole = rest + bytes
+            let read = try whole.withUnsafeBufferPointer { try convert($0, take) }
+            rest = Array(whole[read...])
+        }
+    }
+
+    /// - Throws: ``Problem`` where the text ends within a character.
+    package func finish() throws(Problem) { if !rest.isEmpty { throw invalid } }
+
+    private var invalid: Problem { Problem(description: "the bytes are not valid \(encoding)") }
+
+    /// - Returns: the number of bytes read. Those that follow are the beginning of a character.
+    private func convert(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ take: (UnsafeBufferPointer<UInt8>) throws -> Void
+    ) throws -> Int {
+        guard let converter else {
+            let (valid, isValid) = Self.validLength(bytes)
+            if valid > 0 { try take(UnsafeBufferPointer(rebasing: bytes[..<valid])) }
+            guard isValid else { throw invalid }
+            return valid
+        }
+        guard let start = bytes.baseAddress else { return 0 }
+        // iconv does not write to its input.
+        var input: UnsafeMutablePointer<CChar>? = UnsafeMutablePointer(
+            mutating: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self))
+        var left = bytes.count
+        while left > 0 {
+            let (code, written) = output.withUnsafeMutableBytes { buffer in
+                var target = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+                var room = buffer.count
+                let result = iconv(converter, &input, &left, &target, &room)
+                return (result == -1 ? errno : 0, buffer.count - room)
+            }
+            try output.withUnsafeBufferPointer { try take(UnsafeBufferPointer(rebasing: $0[..<written])) }
+            if code == EILSEQ { throw invalid }
+            if code == EINVAL { break }
+        }
+        return bytes.count - left
+    }
+
+    /// Returns the length of the longest part from the start that is whole characters in UTF-8 (The Unicode Standard,
+    /// table 3-7), and false where the bytes behind it begin none.
+    static func validLength(_ bytes: UnsafeBufferPointer<UInt8>) -> (length: Int, isValid: Bool) {
+        let memory = UnsafeRawBufferPointer(bytes)
+        var index = 0
+        while index < bytes.count {
+            while index + 8 <= bytes.count,
+                memory.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            { index += 8 }
+            guard index < bytes.count else { break }
+            let length: Int
+            var second: ClosedRange<UInt8> = 0x80...0xBF
+            switch bytes[index] {
+            case 0..<0x80: length = 1
+            case 0xC2...0xDF: length = 2
+            case 0xE0: (length, second) = (3, 0xA0...0xBF)
+            case 0xED: (length, second) = (3, 0x80...0x9F)
+            case 0xE1...0xEF: length = 3
+            case 0xF0: (length, second) = (4, 0x90...0xBF)
+            case 0xF4: (length, second) = (4, 0x80...0x8F)
+            case 0xF1...0xF3: length = 4
+            default: return (index, false)
+            }
+            for place in 1..<length {
+                guard index + place < bytes.count else { return (index, true) }
+                guard (place == 1 ? second : 0x80...0xBF).contains(bytes[index + place]) else { return (index, false) }
+            }
+            index += length
+        }
+        return (index, true)
+    }
+}

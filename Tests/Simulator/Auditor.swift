@@ -1,0 +1,169 @@
+import Foundation
+import GRDB
+
+/// Compares a store with what publishers ever published, after each change of the store.
+final class Auditor {
+    /// What is known of a feed's rows.
+    private struct Known {
+        /// nil before the first commit, and after the validators were forgotten.
+        var version: Int?
+        var rows: [String: String] = [:]
+    }
+
+    private let feeds: [Feed]
+    private let hasHook: Bool
+    private let fail: (String) -> Void
+    private var queue: DatabaseQueue?
+    private var version: Int?
+    private var known: [String: Known] = [:]
+    /// The keys in each table, by the changelog.
+    private var keys: [String: Set<String>] = [:]
+    private var lastChange: Int64 = 0
+
+    init(_ feeds: [Feed], hasHook: Bool, fail: @escaping (String) -> Void) {
+        self.feeds = feeds
+        self.hasHook = hasHook
+        self.fail = fail
+    }
+
+    func open(_ path: String) throws {
+        try queue?.close()
+        var configuration = Configuration()
+        configuration.readonly = true
+        queue = try DatabaseQueue(path: path, configuration: configuration)
+        version = nil
+    }
+
+    func close() throws {
+        try queue?.close()
+        queue = nil
+    }
+
+    /// Looks at the store if it has changed.
+    func look() throws {
+        try queue?.read { db in
+            // Within the transaction: what is read belongs together.
+            let version = try Int.fetchOne(db, sql: "PRAGMA data_version")
+            guard version != self.version else { return }
+            self.version = version
+            try check(db)
+        }
+    }
+
+    private func check(_ db: Database) throws {
+        try replayChangelog(db)
+        for feed in feeds where try Self.exists(feed.table, db) { try check(feed, db) }
+    }
+
+    private func check(_ feed: Feed, _ db: Database) throws {
+        let rows = try Self.rows(feed.table, db)
+        guard keys[feed.table, default: []] == Set(rows.keys) else {
+            return fail(
+                "the changelog of \(feed.table) gives the keys \(keys[feed.table, default: []].sorted()), and the table has "
+                    + "\(rows.keys.sorted())")
+        }
+        let state = try Self.state(feed, db)
+        var known = self.known[feed.table] ?? Known()
+        defer { self.known[feed.table] = known }
+        guard let state, state["etag"] != nil || state["last_modified"] != nil || state["digest"] != nil else {
+            known.version = nil
+            // Forgotten validators leave rows as they are, and so does a source that never ran.
+            if rows != known.rows, !feed.versions.contains(where: { $0.rows == rows }), feed.mirrors {
+                fail("\(feed.table) has rows that no version of its feed has: \(Self.text(rows))")
+            }
+            known.rows = rows
+            return
+        }
+        guard
+            let version = feed.version(
+                tag: state["etag"], modified: state["last_modified"], digest: state["digest"])
+        else { return fail("\(feed.table) has validators that no version of its feed has: \(state)") }
+        let items = feed.versions[version].rows
+        var expected = items
+        if !feed.mirrors {
+            // A commit adds to what was there; a version without a change of items adds nothing.
+            expected = known.rows.merging(items) { $1 }
+        }
+        if rows != expected {
+            fail(
+                "the validators of \(feed.table) stand for version \(version), \(Self.text(expected)), and its rows are "
+                    + Self.text(rows))
+        }
+        known = Known(version: version, rows: rows)
+    }
+
+    /// GRDB remembers that there was no such table.
+    private static func exists(_ table: String, _ db: Database) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?)", arguments: [table]
+        )
+            ?? false
+    }
+
+    private static func rows(_ table: String, _ db: Database) throws -> [String: String] {
+        try Row.fetchAll(db, sql: "SELECT CAST(id AS TEXT), name FROM \(table)").reduce(into: [:]) {
+            $0[$1[0]] = $1[1]
+        }
+    }
+
+    private static func state(_ feed: Feed, _ db: Database) throws -> Row? {
+        try Row.fetchOne(
+            db, sql: "SELECT etag, last_modified, digest FROM tributary_request WHERE source = ? AND key = ?",
+            arguments: [feed.source, feed.key])
+    }
+
+    private static func text(_ rows: [String: String]) -> String {
+        "[" + rows.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ") + "]"
+    }
+
+    /// Takes the changes that are new.
+    private func replayChangelog(_ db: Database) throws {
+        let changes = try Row.fetchAll(
+            db,
+            sql:
+                "SELECT id, \"table\", CAST(key AS TEXT) AS key, operation FROM tributary_change WHERE id > ? ORDER BY id",
+            arguments: [lastChange])
+        for change in changes {
+            lastChange = change["id"]
+            let (table, key, operation): (String, String, String) = (
+                change["table"], change["key"], change["operation"]
+            )
+            let isThere = keys[table, default: []].contains(key)
+            if isThere != (operation != "insert") {
+                fail("the changelog of \(table) has \(operation) of \(key), which is \(isThere ? "" : "not ")there")
+            }
+            if operation == "delete" { keys[table]?.remove(key) } else { keys[table, default: []].insert(key) }
+        }
+    }
+
+    // MARK: - Liveness
+
+    /// Returns what is not yet as it should be once nothing goes wrong any more; nil where all is.
+    func unsettled(_ receiver: Receiver) throws -> String? {
+        try queue?.read { db in
+            for feed in feeds {
+                guard try Self.exists(feed.table, db), let state = try Self.state(feed, db),
+                    feed.version(tag: state["etag"], modified: state["last_modified"], digest: state["digest"])
+                        .map({ feed.versions[$0].items == feed.versions[feed.current].items }) ?? false
+                else { return "\(feed.table) is not version \(feed.current) of its feed" }
+            }
+            let sources = try Row.fetchAll(
+                db, sql: "SELECT source, outcome, failures, error FROM tributary_source ORDER BY source")
+            for source in sources where source["failures"] as Int? ?? 0 > 0 {
+                return "source \(source["source"] as String? ?? "") fails: \(source["error"] as String? ?? "")"
+            }
+            guard hasHook else { return nil }
+            let changed = try Int64.fetchAll(
+                db,
+                sql: """
+                    SELECT id FROM tributary_run WHERE outcome = 'committed' AND inserted + updated + deleted > 0
+                    ORDER BY id
+                    """)
+            guard receiver.changed == changed else {
+                let missing = changed.filter { !receiver.changed.contains($0) }
+                return "the hook was not told of the changes of runs \(missing), but of \(receiver.changed.suffix(5))"
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import FeedConfiguration
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import FeedParsing
+import Foundation
+import GRDB
+import Logging
+import SQLiteStore
+import TributaryEngine
+import TributaryStores
+
+/// One life of a daemon: a process of its own, with the real engine and the real store.
+final class Daemon: @unchecked Sendable {
+    let process: EventLoop.Process
+    let clock: SimulatedClock
+    let service: SyncService
+    let folder: String
+    private(set) var hasEnded = false
+    private var task: Task<Void, Never>?
+    private let loop: EventLoop
+
+    static let parsers = ParserRegistry([])
+
+    init(
+        _ process: EventLoop.Process, in folder: String, toml: String, _ internet: Internet, clock: SimulatedClock,
+        seed: UInt64
+    ) throws {
+        self.process = process
+        self.folder = folder
+        self.clock = clock
+        loop = internet.loop
+        try toml.write(toFile: folder + "/sources.toml", atomically: false, encoding: .utf8)
+        service = try internet.loop.run(as: process) { [loop] in
+            let configuration = try Self.configuration(in: folder)
+            return try SyncService(
+                configuration: configuration, store: Self.store(configuration, internet, process),
+                parsers: Self.parsers, logger: Logger(label: "simulator") { _ in SwiftLogNoOpLogHandler() },
+                clock: clock, random: SimulatedRandom(seed: seed),
+                threads: SimulatedThreads(loop: loop, process: process), names: SimulatedNames(),
+                network: SimulatedNetwork(internet, process))
+        }
+    }
+
+    static func configuration(in folder: String) throws -> TributaryConfiguration {
+        try TributaryConfiguration(file: folder + "/sources.toml", parsers: parsers, environment: [:])
+    }
+
+    private static func store(
+        _ configuration: TributaryConfiguration, _ internet: Internet, _ process: EventLoop.Process
+    ) throws -> SQLiteStore {
+        let loop = internet.loop
+        let lane = loop.makeLane(process)
+        let path = configuration.localPath
+        let work = SQLiteWork(
+            add: { write in
+                loop.add(
+                    {
+                        // Another process's transaction, which does not end in time.
+                        let lock = internet.faults.fires(.storeBusy) ? try? StoreLock(path) : nil
+                        write()
+                        internet.hasWritten = true
+                        lock?.release()
+                    }, lane: lane)
+            },
+            pause: { _ in false })
+        return try SQLiteStore(path: path, schema: configuration.schema(), work: work)
+    }
+
+    /// Runs the service until it is stopped.
+    func run() {
+        loop.run(as: process) {
+            task = Task { [service] in
+                do { try await service.run() } catch { self.loop.note("the service ends: \(error)") }
+                self.hasEnded = true
+            }
+        }
+    }
+
+    /// Runs sources once.
+    func sync(_ sources: [String]) {
+        loop.run(as: process) {
+            task = Task { [service] in
+                do { _ = try await service.sync(sources, mode: .force) } catch { self.loop.note("sync ends: \(error)") }
+                self.hasEnded = true
+            }
+        }
+    }
+
+    func stop() { loop.run(as: process) { task?.cancel() } }
+
+    func reload(_ toml: String) throws {
+        try toml.write(toFile: folder + "/sources.toml", atomically: false, encoding: .utf8)
+        let configuration = try Self.configuration(in: folder)
+        loop.run(as: process) { service.reload(configuration) }
+    }
+
+    func close() { loop.run(as: process) { try? service.close() } }
+}
+
+/// A transaction of somebody else's that holds a store's write lock.
+private final class StoreLock {
+    private let queue: DatabaseQueue
+
+    init(_ path: String) throws {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    }
+
+    func release() {
+        try? queue.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        try? queue.close()
+    }
+}

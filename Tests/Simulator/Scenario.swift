@@ -1,0 +1,105 @@
+import FeedModel
+import Foundation
+import TestSupport
+
+/// Everything about a simulation that its seed decides before it begins.
+struct Scenario {
+    struct Source {
+        var name: String
+        var cache: Int
+        var schedule: String?
+        var isLimited: Bool
+        var retries: Int
+        var feeds: [Feed]
+    }
+
+    let hosts: [String: Internet.Host]
+    let sources: [Source]
+    let hasHook: Bool
+    let concurrency: Int
+    /// How long things go wrong.
+    let troubled: Duration
+    let clockError: Double
+
+    var feeds: [Feed] { sources.flatMap(\.feeds) }
+
+    init(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var hosts: [String: Internet.Host] = [:]
+        let names = Array(["a.test", "b.test", "c.test"].prefix(Int.random(in: 1...3, using: &random)))
+        for name in names {
+            hosts[name] = Internet.Host(
+                perHost: Int.random(in: 1...2, using: &random),
+                pace: random.oneIn(3) ? .seconds(Int.random(in: 20...120, using: &random)) : nil)
+        }
+        var sources: [Source] = []
+        for number in 0..<Int.random(in: 1...3, using: &random) {
+            var source = Source(
+                name: "s\(number)", cache: Int.random(in: 3...30, using: &random),
+                schedule: random.oneIn(5) ? "*/10 * * * *" : nil, isLimited: random.oneIn(4),
+                retries: Int.random(in: 0...2, using: &random), feeds: [])
+            for request in 0..<Int.random(in: 1...2, using: &random) {
+                source.feeds.append(
+                    Feed(
+                        source: source.name, key: "r\(request)", host: names.randomElement(using: &random) ?? "a.test",
+                        path: "/\(number)/\(request)", table: "t\(number)\(request)", mirrors: !random.oneIn(3),
+                        validators: Feed.Validators.allCases.randomElement(using: &random) ?? .tag,
+                        seed: random.next()))
+            }
+            sources.append(source)
+        }
+        self.hosts = hosts
+        self.sources = sources
+        hasHook = random.oneIn(5)
+        concurrency = Int.random(in: 1...3, using: &random)
+        // A hook looks at the store every two seconds.
+        troubled = .seconds(60 * Int.random(in: hasHook ? 10...25 : 30...120, using: &random))
+        clockError = random.oneIn(3) ? Double(Int.random(in: -7200...7200, using: &random)) : 0
+    }
+
+    /// `sources.toml`.
+    ///
+    /// - Parameters:
+    ///   - disabled: the sources that are switched off.
+    ///   - caches: other minutes of `cache`, by source.
+    func toml(disabled: Set<String> = [], caches: [String: Int] = [:]) -> String {
+        var text = """
+            [store]
+            path = "store.sqlite"
+            [daemon]
+            concurrency = \(concurrency)
+
+            """
+        for (name, host) in hosts.sorted(by: { $0.key < $1.key }) {
+            text += "[hosts.\"\(name)\"]\nper_host = \(host.perHost)\n"
+            if let pace = host.pace { text += "pace = \"\(pace.components.seconds)s\"\n" }
+        }
+        if hasHook {
+            text += "[hooks.h]\non = [\"changed\", \"failing\", \"recovered\"]\npost = \"http://hook.test/\"\n"
+        }
+        for source in sources {
+            text += "[sources.\(source.name)]\n"
+            if let schedule = source.schedule {
+                text += "schedule = \"\(schedule)\"\n"
+            } else {
+                text += "cache = \"\(caches[source.name] ?? source.cache)m\"\n"
+            }
+            if disabled.contains(source.name) { text += "enabled = false\n" }
+            for feed in source.feeds {
+                text += """
+                    [[sources.\(source.name).requests]]
+                    key = "\(feed.key)"
+                    url = "http://\(feed.host)\(feed.path)"
+                    timeout = "20s"
+                    retries = \(source.retries)
+                    sync = "\(feed.mirrors ? "mirror" : "upsert")"
+                    allow_empty = true
+                    \(source.isLimited && feed.mirrors ? "max_deleted = \"50%\"" : "")
+                    tables = [{ table = "\(feed.table)", element = "item", key = ["id"], columns = { id = "@id", name = "name" } }]
+
+                    """
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,66 @@
+import FeedDeclarations
+import FeedFetching
+import FeedModel
+import Foundation
+import SQLiteStore
+import Synchronization
+import TestSupport
+import TributaryEngine
+
+/// A simulated process's view of the loop's time, which may be wrong.
+final class SimulatedClock: RunClock, @unchecked Sendable {
+    /// The time of day at the beginning of a simulation.
+    static let epoch = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private let loop: EventLoop
+    /// The seconds by which the time of day is wrong.
+    var error: Double
+
+    init(_ loop: EventLoop, error: Double) {
+        self.loop = loop
+        self.error = error
+    }
+
+    func now() -> Date { Self.epoch + loop.now.seconds + error }
+
+    var uptime: Duration { loop.now }
+
+    func sleep(for duration: Duration) async throws { try await loop.sleep(for: duration) }
+
+    func sleep(until date: Date) async throws {
+        try await sleep(for: .seconds(max(0, date.timeIntervalSince(now()))))
+    }
+}
+
+final class SimulatedRandom: RandomSource, @unchecked Sendable {
+    private var numbers: SplitMix64
+
+    init(seed: UInt64) { numbers = SplitMix64(seed: seed) }
+
+    func next() -> UInt64 { numbers.next() }
+}
+
+/// The threads of a simulated process: all of its work is the loop's.
+struct SimulatedThreads: WorkThreads {
+    private struct Queue: WorkQueue {
+        let loop: EventLoop
+        let lane: Int
+
+        func add(_ work: @escaping @Sendable () -> Void) { loop.add(work, lane: lane) }
+
+        func checkCurrent() { precondition(loop.lane == lane, "work of one queue is done by another") }
+    }
+
+    let loop: EventLoop
+    let process: EventLoop.Process
+
+    func queue(_ label: String) -> any WorkQueue { Queue(loop: loop, lane: loop.makeLane(process)) }
+
+    func detach(_ work: @escaping @Sendable () -> Void) { loop.add(work, process) }
+}
+
+struct SimulatedNames: NameLookup {
+    func addresses(of host: String) async throws -> [IPAddress] {
+        IPAddress(bytes: [203, 0, 113, 7]).map { [$0] } ?? []
+    }
+}

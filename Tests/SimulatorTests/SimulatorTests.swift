@@ -1,0 +1,27 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Whole daemons in one thread, from a seed. A seed that finds something is replayed with the line that it prints.
+@Suite struct SimulatorTests {
+    /// Runs the simulator as a program: it takes all jobs of its process.
+    private func simulate(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        let bundle = Bundle.allBundles.map(\.bundleURL).first { $0.pathExtension == "xctest" }
+        let folder = (bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])).deletingLastPathComponent()
+        let path = folder.appendingPathComponent("simulate").path
+        return try await withTemporaryFolder { folder in
+            let tool = try Tool("env", ["-u", "TRIBUTARY_SEED", path] + arguments, in: folder)
+            return (await tool.end(), tool.output)
+        }
+    }
+
+    @Test func noSeedFindsAnything() async throws {
+        let (status, output) = try await simulate("--seeds", "60")
+        #expect(status == 0, "\(output)")
+    }
+
+    @Test func everySeedIsTheSameWhenItIsRunAgain() async throws {
+        let (status, output) = try await simulate("--seeds", "20", "--first", "1000", "--doublecheck")
+        #expect(status == 0, "\(output)")
+    }
+}
