@@ -1,6 +1,5 @@
 package import FeedModel
 package import FeedStaging
-package import FeedStores
 package import StoreSQL
 
 /// A table's identity within its store, whatever it is called.

@@ -159,7 +159,7 @@ extension CSVReader {
     }
 
     /// Counts a line at a character that ends one.
-    private func endLine(_ byte: UInt8) {
+    func endLine(_ byte: UInt8) {
         if byte == UInt8(ascii: "\r") || !isAfterReturn { line += 1 }
         isAfterReturn = byte == UInt8(ascii: "\r")
     }

@@ -91,6 +91,7 @@ private final class XMLReader: DocumentReader {
 extension [XMLStreamParser] {
     /// Returns an element's name as each of the parsers knows it.
     func names(_ text: String) throws -> [XMLStreamParser.ElementName] {
-        try Array(text.utf8).withUnsafeBufferPointer { bytes in try map { try $0.elementName(bytes) } }
+        let bytes = [UInt8](text.utf8)
+        return try bytes.withUnsafeBufferPointer { name in try map { try $0.elementName(name) } }
     }
 }
