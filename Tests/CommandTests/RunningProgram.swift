@@ -28,7 +28,8 @@ final class RunningProgram: Sendable {
         let code = try Self.spawning.withLock { _ in
             for _ in 0..<2 {
                 var ends: [Int32] = [0, 0]
-                guard pipe2(&ends, O_CLOEXEC) == 0 else { throw POSIXError(.EMFILE) }
+                guard pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
+                for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
                 pipes.append(ends)
             }
             var actions = posix_spawn_file_actions_t()
