@@ -38,14 +38,13 @@ package struct SourceStates: LedgerPart {
         var state = SourceState(source: source)
         var requests: [String: RequestState] = [:]
         let request = SourceState.columns.count
-        try session.forEachRow(
-            of: """
-                SELECT \(Self.columns(dialect)), \(RequestState.columns(of: "r"))
-                FROM (SELECT \(bind: source) AS source) asked
-                LEFT JOIN \(dialect.source) s ON s.source = asked.source AND s.failures IS NOT NULL
-                LEFT JOIN \(dialect.request) r ON r.source = asked.source
-                """
-        ) { row in
+        let query: SQLText = """
+            SELECT \(Self.columns(dialect)), \(RequestState.columns(of: "r"))
+            FROM (SELECT \(bind: source) AS source) asked
+            LEFT JOIN \(dialect.source) s ON s.source = asked.source AND s.failures IS NOT NULL
+            LEFT JOIN \(dialect.request) r ON r.source = asked.source
+            """
+        try session.forEachRow(of: query.frequent) { row in
             if !row.isNull(0) { state = try SourceState(row) }
             guard let key = row.string(request) else { return true }
             requests[key] = try RequestState(row, from: request)

@@ -33,6 +33,20 @@ extension PostgresConnection {
         return try outcomes(of: sent, count: statements.count)
     }
 
+    /// Executes statements in one flight and takes their answers into memory. Outside of a transaction they are one. Within a
+    /// transaction none is kept prepared: a statement that the server no longer has would end it.
+    ///
+    /// - Throws: ``PostgresError``
+    @discardableResult
+    package func execute(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
+        guard transactionStatus == .idle else { return try pipeline(statements.map(\.unprepared)).results() }
+        do {
+            return try pipeline(statements).results()
+        } catch let error as PostgresError where error.isLostPreparation {
+            return try pipeline(statements).results()
+        }
+    }
+
     /// A message that the server answers.
     private struct SentCommand {
         /// The statement's place.

@@ -10,6 +10,8 @@ package struct PostgresStatement: Sendable {
         self.parameters = parameters
         self.isPrepared = isPrepared
     }
+
+    var unprepared: PostgresStatement { PostgresStatement(sql, parameters) }
 }
 
 /// What became of one statement of several.

@@ -29,14 +29,17 @@ struct PreparedStatements {
 
     /// Takes note of an error of a prepared statement, which may say that statements are no longer valid.
     mutating func note(_ error: PostgresError) {
-        switch error.state {
-        case .unknownStatement, .duplicateStatement:
-            isUsable = false
-            names = [:]
-        // The columns of a result have changed.
-        case .featureNotSupported: names = [:]
-        default: break
-        }
+        guard error.isLostPreparation else { return }
+        names = [:]
+        // Otherwise the columns of a result have changed.
+        if error.state != .featureNotSupported { isUsable = false }
+    }
+}
+
+extension PostgresError {
+    /// True for a prepared statement that the server does not have, or that it cannot execute any more. It has done nothing.
+    var isLostPreparation: Bool {
+        [.unknownStatement, .duplicateStatement, .featureNotSupported].contains(state)
     }
 }
 

@@ -29,6 +29,8 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable {
     package private(set) var pieces: [Piece] = []
     /// True for a statement whose text will not be used again. It is not kept prepared.
     package var isUsedOnce = false
+    /// True for a query of few rows that every run sends. PostgreSQL keeps it prepared, and takes its rows into memory.
+    package var isFrequent = false
 
     package init(_ text: String) { append(text) }
 
@@ -48,6 +50,13 @@ package struct SQLText: ExpressibleByStringInterpolation, Sendable {
     package var once: SQLText {
         var sql = self
         sql.isUsedOnce = true
+        return sql
+    }
+
+    /// The query as one that every run sends. Each value must stand where its type is known.
+    package var frequent: SQLText {
+        var sql = self
+        sql.isFrequent = true
         return sql
     }
 

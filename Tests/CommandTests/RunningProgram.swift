@@ -15,8 +15,9 @@ final class RunningProgram: Sendable {
     private let ending: Task<Int32, Never>
 
     init(_ program: BuiltProgram, _ command: [String], standardError: String? = nil) throws {
-        // prlimit(1) becomes the program: its id is the same.
-        let limits = program.dataLimit.map { ["/usr/bin/prlimit", "--data=\($0)", "--core=0"] } ?? []
+        // prlimit(1) becomes the program: its id is the same. The stacks of threads count as data, used or not.
+        let limits =
+            program.dataLimit.map { ["/usr/bin/prlimit", "--data=\($0)", "--stack=\(2 << 20)", "--core=0"] } ?? []
         let user = program.user.map { user in
             ["/usr/bin/setpriv", "--reuid=\(user.id)", "--regid=\(user.group)", "--clear-groups"]
         }

@@ -32,6 +32,8 @@ extension TestDatabase {
 }
 
 extension TestDatabase {
+    struct NoWait: Error {}
+
     /// Returns once a session waits for a lock.
     func waitForWaiting() async throws {
         try await onThread {
@@ -40,7 +42,11 @@ extension TestDatabase {
             let waiting = """
                 SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
                 """
-            while try observer.execute(waiting).isEmpty {}
+            let deadline = ContinuousClock.now + .seconds(120)
+            while try observer.execute(waiting).isEmpty {
+                guard ContinuousClock.now < deadline else { throw NoWait() }
+                usleep(1_000)
+            }
         }
     }
 }

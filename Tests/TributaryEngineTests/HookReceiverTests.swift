@@ -66,7 +66,7 @@ import Testing
             server.route("/hang") { _ in [.hang] }
             server.route("/reset") { _ in [.reset] }
             server.route("/redirect") { _ in [StubServer.head(307, ["Location": "/target", "Content-Length": "0"])] }
-            server.route("/busy") { _ in StubServer.response(503, "", ["Retry-After": "100"]) }
+            server.route("/busy") { _ in StubServer.response(503, "", ["Retry-After": "3600"]) }
             server.route("/gone") { _ in StubServer.response(410, "") }
             fixture.accept("/target")
             fixture.accept("/good")

@@ -100,7 +100,7 @@ final class CSVReader: DocumentReader {
         if header != nil {
             guard dialect.header != .line else {
                 throw DocumentError(
-                    "the body has no header: line \(dialect.skip + 1), which it should be on, is not there")
+                    "the body ends before line \(dialect.skip + 1), which is declared as its header; see 'csv.skip'")
             }
             header = nil
         }

@@ -12,6 +12,10 @@ extension PostgresConnection: SQLSession {
     }
 
     package func forEachRow(of sql: SQLText, _ body: (any SQLRow) throws -> Bool) throws {
+        if sql.isFrequent {
+            for row in try execute([sql.prepared])[0] { guard try body(row) else { return } }
+            return
+        }
         let (text, values) = try sql.postgres
         // To stop would cancel a statement outside of a transaction, by a connection of its own.
         var wantsMore = true

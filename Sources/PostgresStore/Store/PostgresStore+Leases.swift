@@ -20,7 +20,7 @@ extension PostgresStore {
         // Our own name in the table is that of a lease which was not given up in time, or whose claim was not answered. A
         // row that another transaction has locked is not waited for: it is asked for again.
         number = try ask { connection in
-            try connection.execute(
+            try connection.executeOnLease(
                 """
                 WITH free AS (
                     SELECT source FROM tributary_source
@@ -70,11 +70,22 @@ extension PostgresStore {
 
     func release(_ lease: Lease, of source: String) throws {
         try ask { connection in
-            _ = try connection.execute(
+            _ = try connection.executeOnLease(
                 """
                 UPDATE tributary_source SET holder = NULL, held_until = NULL
                 WHERE source = $1 AND holder = $2 AND lease = $3
                 """, [.text(source), .text(lease.holder), .integer(lease.number)])
         }
+    }
+}
+
+extension PostgresConnection {
+    /// Executes a statement that takes or gives up a lease, without waiting for the server's disk. A server that crashes may
+    /// forget it: a commit of a run whose claim was forgotten fails, and a lease that was not given up ends by itself.
+    fileprivate func executeOnLease(_ sql: String, _ parameters: [PostgresValue?]) throws -> PostgresResult {
+        try execute([
+            PostgresStatement("SELECT set_config('synchronous_commit', 'off', true)", isPrepared: true),
+            PostgresStatement(sql, parameters, isPrepared: true),
+        ])[1]
     }
 }

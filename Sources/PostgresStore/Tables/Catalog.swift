@@ -70,11 +70,12 @@ struct Catalog {
     /// Returns the marks of those tables that still exist, and whether their names can be used without a schema.
     func marks(of ids: [UInt32]) throws -> [UInt32: (mark: String, isVisible: Bool)] {
         guard !ids.isEmpty else { return [:] }
-        let rows = try connection.execute(
+        let statement = PostgresStatement(
             """
             SELECT c.oid, \(Self.mark), pg_table_is_visible(c.oid) FROM pg_catalog.pg_class c
             WHERE c.oid = ANY ($1::oid[])
-            """, [Self.array(ids)])
+            """, [Self.array(ids)], isPrepared: true)
+        let rows = try connection.execute([statement])[0]
         return try rows.reduce(into: [:]) { marks, row in
             marks[UInt32(try row.int64(0) ?? 0)] = (row.string(1) ?? "", try row.bool(2) ?? false)
         }

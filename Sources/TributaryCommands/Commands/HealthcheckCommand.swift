@@ -28,7 +28,10 @@ struct HealthcheckCommand: ProgramCommand {
                     + "such as listen = \"127.0.0.1:8090\", or health where there is to be no page")
         }
         let url = "http://\(Self.reachable(address))/healthz"
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        var settings = HTTPClient.Configuration()
+        // A refused connection is an answer.
+        settings.connectionPool.retryConnectionEstablishment = false
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
         let answer: Result<(status: HTTPResponseStatus, text: String), any Error>
         do {
             let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(5))
