@@ -44,11 +44,12 @@ struct HookReader {
         guard let words = table[keys.on] else {
             if !table.has("on") {
                 table.problems.report(
-                    table.path, "'on' is missing; name what the hook is told of: \(names.joined(separator: ", "))")
+                    table.path,
+                    "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))")
             }
             return nil
         }
-        if words.isEmpty { table.report("on", "the hook would never be told of anything") }
+        if words.isEmpty { table.report("on", "the hook would never receive an event") }
         var events: Set<HookEventKind> = []
         for (index, word) in words.enumerated() {
             if let event = HookEventKind.declarable.first(where: { $0.rawValue == word }) {

@@ -112,11 +112,14 @@ import Testing
     @Test func mistakesAreReported() async throws {
         let source = HookFixture.mapping()
         for (hook, expected) in [
-            ("post = \"https://a.example/\"", "'on' is missing; name what the hook is told of: changed, failing"),
+            (
+                "post = \"https://a.example/\"",
+                "'on' is missing; name the events that the hook receives: changed, failing"
+            ),
             ("on = [\"change\"]\nrun = [\"true\"]", "hooks.h.on[1]: 'change' is none of"),
             ("on = [\"change\"]\nrun = [\"true\"]", "did you mean 'changed'?"),
             ("on = [\"test\"]\nrun = [\"true\"]", "'test' is none of"),
-            ("on = []\nrun = [\"true\"]", "never be told of anything"),
+            ("on = []\nrun = [\"true\"]", "never receive an event"),
             ("on = [\"held\"]", "the hook has no receiver"),
             ("on = [\"held\"]\nrun = []", "the program is missing"),
             ("on = [\"held\"]\nrun = \"true\"", "expected an array of strings"),

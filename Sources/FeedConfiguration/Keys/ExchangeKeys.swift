@@ -3,7 +3,7 @@ import FeedModel
 
 struct BodyKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.body]", "What a request sends.", all)
+    static let table = KeyTable("[sources.NAME.requests.body]", "The body of a request.", all)
 
     let text = Key.template("text", "The body as it stands.")
     let file = Key.file(
@@ -35,7 +35,7 @@ struct SOAPKeys: KeyGroup {
 
 struct AuthenticationKeys: KeyGroup {
     static let all = Self()
-    static let table = KeyTable("[sources.NAME.requests.auth]", "Who sends a request.", all)
+    static let table = KeyTable("[sources.NAME.requests.auth]", "The credentials of a request.", all)
 
     let basic = TableKey.table("basic", BasicKeys.self, "User and password (RFC 7617).")
     let bearer = Key.text("bearer", "A token (RFC 6750).")
@@ -88,7 +88,7 @@ struct CSVKeys: KeyGroup {
     )
     let header = Key<HeaderOption>.header(
         "header",
-        "`true`: the first line names the columns; `false`: there is no such line; or the names, where there is none."
+        "`true`: the first line names the columns; `false`: the body has no header; an array: the names of the columns, for a body without a header."
     )
     let skip = Key.integer(
         "skip", 0...ConfigurationLimits.skippedLines, default: .value(0),

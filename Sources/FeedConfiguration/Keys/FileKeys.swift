@@ -5,7 +5,7 @@ struct FileKeys: KeyGroup {
 
     let store = TableKey.table("store", StoreKeys.self, "Where the rows are kept.")
     let daemon = TableKey.table(
-        "daemon", DaemonKeys.self, "How many runs and requests at a time; where the daemon shows what it does.")
+        "daemon", DaemonKeys.self, "Concurrency, and the addresses of the page, the metrics and the health check.")
     let hosts = TableKey.named("hosts", HostKeys.self, "How many requests one host gets at a time, and how often.")
     let defaults = TableKey.table("defaults", DefaultKeys.self, "Values for all sources.")
     let sources = TableKey.named("sources", SourceKeys.self, "The sources.")

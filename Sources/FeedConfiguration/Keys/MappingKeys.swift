@@ -77,27 +77,27 @@ struct ColumnKeys: KeyGroup {
     let fallback = Key.constant(
         "default", default: .described("NULL"), "The value where nothing is found, or an empty text.")
     let required = Key.boolean(
-        "required", default: false, "A value must be there; without one, `on_error` says what becomes of the record.")
+        "required", default: false, "The value is required; without one, `on_error` decides.")
     let onError = Key<ColumnMapping.OnError>.choice(
         "on_error", default: .value(.discard),
-        "What becomes of a record with a wrong or missing value: the run is discarded, the value is NULL, or the record is skipped and counted."
+        "The treatment of a record with a wrong or missing value: the run is discarded, the value is NULL, or the record is skipped and counted."
     )
     let repetition = Key<ColumnMapping.Repeat>.choice(
         "repeat", default: .value(.first), "Which of several values counts, or that they are joined.")
     let separator = Key.string(
-        "separator", default: .value(" "), "With `repeat = \"join\"`: what stands between the values.")
-    let values = Key.constants("values", "What texts stand for.")
+        "separator", default: .value(" "), "With `repeat = \"join\"`: the text between the values.")
+    let values = Key.constants("values", "The value of each text.")
     let references = Key.string(
         "references",
-        "`\"TABLE(COLUMN)\"`: the value is looked up among the rows that will be there after the commit, and the primary key of that row is stored."
+        "`\"TABLE(COLUMN)\"`: the value is looked up among the rows that exist after the commit, and the primary key of that row is stored."
     )
     let missing = Key<RowShape.Missing>.choice(
-        "missing", default: .value(.discard), "With `references`: what happens where there is no such row.")
+        "missing", default: .value(.discard), "With `references`: what to do if no such row exists.")
     let set = TableKey.named(
         "set", SetColumnKeys.self, short: "path",
         "With `missing = \"create\"`: further columns of the row that is made, each with the path of its value, from this row's element."
     )
-    let update = Key.boolean("update", default: false, "With `set`: a row that is there gets these columns, too.")
+    let update = Key.boolean("update", default: false, "With `set`: an existing row also gets these columns.")
     let overwrite = Key.boolean("overwrite", default: true, "`false`: the column is written only where the row is new.")
     let encrypted = Key.boolean(
         "encrypted", default: false, "Encrypts the value with AES-GCM and `encryption_key` of `[store]`.")

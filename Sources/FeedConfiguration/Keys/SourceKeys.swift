@@ -4,7 +4,7 @@ import FeedModel
 struct SourceKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[sources.NAME]", "One source: when it is asked.", all, inherited: RequestKeys.table.inheritable)
+        "[sources.NAME]", "One source: when it is fetched.", all, inherited: RequestKeys.table.inheritable)
 
     let requests = TableKey.tables(
         "requests", RequestKeys.self, default: .required,
@@ -30,7 +30,7 @@ struct SourceKeys: KeyGroup {
     )
     let keepHistory = Key.boolean(
         "keep_history", default: false, inherited: .nearest,
-        "Keeps what each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."
+        "Keeps the rows that each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."
     )
     let enabled = Key.boolean("enabled", default: true, "`false` switches the source off.")
 }
@@ -54,9 +54,10 @@ struct RequestKeys: KeyGroup {
         "They go into the query of the address, or form-encoded into the body of a POST that has none.")
     let body = TableKey.table(
         "body", BodyKeys.self, short: "text", inherited: .nearest,
-        "What is sent: a text, or a table that says how it is made.")
+        "The body of the request: a text, or a table that describes it.")
     let soap = TableKey.table("soap", SOAPKeys.self, inherited: .nearest, "A call of a SOAP operation: see soap.")
-    let auth = TableKey.table("auth", AuthenticationKeys.self, inherited: .nearest, "Who sends the request: see auth.")
+    let auth = TableKey.table(
+        "auth", AuthenticationKeys.self, inherited: .nearest, "The credentials of the request: see auth.")
     let tls = TableKey.table(
         "tls", TLSKeys.self, default: .described("the system's certificates"), inherited: .nearest,
         "Certificates: see tls.")
@@ -68,7 +69,7 @@ struct RequestKeys: KeyGroup {
         "connect_timeout", default: .value(.seconds(10)), inherited: .nearest, "The time for connecting alone.")
     let maxBody = Key.size(
         "max_body", default: 256 << 20, inherited: .nearest,
-        "The most that a body may come to; a larger one discards the run.")
+        "The largest body; a larger one discards the run.")
     let acceptStatus = Key.integers(
         "accept_status", default: [200], inherited: .nearest, "The statuses whose bodies are parsed.")
     let retries = Key.integer(
@@ -78,11 +79,11 @@ struct RequestKeys: KeyGroup {
     let retryUnsafe = Key.boolean("retry_unsafe", default: false, inherited: .nearest, "`retries` repeats a POST, too.")
     let parser = Key.string(
         "parser", inherited: .nearest,
-        "What reads the body: the name of a class or record that the program registers (`tributary` has `SyndicationParser`, `SitemapParser` and `EurofxrefParser`: see Tables.md), or `\"mirrored\"`, for which the store's own tables are the mapping."
+        "The parser of the body: the name of a class or record that the program registers (`tributary` has `SyndicationParser`, `SitemapParser` and `EurofxrefParser`: see Tables.md), or `\"mirrored\"`, for which the store's own tables are the mapping."
     )
     let format = Key<BodyFormat>.choice(
         "format", default: .described("by the Content-Type, or else by the body itself"),
-        "What the body is: XML, JSON, JSON Lines (a value on each line), or CSV.")
+        "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
     let csv = TableKey.table("csv", CSVKeys.self, "How a body in CSV is written: see csv. It means `format = \"csv\"`.")
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
@@ -93,7 +94,7 @@ struct RequestKeys: KeyGroup {
         "With a mapping: `export` writes the `set` columns of rows that others refer to, besides the value that they are looked up by."
     )
     let sync = Key<SyncMode>.choice(
-        "sync", default: .value(.upsert), inherited: .nearest, "What happens to rows that are known, or gone.")
+        "sync", default: .value(.upsert), inherited: .nearest, "How new, known and missing rows are merged.")
     let scope = Key.texts(
         "scope", inherited: .merged,
         "Limits a mirror's deletions to rows that have these values, so that several sources share a table, and fills these columns where the feed does not."

@@ -13,7 +13,7 @@ struct StoreKeys: KeyGroup {
         default: .described(
             "`\"tributary-work\"`; under systemd, that folder in the unit's `StateDirectory`, such as `/var/lib/tributary`"
         ),
-        "With a store on a server: the folder, relative to `sources.toml`, for what stays on this machine, such as the scratch files of large runs, bodies that are kept, and requests to the daemon."
+        "With a store on a server: the folder, relative to `sources.toml`, for files that stay on this machine, such as the scratch files of large runs, kept bodies, and requests to the daemon."
     )
     let connections = Key.integer(
         "connections", 4...ConfigurationLimits.connections, default: .value(16),
@@ -25,7 +25,7 @@ struct StoreKeys: KeyGroup {
         "schema_after", "SQL for views, triggers, indexes and full-text search over the tables of mappings.")
     let history = Key.duration(
         "history", default: .value(.seconds(90 * 86_400)),
-        "How long runs are remembered, with their part of the journal, and what `keep_history` has kept.")
+        "How long runs are kept, with their part of the changelog and the rows of `keep_history`.")
     let encryptionKey = Key.string(
         "encryption_key", "The key of the columns that are `encrypted`: 32 bytes in hex, for AES-GCM.")
 }
@@ -33,7 +33,7 @@ struct StoreKeys: KeyGroup {
 struct DaemonKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable(
-        "[daemon]", "How many runs and requests at a time; where the daemon shows what it does.", all)
+        "[daemon]", "Concurrency, and the addresses of the page, the metrics and the health check.", all)
 
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(8),
@@ -43,7 +43,7 @@ struct DaemonKeys: KeyGroup {
         "How many requests go to one host at the same time, at most 10,000.")
     let listen = Key.string(
         "listen",
-        "An IP address and a port, where the daemon shows what it does: a page at `/`, the same as JSON below `/api`, `/metrics` and `/healthz`."
+        "The IP address and port of the daemon's page at `/`, the same as JSON below `/api`, `/metrics` and `/healthz`."
     )
     let health = Key.string(
         "health",
@@ -51,7 +51,7 @@ struct DaemonKeys: KeyGroup {
     )
     let token = Key.text(
         "token",
-        "What everybody must know who asks for the page, `/api` or `/metrics`, from this machine, too: at least 16 characters."
+        "The secret that clients send for the page, `/api` and `/metrics`, also from this machine: at least 16 characters."
     )
     let metricsPerSource = Key.boolean(
         "metrics_per_source", default: true, "With `false` no series at `/metrics` is labelled with a source.")
@@ -75,11 +75,11 @@ struct HookKeys: KeyGroup {
     static let all = Self()
     static let table = KeyTable("[hooks.NAME]", "A hook: a program or an address that receives events.", all)
 
-    let on = Key.strings("on", default: .required, "What the hook is told of.")
+    let on = Key.strings("on", default: .required, "The events that the hook receives.")
     let sources = Key.strings(
         "sources", default: .described("all"), "The names of the sources, with `*` for any characters and `?` for one.")
     let after = Key.duration(
-        "after", default: .value(.seconds(3600)), "How long a source has failed before it is told.")
+        "after", default: .value(.seconds(3600)), "How long a source must fail before `failing` is sent.")
     let rows = Key.integer(
         "rows", 0...HookReader.rowLimit, default: .value(100),
         "The most changed rows that an event holds, at most 10,000.")
