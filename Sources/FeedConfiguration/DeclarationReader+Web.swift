@@ -23,7 +23,7 @@ extension DeclarationReader {
         if !address.isLoopback, token == nil {
             report("listen", "other machines can connect to \(address); declare the 'token' that they must know")
         }
-        return WebDeclaration(address: address, token: token)
+        return WebDeclaration(address: address, token: token, showsRows: self[DaemonKeys.all.rows] ?? true)
     }
 
     /// Reads where the daemon tells its health alone.

@@ -3,9 +3,12 @@ package struct WebDeclaration: Sendable, Equatable {
     package var address: ListenAddress
     /// The password of everything but `/healthz`; nil where only this machine can ask.
     package var token: InterpolatedText?
+    /// False where the rows of the store are not shown.
+    package var showsRows: Bool
 
-    package init(address: ListenAddress, token: InterpolatedText?) {
+    package init(address: ListenAddress, token: InterpolatedText?, showsRows: Bool = true) {
         self.address = address
         self.token = token
+        self.showsRows = showsRows
     }
 }

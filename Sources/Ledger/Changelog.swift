@@ -1,5 +1,6 @@
 package import FeedModel
-import StoreSQL
+package import FeedStores
+package import StoreSQL
 
 /// The runs in the order in which they are read, and the row changes that they made: `tributary_change`.
 ///
@@ -104,6 +105,21 @@ package struct Changelog: LedgerPart {
             try $0.texts(0)
         }
         return Set(logged + claimed.joined())
+    }
+
+    /// Returns the last changes, `c`, that a condition holds for, the last one first.
+    package func writings(where condition: SQLText, most: Int) throws -> [RowWriting] {
+        try session.all(
+            """
+            SELECT c.run, c.operation, r.source, \(dialect.date("r.started_at"))
+            FROM \(dialect.change) c LEFT JOIN \(dialect.run) r ON r.id = c.run
+            WHERE \(condition) ORDER BY c.id DESC LIMIT \(bind: most)
+            """
+        ) { row in
+            RowWriting(
+                run: try row.int64(0) ?? 0, source: row.string(2), startedAt: try row.date(3),
+                operation: row.string(1) ?? "")
+        }
     }
 
     /// Returns the run that made a change; nil where there is no such change any more.

@@ -20,6 +20,16 @@ package struct RequestStates: LedgerPart {
         }
     }
 
+    /// Returns the tables that requests have written, as the requests name them, with the names of their sources.
+    package func writers() throws -> [String: [String]] {
+        let all = try session.all("SELECT source, tables FROM \(dialect.request) ORDER BY source") { row in
+            (source: row.string(0) ?? "", tables: try row.texts(1))
+        }
+        return all.reduce(into: [:]) { writers, request in
+            for table in request.tables { writers[table, default: []].append(request.source) }
+        }
+    }
+
     /// Writes the states of a commit's requests.
     func write(_ commit: Commit) throws {
         let source = commit.report.source

@@ -132,6 +132,9 @@ package protocol SQLDialect: Sendable {
 
     /// Returns a condition that a value of the store is not that of a scope, as the column compares them.
     func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText
+
+    /// Returns a condition that the text of a value has another text within, in upper or lower case.
+    func contains(_ value: String, _ text: String) -> SQLText
 }
 
 /// How differences are found.

@@ -55,6 +55,8 @@ struct DaemonKeys: KeyGroup {
     )
     let metricsPerSource = Key.boolean(
         "metrics_per_source", default: true, "With `false` no series at `/metrics` is labelled with a source.")
+    let rows = Key.boolean(
+        "rows", default: true, "With `false` nothing below `/tables` and `/api/tables` shows the rows of the store.")
 }
 
 struct HostKeys: KeyGroup {

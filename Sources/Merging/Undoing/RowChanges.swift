@@ -47,6 +47,29 @@ package struct RowChanges {
         }
     }
 
+    /// Returns the last changes that a history keeps of some entries, the last one first.
+    ///
+    /// - Parameter isEntry: a condition on the entries, `h`.
+    func last(of shape: HistoryShape, where isEntry: SQLText, most: Int) throws -> [RowChange] {
+        try catalog.fixTexts()
+        let entries = try session.all(
+            """
+            SELECT h.\(HistoryTable.id), h.\(HistoryTable.run), h.\(HistoryTable.width) FROM \(shape.sql) h
+            WHERE \(isEntry) ORDER BY h.\(HistoryTable.id) DESC LIMIT \(bind: most)
+            """
+        ) { (id: try $0.int64(0) ?? 0, run: try $0.int64(1) ?? 0, width: try $0.int(2) ?? 0) }
+        var changes: [RowChange] = []
+        for entry in entries {
+            let run =
+                try ledger.runs.withHistory(ChangeQuery(run: entry.run), or: [shape.sql]).first
+                ?? RowChange(run: entry.run, source: "", startedAt: .distantPast)
+            try report(run, shape, entry.width, where: "h.\(HistoryTable.id) = \(bind: entry.id)") {
+                changes.append($0)
+            }
+        }
+        return changes
+    }
+
     /// Reports what a run has changed of a table.
     ///
     /// - Parameter passed: the number of changes still to be passed over.

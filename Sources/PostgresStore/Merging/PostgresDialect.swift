@@ -210,6 +210,11 @@ struct PostgresDialect: SQLDialect {
     func isOutside(_ value: String, _ column: any StoredColumn, scope: String) -> SQLText {
         "\(value) IS DISTINCT FROM \(bind: scope)"
     }
+
+    // A collation that is not deterministic takes no part in a search.
+    func contains(_ value: String, _ text: String) -> SQLText {
+        "strpos(lower(CAST(\(value) AS text)) COLLATE \"C\", lower(CAST(\(bind: text) AS text))) > 0"
+    }
 }
 
 extension StoredTable {

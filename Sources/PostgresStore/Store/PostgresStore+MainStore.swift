@@ -3,6 +3,7 @@ import FeedModel
 package import FeedStaging
 package import FeedStores
 import Foundation
+import Merging
 
 /// The promises that every main store makes, as far as they need no SQL.
 extension PostgresStore: MainStore {

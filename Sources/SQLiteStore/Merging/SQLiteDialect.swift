@@ -190,4 +190,8 @@ struct SQLiteDialect: SQLDialect {
         let collation = (column as? SQLiteColumn)?.collation ?? "BINARY"
         return "\(value) IS NOT \(bind: scope) COLLATE \(collation.sqlIdentifier)"
     }
+
+    func contains(_ value: String, _ text: String) -> SQLText {
+        "instr(lower(CAST(\(value) AS TEXT)), lower(\(bind: text))) > 0"
+    }
 }

@@ -6,6 +6,7 @@ import Foundation
 package import GRDB
 import Ledger
 import Locking
+import Merging
 
 /// The database that all other programs read, and the only way to write to it: whole stacks, in one transaction each.
 ///

@@ -17,7 +17,7 @@ struct Query: Sendable {
         static func noSource(_ name: String) -> Problem { Problem("there is no source '\(name)'", .notFound) }
     }
 
-    private let items: [(name: String, value: String)]
+    let items: [(name: String, value: String)]
 
     init(_ request: Request) { self.init(request.uri.query ?? "") }
 

@@ -12,7 +12,9 @@ struct Pages: Sendable {
     let service: SyncService
     let store: StoreQueue
     let logger: Logger
-    private let templates: Templates
+    let templates: Templates
+    /// False where no page shows rows of the store.
+    private let showsRows: Bool
     private let assets: Assets
     private let tables = BriefCache<SourceTable>()
     private let live: LiveLimit
@@ -20,8 +22,9 @@ struct Pages: Sendable {
     let followed = BriefCache<Page?>()
 
     /// - Throws: where a template is wrong.
-    init(service: SyncService, store: StoreQueue, logger: Logger) throws {
+    init(service: SyncService, store: StoreQueue, logger: Logger, showsRows: Bool) throws {
         self.service = service
+        self.showsRows = showsRows
         self.store = store
         self.logger = logger
         templates = try Templates()
@@ -37,6 +40,7 @@ struct Pages: Sendable {
         router.get("/assets/{name}") { request, context in
             assets.response(to: context.parameters.get("name") ?? "") ?? missing("There is no such file.")
         }
+        TablePages(pages: self, isShown: showsRows).add(to: router)
         router.get("**") { _, _ in missing("There is no such page.") }
     }
 
@@ -133,7 +137,8 @@ struct Pages: Sendable {
 
     // MARK: - Layout
 
-    private struct Place {
+    /// A step of the way to a page.
+    struct Place {
         var name: String
         var address: String
         var isHere: Bool
@@ -145,6 +150,7 @@ struct Pages: Sendable {
         var live: String
         var place: [Place] = []
         var told: String?
+        var hasTables: Bool
         var content: String
         var release = TributaryVersion.version
         var store: String
@@ -153,7 +159,7 @@ struct Pages: Sendable {
     private func layout(_ page: Page, _ address: PageAddress, _ text: String, _ told: String?) -> Layout {
         var layout = Layout(
             title: page.title, version: assets.version, live: Self.live(address, text), told: Self.words(told),
-            content: page.fragments.map(\.html).joined(), store: service.store.name)
+            hasTables: showsRows, content: page.fragments.map(\.html).joined(), store: service.store.name)
         switch address {
         case .sources: break
         case .source(let name, _):
@@ -172,17 +178,26 @@ struct Pages: Sendable {
         if case .run = address { "" } else { "/live?page=" + text.percentEncoded }
     }
 
+    /// Answers with a page that stays as it is.
+    func answer(_ page: Page, at place: [Place]) -> Response {
+        let layout = Layout(
+            title: page.title, version: assets.version, live: "", place: place, hasTables: showsRows,
+            content: page.fragments.map(\.html).joined(), store: service.store.name)
+        return .html(.ok, templates.render("layout", layout))
+    }
+
     private struct MissingView { var message: String }
 
-    private func missing(_ message: String, _ status: HTTPResponse.Status = .notFound) -> Response {
+    func missing(_ message: String, _ status: HTTPResponse.Status = .notFound) -> Response {
         let content = templates.render("missing", MissingView(message: message))
         let layout = Layout(
-            title: status == .notFound ? "Not found" : "Not now", version: assets.version, live: "", content: content,
-            store: service.store.name)
+            title: status == .notFound ? "Not found" : status == .badRequest ? "Not understood" : "Not now",
+            version: assets.version, live: "",
+            hasTables: showsRows, content: content, store: service.store.name)
         return .html(status, templates.render("layout", layout))
     }
 
-    private func failed(_ error: StoreError) -> Response {
+    func failed(_ error: StoreError) -> Response {
         missing(service.configuration.redactor.redact(error.message), .serviceUnavailable)
     }
 

@@ -14,6 +14,8 @@ final class StoreQueue: Sendable {
     let store: any MainStore
     private let reading = WorkLane("tributary.web.read", width: readers, mostWaiting: mostWaiting)
     private let writing = WorkLane("tributary.web.write", width: 1, mostWaiting: mostWaiting)
+    /// One question for rows at a time, which may take seconds: nobody who looks at a source waits for it.
+    private let browsing = WorkLane("tributary.web.rows", width: 1, mostWaiting: mostWaiting)
 
     init(_ store: any MainStore) { self.store = store }
 
@@ -31,10 +33,20 @@ final class StoreQueue: Sendable {
         try await run(in: writing, body)
     }
 
+    /// Reads rows that sources have written.
+    ///
+    /// - Throws: as ``read(_:)``; `RowQuery.Problem`.
+    func browse<Value: Sendable>(
+        _ body: @escaping @Sendable (any StoreBrowsing) throws -> Value
+    ) async throws -> Value {
+        try await run(in: browsing) { try body($0) }
+    }
+
     /// Begins nothing more: whoever waits is told that the daemon stops.
     func close() {
         reading.close()
         writing.close()
+        browsing.close()
     }
 
     private func run<Value: Sendable>(
@@ -47,8 +59,8 @@ final class StoreQueue: Sendable {
         } catch is WorkLane.Closed {
             throw StoreError(.unavailable, "the daemon stops")
         } catch let error
-            where error is StoreError || error is Query.Problem || error is AcceptanceRefusal
-            || error is CancellationError
+            where error is StoreError || error is Query.Problem || error is RowQuery.Problem
+            || error is AcceptanceRefusal || error is CancellationError
         {
             throw error
         } catch {

@@ -48,7 +48,7 @@ package struct WebService: Service {
         API(service: service, store: store).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
-        try Pages(service: service, store: store, logger: logger).add(to: router)
+        try Pages(service: service, store: store, logger: logger, showsRows: declaration.showsRows).add(to: router)
         let places = ConnectionPlaces(limit: Self.mostConnections)
         let app = Application(
             router: router,

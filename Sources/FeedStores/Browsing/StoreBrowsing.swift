@@ -1,0 +1,88 @@
+package import FeedModel
+package import Foundation
+
+/// The rows of the tables that sources write, read by connections that cannot write, each question within a time limit.
+///
+/// Tributary's own tables, and tables that no source writes, are none of them.
+package protocol StoreBrowsing: AnyObject, Sendable {
+    /// Returns the tables that sources have written and that are there, by name.
+    func browsedTables() throws -> [BrowsedTable]
+
+    /// Returns a table; nil where no source has written one of this name.
+    func browsedTable(_ name: String) throws -> BrowsedTable?
+
+    /// Reports the first rows of a query in their order, until the body returns false.
+    ///
+    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
+    func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws
+
+    /// Returns a row; nil where there is none.
+    ///
+    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
+    func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow?
+
+    /// Returns the last writings of a row that the changelog remembers, the last one first.
+    ///
+    /// - Parameter keys: the keys, each with its columns, by which requests are declared to tell the table's rows apart.
+    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
+    func writings(
+        of key: [StoredValue], in table: String, declared keys: [[String]], most: Int, within limit: Duration
+    ) throws -> [RowWriting]
+
+    /// Returns the last changes of a row of which the history has kept what was before, the last one first.
+    ///
+    /// - Returns: nil where the table has no history.
+    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
+    func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) throws -> [RowChange]?
+}
+
+/// A table whose rows can be looked at.
+package struct BrowsedTable: Sendable, Equatable {
+    package struct Column: Sendable, Equatable {
+        package var name: String
+        /// The type, as the store writes it; empty where a column of SQLite's has none.
+        package var type: String
+
+        package init(name: String, type: String) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    package var name: String
+    package var columns: [Column]
+    /// The columns that tell a row from all others; none where only its place does.
+    package var key: [String]
+    /// The sources that have written it, by name.
+    package var sources: [String]
+
+    package init(name: String, columns: [Column], key: [String], sources: [String]) {
+        self.name = name
+        self.columns = columns
+        self.key = key
+        self.sources = sources
+    }
+
+    /// Returns the place of a column; of two that differ by case alone, that of the one which is spelled so.
+    package func position(of column: String) -> Int? {
+        columns.firstIndex { $0.name == column }
+            ?? columns.firstIndex { $0.name.lowercased() == column.lowercased() }
+    }
+}
+
+/// A change of a row in the changelog.
+package struct RowWriting: Sendable, Equatable {
+    package var run: Int64
+    /// Nil, as the time is, where the run is forgotten.
+    package var source: String?
+    package var startedAt: Date?
+    /// `insert`, `update` or `delete`.
+    package var operation: String
+
+    package init(run: Int64, source: String?, startedAt: Date?, operation: String) {
+        self.run = run
+        self.source = source
+        self.startedAt = startedAt
+        self.operation = operation
+    }
+}

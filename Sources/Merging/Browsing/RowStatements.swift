@@ -1,0 +1,113 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import StoreSQL
+
+/// The statements that answer a query for rows of a table, `m`.
+///
+/// Rows are found by the place of the one before them, never by their number: the last page of a million rows costs what
+/// the first one costs where an index has the order. Names are quoted, values are bound.
+struct RowStatements {
+    let table: any StoredTable
+    /// What tells a row from all others: SQL names within the row.
+    let key: [String]
+    let columns: [any StoredColumn]
+    private let dialect: any SQLDialect
+
+    init(_ table: any StoredTable, _ dialect: any SQLDialect) {
+        self.table = table
+        self.dialect = dialect
+        key = table.browsedKey.map(\.sql)
+        columns = table.storedColumns
+    }
+
+    /// Returns the statements whose rows, one after another, are those of a query: first those with a value in the
+    /// column by which they are sorted, then those without.
+    ///
+    /// - Parameter shape: the table as the query knows it.
+    /// - Throws: ``RowQuery/Problem``.
+    func statements(_ query: RowQuery, _ shape: BrowsedTable) throws -> [SQLText] {
+        var conditions = try query.filters.map { try condition($0, shape) }
+        if let after = query.after, after.key.count != key.count || (after.sorted == nil) != (query.order == nil) {
+            throw RowQuery.Problem("'after' is no row of this order of table '\(shape.name)'; begin without it")
+        }
+        guard let order = query.order else {
+            if let after = query.after { conditions.append(isAfter(after.key)) }
+            return [statement(conditions, order: aliased(key))]
+        }
+        let sorted = "m.\(try column(order.column, shape).sql)"
+        let direction = order.isDescending ? " DESC" : ""
+        let hasNone: SQLText = "\(sorted) IS NULL"
+        let without = { (after: [SQLText]) in statement(conditions + [hasNone] + after, order: aliased(key)) }
+        guard let after = query.after, let value = after.sorted else {
+            return [
+                statement(conditions + ["\(sorted) IS NOT NULL"], order: [sorted + direction] + aliased(key)),
+                without([]),
+            ]
+        }
+        if value == .null { return [without([isAfter(after.key)])] }
+        let last = SQLText.Value(value)
+        let isBehind: SQLText =
+            order.isDescending
+            ? "\(sorted) <= \(bind: last) AND (\(sorted) < \(bind: last) OR \(isAfter(after.key)))"
+            : "\(sorted) >= \(bind: last) AND (\(sorted) > \(bind: last) OR \(isAfter(after.key)))"
+        return [statement(conditions + [isBehind], order: [sorted + direction] + aliased(key)), without([])]
+    }
+
+    /// Returns the statement for the row of a key.
+    ///
+    /// - Throws: ``RowQuery/Problem``.
+    func statement(of key: [StoredValue]) throws -> SQLText { statement([try isRow(key)], order: []) }
+
+    /// Returns a condition that a row is the one of a key.
+    ///
+    /// - Throws: ``RowQuery/Problem``.
+    func isRow(_ values: [StoredValue], _ alias: String = "m") throws -> SQLText {
+        guard values.count == key.count else {
+            throw RowQuery.Problem("a key of table '\(table.name)' has \(key.count) values, not \(values.count)")
+        }
+        return zip(key, values).map { "\(alias).\($0) = \(bind: SQLText.Value($1))" as SQLText }
+            .joined(separator: " AND ")
+    }
+
+    private func aliased(_ names: [String]) -> [String] { names.map { "m." + $0 } }
+
+    private func statement(_ conditions: [SQLText], order: [String]) -> SQLText {
+        let selected = aliased(columns.map(\.sql) + key).joined(separator: ", ")
+        let sorting = order.isEmpty ? "" : " ORDER BY " + order.joined(separator: ", ")
+        return "SELECT \(selected) FROM \(table.sql) m\(conditions.whereClause)\(sorting)"
+    }
+
+    /// Returns a condition that a row comes behind another in the order of the keys.
+    private func isAfter(_ values: [StoredValue]) -> SQLText {
+        let names = aliased(key).joined(separator: ", ")
+        return "(\(names)) > (\(SQLText(binding: values.map { SQLText.Value($0) })))"
+    }
+
+    private func column(_ name: String, _ shape: BrowsedTable) throws -> any StoredColumn {
+        guard let place = shape.position(of: name) else { throw RowQuery.Problem.noColumn(name, of: shape) }
+        return columns[place]
+    }
+
+    private func condition(_ filter: RowQuery.Filter, _ shape: BrowsedTable) throws -> SQLText {
+        let value = "m.\(try column(filter.column, shape).sql)"
+        return switch filter.comparison {
+        case .equal: "\(value) = \(bind: filter.value)"
+        case .less: "\(value) < \(bind: filter.value)"
+        case .greater: "\(value) > \(bind: filter.value)"
+        case .contains: dialect.contains(value, filter.value)
+        case .null: "\(value) IS NULL"
+        }
+    }
+}
+
+extension StoredTable {
+    /// What tells a row from all others for those who look at it: the key that lasts, in the order of its index, or
+    /// else the row's place.
+    var browsedKey: [RowLocator] {
+        let columns = lastingKey
+        let located = locator.compactMap(\.column)
+        if columns.isEmpty || located.count == locator.count && Set(located) == Set(columns) { return locator }
+        return columns.map { RowLocator(sql: $0.sqlIdentifier, definition: "", column: $0) }
+    }
+}

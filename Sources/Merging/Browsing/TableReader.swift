@@ -1,0 +1,127 @@
+package import FeedModel
+import FeedStaging
+package import FeedStores
+import Foundation
+package import Ledger
+import StoreSQL
+
+/// Reads the tables that sources write, in one transaction that only reads.
+package struct TableReader {
+    private let catalog: any HistoryCatalog
+    private let ledger: Ledger
+    private var session: any SQLSession { catalog.session }
+    private var dialect: any SQLDialect { catalog.dialect }
+
+    package init(_ catalog: any HistoryCatalog, _ ledger: Ledger) {
+        self.catalog = catalog
+        self.ledger = ledger
+    }
+
+    // MARK: - Tables
+
+    package func tables() throws -> [BrowsedTable] {
+        var found: [TableID: BrowsedTable] = [:]
+        for (name, sources) in try ledger.requests.writers() where Self.isOfFeeds(name) {
+            guard let table = try catalog.table(name) else { continue }
+            let all = Set(sources + (found[table.id]?.sources ?? []))
+            found[table.id] = Self.shape(table, sources: all.sorted())
+        }
+        return found.values.sorted { $0.name < $1.name }
+    }
+
+    package func table(_ name: String) throws -> BrowsedTable? { try find(name)?.shape }
+
+    private func find(_ name: String) throws -> (stored: any StoredTable, shape: BrowsedTable)? {
+        guard Self.isOfFeeds(name) else { return nil }
+        let writers = try ledger.requests.writers().filter { $0.key.lowercased() == name.lowercased() }
+        guard let written = writers.keys.min(), let table = try catalog.table(written) else { return nil }
+        return (table, Self.shape(table, sources: Set(writers.values.joined()).sorted()))
+    }
+
+    private func needed(_ name: String) throws -> (stored: any StoredTable, shape: BrowsedTable) {
+        guard let found = try find(name) else {
+            throw RowQuery.Problem("there is no table '\(name)' that a source has written")
+        }
+        return found
+    }
+
+    /// Returns false for the name of one of Tributary's own tables, in whichever schema.
+    private static func isOfFeeds(_ name: String) -> Bool {
+        !(name.split(separator: ".").last ?? "").lowercased().hasPrefix("tributary_")
+    }
+
+    private static func shape(_ table: any StoredTable, sources: [String]) -> BrowsedTable {
+        BrowsedTable(
+            name: table.name, columns: table.storedColumns.map { BrowsedTable.Column(name: $0.name, type: $0.type) },
+            key: table.lastingKey, sources: sources)
+    }
+
+    // MARK: - Rows
+
+    package func rows(_ query: RowQuery, _ body: (BrowsedRow) throws -> Bool) throws {
+        let (stored, shape) = try needed(query.table)
+        let statements = RowStatements(stored, dialect)
+        let sorted = query.order.flatMap { shape.position(of: $0.column) }
+        var left = query.limit
+        for statement in try statements.statements(query, shape) where left > 0 {
+            try session.forEachRow(of: (statement + " LIMIT \(bind: left)").once) { row in
+                left -= 1
+                if try !body(read(row, statements, sorted: sorted)) { left = 0 }
+                return left > 0
+            }
+        }
+    }
+
+    package func row(_ key: [StoredValue], of table: String) throws -> BrowsedRow? {
+        let statements = RowStatements(try needed(table).stored, dialect)
+        return try session.first(statements.statement(of: key).once) { try read($0, statements, sorted: nil) }
+    }
+
+    private func read(_ row: any SQLRow, _ statements: RowStatements, sorted: Int?) throws -> BrowsedRow {
+        let columns = statements.columns
+        // What is bound again is read as it is, not as it is shown.
+        let key = statements.key.indices.map { row.storedValue(columns.count + $0) }
+        return BrowsedRow(
+            values: try columns.enumerated().map { try $1.value(row, $0) },
+            place: RowPlace(key: key, sorted: sorted.map { row.storedValue($0) }))
+    }
+
+    // MARK: - Who wrote a row
+
+    package func writings(
+        of key: [StoredValue], in name: String, declared keys: [[String]], most: Int
+    ) throws -> [RowWriting] {
+        let (stored, _) = try needed(name)
+        let statements = RowStatements(stored, dialect)
+        // The changelog names a row by the key that its request declares.
+        let declared = keys.filter { $0.allSatisfy { stored.storedColumn($0) != nil } }
+        let forms = declared.isEmpty ? [stored.primaryKey] : declared
+        let names = Set([stored.name, name]).sorted().map { dialect.literal($0) }.joined(separator: ", ")
+        let isRow = try statements.isRow(key)
+        let isWritten = forms.map { columns -> SQLText in
+            let form = dialect.changelogKey(columns.map { stored.storedColumn($0)?.name ?? $0 }, of: stored, "m")
+            return "c.key = (SELECT \(form) FROM \(stored.sql) m WHERE \(isRow))"
+        }
+        return try ledger.changelog.writings(
+            where: "c.\"table\" IN (\(names)) AND (\(isWritten.joined(separator: " OR ")))", most: most)
+    }
+
+    package func history(of key: [StoredValue], in name: String, most: Int) throws -> [RowChange]? {
+        let (stored, _) = try needed(name)
+        guard let shape = try HistoryShape(catalog, of: stored), shape.hasIdentity else { return nil }
+        // The history's columns have the names of the table's, but for the row id.
+        let isEntry: SQLText
+        if shape.identity.isEmpty {
+            guard key.count == 1 else { return nil }
+            isEntry = "h.\(HistoryTable.row) = \(bind: SQLText.Value(key[0]))"
+        } else {
+            let columns = stored.browsedKey.compactMap(\.column)
+            guard columns.count == key.count else {
+                throw RowQuery.Problem("a key of table '\(name)' has \(columns.count) values, not \(key.count)")
+            }
+            isEntry = zip(columns, key).map { "h.\($0.sqlIdentifier) = \(bind: SQLText.Value($1))" as SQLText }
+                .joined(separator: " AND ")
+        }
+        return try RowChanges(catalog, ledger).last(of: shape, where: isEntry, most: most)
+    }
+}

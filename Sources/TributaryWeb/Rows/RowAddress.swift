@@ -1,0 +1,112 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+
+/// Which rows of a table are asked for, as an address says it:
+/// `/tables/product?column=price&is=gt&value=10&sort=name&order=desc&after=PLACE`.
+///
+/// Names of columns are values of parameters, never names of parameters: a column may be called anything.
+struct RowAddress: Sendable, Equatable {
+    /// The most conditions of one question.
+    static let mostFilters = 20
+
+    let table: String
+    var filters: [RowQuery.Filter] = []
+    var order: RowQuery.Order?
+    var after: RowPlace?
+    /// Nil where the address has none.
+    var limit: Int?
+
+    init(table: String) { self.table = table }
+
+    /// - Parameter most: the largest limit that may be asked for.
+    /// - Throws: ``Query/Problem``.
+    init(table: String, _ query: Query, most: Int = .max) throws {
+        self.table = table
+        var column: String?
+        var isDescending = false
+        for (name, value) in query.items {
+            switch name {
+            case "column":
+                // A line of the form that was left empty.
+                column = value.isEmpty ? "" : value
+                if !value.isEmpty { filters.append(RowQuery.Filter(column: value, .equal, "")) }
+            case "is", "value":
+                guard let column else { throw Query.Problem("'\(name)' needs a 'column' before it") }
+                guard !column.isEmpty else { continue }
+                if name == "value" {
+                    filters[filters.count - 1].value = value
+                } else {
+                    filters[filters.count - 1].comparison = try Self.comparison(value)
+                }
+            case "sort": order = value.isEmpty ? nil : RowQuery.Order(value)
+            case "order":
+                guard ["asc", "desc", ""].contains(value) else {
+                    throw Query.Problem("'order' must be asc or desc")
+                }
+                isDescending = value == "desc"
+            case "after":
+                guard let place = RowPlace(value) else {
+                    throw Query.Problem("'after' is no place of a row; take it from 'next' of the answer before")
+                }
+                after = place
+            case "limit": limit = try query.number("limit", upTo: most)
+            default:
+                throw Query.Problem(
+                    "unknown parameter '\(name)'; known here: column, is, value, sort, order, after, limit")
+            }
+        }
+        order?.isDescending = isDescending
+        guard filters.count <= Self.mostFilters else {
+            throw Query.Problem("at most \(Self.mostFilters) conditions can be asked for at once")
+        }
+    }
+
+    private static func comparison(_ name: String) throws -> RowQuery.Filter.Comparison {
+        guard let comparison = RowQuery.Filter.Comparison(rawValue: name) else {
+            let known = RowQuery.Filter.Comparison.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Query.Problem("'is' must be one of \(known)")
+        }
+        return comparison
+    }
+
+    /// The question, for at most so many rows.
+    func query(limit: Int) -> RowQuery {
+        var query = RowQuery(table: table, limit: limit)
+        query.filters = filters
+        query.order = order
+        query.after = after
+        return query
+    }
+
+    /// Returns the path of a table, or of something below it.
+    static func path(_ table: String, _ rest: String = "") -> String { "/tables/" + table.percentEncoded + rest }
+
+    /// Returns the path of a row's page.
+    static func path(_ table: String, row key: [StoredValue]) -> String {
+        path(table, "/row?key=" + RowPlace(key: key).text.percentEncoded)
+    }
+
+    /// Returns the path and query that ask for these rows.
+    ///
+    /// - Parameter suffix: what follows the table's name: `.csv`.
+    func address(_ suffix: String = "") -> String {
+        var items = filters.flatMap { filter in
+            let condition = ["column=" + filter.column.percentEncoded, "is=" + filter.comparison.rawValue]
+            return filter.comparison == .null ? condition : condition + ["value=" + filter.value.percentEncoded]
+        }
+        if let order {
+            items.append("sort=" + order.column.percentEncoded)
+            if order.isDescending { items.append("order=desc") }
+        }
+        if let after { items.append("after=" + after.text.percentEncoded) }
+        if let limit { items.append("limit=\(limit)") }
+        return Self.path(table, suffix) + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    }
+
+    func with(_ change: (inout RowAddress) -> Void) -> RowAddress {
+        var address = self
+        change(&address)
+        return address
+    }
+}

@@ -1,0 +1,139 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+
+/// The page of a row: its values, the runs that wrote it, and what it was before.
+struct RowPage {
+    private static let mostWritings = 20
+    /// The time to look for a row in the changelog, which has no index of keys.
+    private static let patience = Duration.seconds(2)
+    /// The most characters of a value that are shown.
+    private static let longest = 20_000
+
+    let table: BrowsedTable
+    let key: [StoredValue]
+    /// Nil where it is there no more.
+    let row: BrowsedRow?
+    /// The last runs that wrote the row; nil where they cannot be found in time.
+    let writings: [RowWriting]?
+    /// Nil where the table has no history.
+    let history: [RowChange]?
+    let templates: Templates
+
+    /// Reads what the page shows; blocks its thread.
+    ///
+    /// - Parameter keys: the keys of the table that the configuration declares.
+    /// - Returns: nil where there is no such row, and never was one that is remembered.
+    /// - Throws: `RowQuery.Problem`, `StoreError`.
+    init?(
+        _ name: String, _ key: [StoredValue], declared keys: [[String]], in store: any StoreBrowsing,
+        templates: Templates
+    ) throws {
+        guard let table = try store.browsedTable(name) else { return nil }
+        self.table = table
+        self.key = key
+        self.templates = templates
+        row = try store.row(key, of: name, within: RowLines.patience)
+        history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.patience)
+        if row == nil, history?.isEmpty != false { return nil }
+        do {
+            writings =
+                try row == nil
+                ? []
+                : store.writings(
+                    of: key, in: name, declared: keys, most: Self.mostWritings, within: Self.patience)
+        } catch let problem as RowQuery.Problem where problem.isLate {
+            writings = nil
+        }
+    }
+
+    func page() -> Page {
+        Page(
+            title: "A row of \(table.name)", fragments: [Fragment("row", templates.render("row", View(self)))])
+    }
+}
+
+extension RowPage {
+    private struct Value {
+        var name: String
+        var text: String
+        var isNull: Bool
+        var isKey: Bool
+    }
+
+    private struct Writing {
+        var operation: String
+        var run: Int64
+        var source: String?
+        var address: String?
+        var startedAt: TimeView?
+
+        init(_ writing: RowWriting) {
+            operation = writing.operation
+            run = writing.run
+            source = writing.source
+            address = writing.source.map { PageAddress.path($0, "/runs/\(writing.run)") }
+            startedAt = writing.startedAt.map(TimeView.init)
+        }
+    }
+
+    private struct Entry {
+        var operation: String
+        var source: String
+        var run: Int64
+        var address: String
+        var startedAt: TimeView
+        var columns: [ChangeView.Column]
+        var isUnknown: Bool
+
+        init(_ change: RowChange) {
+            let view = ChangeView(change, id: "")
+            operation = change.operation
+            source = change.source
+            run = change.run
+            address = PageAddress.path(change.source, "/runs/\(change.run)")
+            startedAt = TimeView(change.startedAt)
+            columns = view.columns.filter(\.isChanged)
+            isUnknown = view.isUnknown
+        }
+    }
+
+    private struct View {
+        var isGone: Bool
+        var values: [Value]
+        var writings: [Writing]
+        var isUnwritten: Bool
+        var isLate: Bool
+        var entries: [Entry]
+        var lacksHistory: Bool
+
+        init(_ page: RowPage) {
+            let keys = Set(page.table.key)
+            isGone = page.row == nil
+            values = zip(page.table.columns, page.row?.values ?? []).map { column, value in
+                Value(
+                    name: column.name, text: value.shown(most: RowPage.longest), isNull: value == .null,
+                    isKey: keys.contains(column.name))
+            }
+            writings = page.writings?.map(Writing.init) ?? []
+            isLate = page.writings == nil
+            isUnwritten = page.writings?.isEmpty == true && !isGone
+            entries = page.history?.map(Entry.init) ?? []
+            lacksHistory = page.history?.isEmpty != false
+        }
+    }
+}
+
+extension TributaryConfiguration {
+    /// Returns the keys by which mappings are declared to tell the rows of a table apart.
+    func declaredKeys(of table: String) -> [[String]] {
+        var keys: [[String]] = []
+        for request in sources.flatMap(\.requests) {
+            guard case .mapping(let mapping) = request.content else { continue }
+            for own in mapping.tables where own.table.lowercased() == table.lowercased() && !own.key.isEmpty {
+                if !keys.contains(own.key) { keys.append(own.key) }
+            }
+        }
+        return keys
+    }
+}

@@ -1,0 +1,187 @@
+import FeedModel
+import FeedStores
+
+/// The page of a table: some of its rows, the conditions on them, and the way to the next ones.
+struct TablePage {
+    static let rowsPerPage = 100
+    /// The bytes of values, about, after which a page has no further row.
+    private static let mostBytes = 1 << 20
+
+    let table: BrowsedTable
+    let address: RowAddress
+    let rows: [BrowsedRow]
+    /// The place of the last row shown, where there are more.
+    let next: RowPlace?
+    let templates: Templates
+
+    /// Reads what the page shows; blocks its thread.
+    ///
+    /// - Returns: nil where no source has written such a table.
+    /// - Throws: `RowQuery.Problem`, `StoreError`.
+    init?(_ address: RowAddress, in store: any StoreBrowsing, templates: Templates) throws {
+        guard let table = try store.browsedTable(address.table) else { return nil }
+        self.table = table
+        self.address = address
+        self.templates = templates
+        (rows, next) = try Self.rows(address, limit: Self.rowsPerPage, in: store)
+    }
+
+    /// Returns up to a number of rows, fewer where they are large, and the place after which there are more.
+    static func rows(
+        _ address: RowAddress, limit: Int, in store: any StoreBrowsing
+    ) throws -> (rows: [BrowsedRow], next: RowPlace?) {
+        let limit = min(limit, address.limit ?? limit)
+        var rows: [BrowsedRow] = []
+        var bytes = 0
+        var hasMore = false
+        try store.rows(address.query(limit: limit + 1), within: RowLines.patience) { row in
+            guard rows.count < limit, bytes < Self.mostBytes else {
+                hasMore = true
+                return false
+            }
+            bytes += row.values.reduce(0) { $0 + $1.bytes }
+            rows.append(row)
+            return true
+        }
+        return (rows, hasMore ? rows.last?.place : nil)
+    }
+
+    func page() -> Page {
+        Page(
+            title: table.name,
+            fragments: [Fragment("rows", templates.render("table", View(self)))])
+    }
+}
+
+extension TablePage {
+    fileprivate struct Column {
+        var name: String
+        var type: String
+        var address: String
+        /// `ascending` or `descending`; nil where the rows are not sorted by it.
+        var sorted: String?
+    }
+
+    fileprivate struct Cell {
+        var name: String
+        var text: String
+        var isNull: Bool
+    }
+
+    fileprivate struct Row {
+        var address: String
+        var number: Int
+        var cells: [Cell]
+    }
+
+    fileprivate struct Choice {
+        var name: String
+        var value: String
+        var isChosen: Bool
+    }
+
+    fileprivate struct Condition {
+        var number: Int
+        var columns: [Choice]
+        var comparisons: [Choice]
+        var value: String
+    }
+
+    fileprivate struct View {
+        var path: String
+        var sources: [SourceLink]
+        var conditions: [Condition]
+        var sort: String?
+        var isDescending: Bool
+        var columns: [Column]
+        var rows: [Row]
+        var isEmpty: Bool
+        var formats: [Choice]
+        var first: String?
+        var next: String?
+
+        init(_ page: TablePage) {
+            let (table, address) = (page.table, page.address)
+            path = RowAddress.path(table.name)
+            sources = table.sources.map(SourceLink.init)
+            // One line more, for a further condition.
+            let lines = address.filters.map(Optional.some) + (address.filters.count < 4 ? [nil] : [])
+            conditions = lines.enumerated().map { Condition(number: $0 + 1, $1, of: table) }
+            sort = address.order?.column
+            isDescending = address.order?.isDescending == true
+            let sorted = address.order.flatMap { table.position(of: $0.column) }
+            columns = table.columns.enumerated().map { index, column in
+                let isSorted = index == sorted
+                let descends = isSorted && address.order?.isDescending == false
+                let other = address.with {
+                    $0.after = nil
+                    $0.order = RowQuery.Order(column.name, isDescending: descends)
+                }
+                return Column(
+                    name: column.name, type: column.type, address: other.address(),
+                    sorted: isSorted ? (address.order?.isDescending == true ? "descending" : "ascending") : nil)
+            }
+            rows = page.rows.enumerated().map { number, row in
+                Row(
+                    address: RowAddress.path(table.name, row: row.place.key), number: number + 1,
+                    cells: zip(table.columns, row.values).map { column, value in
+                        Cell(name: column.name, text: value.shown(most: 200), isNull: value == .null)
+                    })
+            }
+            isEmpty = rows.isEmpty
+            let all = address.with {
+                $0.after = nil
+                $0.limit = nil
+            }
+            formats = RowFormat.allCases.map {
+                Choice(name: $0.rawValue.uppercased(), value: all.address(".\($0.rawValue)"), isChosen: false)
+            }
+            first = address.after == nil ? nil : address.with { $0.after = nil }.address()
+            next = page.next.map { place in address.with { $0.after = place }.address() }
+        }
+    }
+}
+
+extension TablePage.Condition {
+    fileprivate init(number: Int, _ filter: RowQuery.Filter?, of table: BrowsedTable) {
+        self.number = number
+        let chosen = filter.flatMap { table.position(of: $0.column) }
+        columns = table.columns.enumerated().map {
+            TablePage.Choice(name: $1.name, value: $1.name, isChosen: $0 == chosen)
+        }
+        comparisons = RowQuery.Filter.Comparison.allCases.map {
+            TablePage.Choice(name: $0.word, value: $0.rawValue, isChosen: $0 == filter?.comparison)
+        }
+        value = filter?.value ?? ""
+    }
+}
+
+extension RowQuery.Filter.Comparison {
+    fileprivate var word: String {
+        switch self {
+        case .equal: "="
+        case .less: "<"
+        case .greater: ">"
+        case .contains: "contains"
+        case .null: "is null"
+        }
+    }
+}
+
+extension StoredValue {
+    /// The bytes that it takes, about.
+    var bytes: Int {
+        switch self {
+        case .null, .integer, .real: 8
+        case .text(let text): text.utf8.count
+        case .blob(let data): data.count
+        }
+    }
+
+    /// The value for people, up to a number of characters.
+    func shown(most: Int) -> String {
+        guard case .text(let text) = self else { return description }
+        let start = text.prefix(most)
+        return start.endIndex < text.endIndex ? start + " …" : text
+    }
+}

@@ -1,0 +1,107 @@
+import FeedModel
+import FeedStores
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import TributaryEngine
+
+/// The pages below `/tables`, and the same rows for programs by a suffix of the address: `/tables/product.csv`.
+struct TablePages: Sendable {
+    let pages: Pages
+    /// False where `[daemon] rows` is false.
+    let isShown: Bool
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/tables") { request, _ in try await answer { try await list(request) } }
+        router.get("/tables/**") { request, _ in try await answer { try await show(request) } }
+    }
+
+    private func answer(_ body: () async throws -> Response) async throws -> Response {
+        guard isShown else { return pages.missing("Rows are not shown: rows = false in [daemon].") }
+        do {
+            return try await body()
+        } catch let problem as Query.Problem {
+            return pages.missing(problem.message, problem.status)
+        } catch let problem as RowQuery.Problem {
+            return pages.missing(problem.description, problem.isLate ? .serviceUnavailable : .badRequest)
+        } catch let error as StoreError {
+            pages.logger.error("Rows cannot be shown", metadata: ["error": "\(error)"])
+            return pages.failed(error)
+        }
+    }
+
+    private func list(_ request: Request) async throws -> Response {
+        try Query(request).check()
+        let tables = try await pages.store.browse { try $0.browsedTables() }
+        return pages.answer(
+            TableListPage(tables: tables, templates: pages.templates).page(),
+            at: [Pages.Place(name: "Tables", address: "/tables", isHere: true)])
+    }
+
+    private func show(_ request: Request) async throws -> Response {
+        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        let query = Query(request)
+        switch names.count {
+        case 2: return try await rows(names[1], query)
+        case 3 where names[2] == "row": return try await row(names[1], query)
+        default: return pages.missing("There is no such page.")
+        }
+    }
+
+    private func rows(_ name: String, _ query: Query) async throws -> Response {
+        if let (table, format) = try await format(of: name) {
+            return try await Self.download(table, format, RowAddress(table: table.name, query), pages.store)
+        }
+        let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage)
+        let page = try await pages.store.browse { [templates = pages.templates] store in
+            try TablePage(address, in: store, templates: templates)?.page()
+        }
+        guard let page else { return pages.missing("No source has written a table '\(name)'.") }
+        return pages.answer(page, at: Self.place(name, isHere: true))
+    }
+
+    /// Returns the table and the format of a name with a suffix; nil for a table that has the suffix in its name, and for
+    /// names without one.
+    private func format(of name: String) async throws -> (BrowsedTable, RowFormat)? {
+        guard let format = RowFormat.allCases.first(where: { name.hasSuffix("." + $0.rawValue) }) else { return nil }
+        let base = String(name.dropLast(format.rawValue.count + 1))
+        return try await pages.store.browse { store in
+            guard try store.browsedTable(name) == nil, let table = try store.browsedTable(base) else { return nil }
+            return (table, format)
+        }
+    }
+
+    /// Answers with all rows that are asked for, piece by piece.
+    static func download(
+        _ table: BrowsedTable, _ format: RowFormat, _ address: RowAddress, _ store: StoreQueue
+    ) async throws -> Response {
+        let lines = RowLines(address: address, columns: table.columns.map(\.name), format: format, store: store)
+        // What cannot be read at all is an error, not an answer that breaks off.
+        let first = try await lines.first()
+        return Response(
+            status: .ok, headers: [.contentType: format.contentType],
+            body: ResponseBody { writer in try await lines.write(to: &writer, first) })
+    }
+
+    private func row(_ name: String, _ query: Query) async throws -> Response {
+        try query.check("key")
+        guard let key = query["key"].flatMap({ RowPlace($0) }), key.sorted == nil else {
+            throw Query.Problem("'key' is no key of a row; follow a link of the table's page")
+        }
+        let keys = pages.service.configuration.declaredKeys(of: name)
+        let page = try await pages.store.browse { [templates = pages.templates] store in
+            try RowPage(name, key.key, declared: keys, in: store, templates: templates)?.page()
+        }
+        guard let page else { return pages.missing("There is no such row, or no such table.") }
+        return pages.answer(
+            page, at: Self.place(name, isHere: false) + [Pages.Place(name: "Row", address: "", isHere: true)])
+    }
+
+    private static func place(_ table: String, isHere: Bool) -> [Pages.Place] {
+        [
+            Pages.Place(name: "Tables", address: "/tables", isHere: false),
+            Pages.Place(name: table, address: RowAddress.path(table), isHere: isHere),
+        ]
+    }
+}
