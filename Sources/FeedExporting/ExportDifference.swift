@@ -52,7 +52,7 @@ struct ExportDifference {
     }
 
     private static let remedy =
-        "Change the mapping, mend the row, or set export = false on what need not come back; --unchecked writes the "
+        "Change the mapping, fix the row, or set export = false on what need not come back; --unchecked writes the "
         + "document all the same"
 
     /// Returns the table and the row, by its key or its first values.

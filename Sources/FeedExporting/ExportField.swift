@@ -118,7 +118,7 @@ struct ExportField {
         throw ExportError(
             description:
                 "column '\(column.name)' of table '\(table)' holds the character U+\(code), which XML 1.0 cannot hold\(text); "
-                + "set export = false on the column, or mend the row")
+                + "set export = false on the column, or fix the row")
     }
 }
 

@@ -50,7 +50,7 @@ package struct TableMigration: Sendable, Equatable {
         StoreError(
             .constraint,
             "table '\(table)': \(value) in column '\(column.name)' is no \(column.to.isEmpty ? "number" : column.to), in the "
-                + "row \(row); nothing was changed: mend the value first, or declare another type")
+                + "row \(row); nothing was changed: fix the value first, or declare another type")
     }
 
     /// Creates the error for rows that have one key.

@@ -151,7 +151,7 @@ struct References {
         throw StoreError(
             .constraint,
             "table '\(part.table.table.name)': the column '\(reference.column.name)' refers to a row of table "
-                + "'\(reference.target.name)' with \(values), and there is none; "
+                + "'\(reference.target.name)' with \(values), which does not exist; "
                 + "missing = \"create\" makes one, missing = \"null\" leaves the column empty")
     }
 

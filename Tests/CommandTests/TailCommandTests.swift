@@ -38,7 +38,7 @@ import Testing
             let other = try await fixture.program.run("tail", "s1").standardOutput
             #expect(other.hasPrefix("\(last)  s1  insert  thing1  1\n-- s1: run ") && other.contains("1 inserted"))
             let beyond = try await fixture.program.run("tail", "--after", "\(last + 1)")
-            #expect(beyond.status == 64 && beyond.standardError.contains("the journal ends with row \(last)"))
+            #expect(beyond.status == 64 && beyond.standardError.contains("the changelog ends with row \(last)"))
             // The first two commits are forgotten.
             try fixture.store.execute("DELETE FROM tributary_run WHERE source = 's0'")
             try fixture.store.execute("DELETE FROM tributary_change WHERE id < \(last)")

@@ -116,7 +116,7 @@ import Testing
                 "file: t: the mapping gives column 'size' of table 't' the type bigint, and the store has it as double "
                     + "precision; change the mapping's type, or the column's: " + TableMigration.advice,
                 "file: t: table 't' has no column 'shop', which 'scope' names; run ALTER TABLE \"t\" ADD COLUMN \"shop\" "
-                    + "text, and give the rows that are there their value, or leave it out of the scope",
+                    + "text, and give the existing rows their value, or leave it out of the scope",
                 "file: t: the mapping's key of table 't' is (code), which no unique index covers; the table's primary key "
                     + "is (id). \(TableMigration.advice); or run CREATE UNIQUE INDEX ON \"t\" (\"code\"), or name the key that the table has",
                 "file: v: 'v' is a view, and rows are merged into tables only; write to a table, and let a trigger on it "

@@ -64,7 +64,7 @@ import Testing
             let error = #expect(throws: StoreError.self) {
                 try commit([["1", "Nobody", nil]], .discard, to: fixture)
             }
-            let expected = "'firm_id' refers to a row of table 'firm' with name = \"Nobody\", and there is none"
+            let expected = "'firm_id' refers to a row of table 'firm' with name = \"Nobody\", which does not exist"
             #expect(error?.message.contains(expected) == true, "\(String(describing: error))")
             #expect(error?.code == .constraint)
             #expect(try fixture.rows("SELECT * FROM person").isEmpty)

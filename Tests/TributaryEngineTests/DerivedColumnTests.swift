@@ -195,7 +195,7 @@ import Testing
             fixture.server.document("/a", DerivedFixture.items("id='1' firm='none'"))
             let report = try await fixture.sync(mapping("discard")).first
             #expect(
-                report?.error?.contains("with name = \"NONE\", and there is none") == true, "\(report?.error ?? "")")
+                report?.error?.contains("with name = \"NONE\", which does not exist") == true, "\(report?.error ?? "")")
         }
     }
 

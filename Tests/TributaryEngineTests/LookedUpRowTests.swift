@@ -66,7 +66,8 @@ import Testing
                 if missing == "discard" {
                     #expect(report.outcome == .discarded)
                     #expect(
-                        report.error?.contains("'product' with sku = \"nut\", and there is none") == true, "\(report)")
+                        report.error?.contains("'product' with sku = \"nut\", which does not exist") == true,
+                        "\(report)")
                 } else {
                     #expect(report.outcome == .committed, "\(report)")
                     #expect(try fixture.rows(Self.priced) == ["1|NULL", "2|bolt"])

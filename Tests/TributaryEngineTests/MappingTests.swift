@@ -309,7 +309,7 @@ import Testing
             #expect(report.outcome == .discarded)
             #expect(
                 report.error?.contains(
-                    "'firm_id' refers to a row of table 'firm' with name = \"Nobody\", and there is none")
+                    "'firm_id' refers to a row of table 'firm' with name = \"Nobody\", which does not exist")
                     == true, "\(report.error ?? "")")
         }
     }

@@ -37,8 +37,8 @@ extension TableDetails {
     private func missingScope(of definition: TableSchema) -> [String] {
         definition.scope.filter { column($0) == nil }.map { column in
             "\(definition.place): table '\(name)' has no column '\(column)', which 'scope' names; run ALTER TABLE "
-                + "\(shortSQL) ADD COLUMN \(column.sqlIdentifier) text, and give the rows that are there their "
-                + "value, or leave it out of the scope"
+                + "\(shortSQL) ADD COLUMN \(column.sqlIdentifier) text, and give the existing rows their value, "
+                + "or leave it out of the scope"
         }
     }
 

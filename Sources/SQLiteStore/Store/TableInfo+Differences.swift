@@ -27,8 +27,8 @@ extension TableInfo {
         for column in definition.scope where self.column(column) == nil {
             problems.append(
                 "\(definition.place): table '\(name)' has no column '\(column)', which 'scope' names; run ALTER TABLE "
-                    + "\(name.sqlIdentifier) ADD COLUMN \(column.sqlIdentifier), and give the rows that are there their "
-                    + "value, or leave it out of the scope")
+                    + "\(name.sqlIdentifier) ADD COLUMN \(column.sqlIdentifier), and give the existing rows their value, "
+                    + "or leave it out of the scope")
         }
         if !definition.key.isEmpty, collations(ofKey: definition.key) == nil {
             let wanted = definition.key.joined(separator: ", ")

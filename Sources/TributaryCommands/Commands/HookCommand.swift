@@ -8,7 +8,7 @@ import TributaryEngine
 /// What is done with hooks.
 struct HookCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hook", abstract: "Try those who are told of what happens.", subcommands: [HookTestCommand.self])
+        commandName: "hook", abstract: "Test hooks.", subcommands: [HookTestCommand.self])
 
     @OptionGroup var options: GlobalOptions
 }

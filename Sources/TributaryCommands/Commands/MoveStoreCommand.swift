@@ -87,8 +87,8 @@ struct MoveStoreCommand: ProgramCommand {
         ]
         lines += [
             """
-            \(counts.joined(separator: ", ")) and \(Figures.count(report.changes, "change")) of the journal besides. \
-            Everything was compared with what was read; the old store is as it was.
+            \(counts.joined(separator: ", ")) and \(Figures.count(report.changes, "row")) of the changelog. \
+            All rows were compared; the old store is unchanged.
             """,
             "", "Write into [store] of \(old.file):",
         ]

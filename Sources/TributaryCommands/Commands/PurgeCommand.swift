@@ -10,8 +10,8 @@ struct PurgeCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge", abstract: "Delete what only this source has written, and all that is remembered of it.",
         discussion: """
-            Deletes the rows that the journal, or a mirror's scope, shows to be the source's alone, its validators, its due \
-            time and its kept bodies, and journals that as a run. Rows that other sources have written, too, stay. Shows \
+            Deletes the rows that only this source wrote, according to the changelog or a mirror's scope, its validators, its due \
+            time and its kept bodies, and records that as a run. Rows that other sources have written, too, stay. Shows \
             what it would delete first, and asks; without a terminal it needs --yes.
             """)
 
@@ -79,6 +79,6 @@ struct PurgeCommand: ProgramCommand {
 
     private func hint(_ configuration: TributaryConfiguration) -> String {
         configuration[source: source]?.isEnabled == true
-            ? ", which is still declared, and will be fetched anew when it runs" : ""
+            ? ", which is still declared, and will be fetched in full when it runs" : ""
     }
 }

@@ -5,7 +5,7 @@ import TributaryEngine
 
 struct ReleaseCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release", abstract: "Let sources run again that are held back.",
+        commandName: "release", abstract: "Run held sources again.",
         discussion: """
             A source is held when the process died three times in a row during its runs, and after 'undo', until its feed \
             differs from the one that was undone. A running daemon refreshes what has been released at once.

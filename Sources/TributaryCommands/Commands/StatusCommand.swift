@@ -42,7 +42,7 @@ struct StatusCommand: ProgramCommand {
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let outcome =
                 state.isHeldBack
-                ? TextTable.Cell("held back", .red)
+                ? TextTable.Cell("blocked", .red)
                 : state.outcome.map { TextTable.Cell($0.rawValue, Figures.color($0)) } ?? "never run"
             let due =
                 source.declaration?.isEnabled == true

@@ -6,7 +6,7 @@ import TributaryEngine
 /// The line of a hook in the table of `status`.
 extension HookStatus {
     static let headings: [(title: String, alignment: TextTable.Alignment)] = [
-        ("HOOK", .left), ("COME TO", .left), ("BEHIND", .right), ("LAST TOLD", .left), ("WAITS FOR", .left),
+        ("HOOK", .left), ("POSITION", .left), ("BEHIND", .right), ("DELIVERED", .left), ("WAITING FOR", .left),
     ]
 
     func cells(now: Date) -> [TextTable.Cell] {

@@ -12,7 +12,7 @@ enum OutputError: Error, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .unread: "nobody reads the output any more"
+        case .unread: "the output was closed"
         case .refused(let code): "standard output cannot be written: \(String(cString: strerror(code)))"
         }
     }

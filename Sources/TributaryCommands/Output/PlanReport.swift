@@ -49,7 +49,7 @@ struct PlanReport: Sendable {
         }
         if plan.skipped > 0 { lines.append("\(plan.skipped) skipped") }
         for note in plan.notes { lines.append("\(note)") }
-        lines += Self.section("Elements and attributes that nothing takes:", plan.elements)
+        lines += Self.section("Elements and attributes that are not mapped:", plan.elements)
         lines += Self.section("Columns without a value in any record:", plan.columns)
         return lines
     }

@@ -37,8 +37,8 @@ struct PurgeOutput: Encodable {
             if table.unknown > 0 {
                 parts.append(
                     table.lacksKey
-                        ? "\(table.unknown) stay, as no key of the table tells which of them the journal means"
-                        : "\(table.unknown) stay of which the journal does not tell that this source wrote them")
+                        ? "\(table.unknown) stay, as the table has no key by which the changelog could name them"
+                        : "\(table.unknown) stay without an entry of this source in the changelog")
             }
             return parts.joined(separator: "; ")
         }

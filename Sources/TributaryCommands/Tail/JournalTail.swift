@@ -100,7 +100,7 @@ final class JournalTail: Sendable {
     }
 
     private static func ahead(_ after: Int64, last: Int64) -> Failure {
-        .usage("--after \(after): the journal ends with row \(last); is this the store in which that row was read?")
+        .usage("--after \(after): the changelog ends with row \(last); is this the right store?")
     }
 
     /// Writes the rows of a commit and its end.

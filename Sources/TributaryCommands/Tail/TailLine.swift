@@ -64,7 +64,7 @@ struct TailLine: Encodable {
         switch content {
         case .change, .commit: ""
         case .forgotten(let after, let first):
-            "the journal begins with row \(first): what came between \(after) and it is forgotten"
+            "the changelog begins with row \(first): the rows between \(after) and it are deleted"
         case .runsForgotten(let after):
             "the commits that followed row \(after) were forgotten before they could be read"
         case .heldUp:

@@ -40,10 +40,10 @@ extension MetricDefinition {
         "consecutive_failures", .gauge, ["source"], "Runs that were discarded since the last good one.")
     static let failingSince = Self(
         "failing_since_timestamp_seconds", .gauge, ["source"], unit: "seconds",
-        "When the first run began of those that have failed one after another, in seconds since 1970.")
+        "The start of the first of the consecutive failed runs, in seconds since 1970.")
     static let held = Self(
         "held", .gauge, ["source"],
-        "1 where the source waits for somebody: to accept what its last run would change, or to release it.")
+        "1 where the source waits for accept or release.")
     static let sources = Self(
         "sources", .gauge, ["state"],
         "Sources of this daemon by state: good, failing, held, or new where none of their runs has ended.")
@@ -74,10 +74,10 @@ extension MetricDefinition {
     static let healthy = Self(
         "healthy", .gauge, ["check"], "1 where the scheduler answers, and the store can be written; 0 where not.")
     static let hookLagRuns = Self(
-        "hook_lag_runs", .gauge, ["hook"], "Runs that a hook has not dealt with yet; 10000 stands for more.")
+        "hook_lag_runs", .gauge, ["hook"], "Runs that are still to be delivered to a hook; 10000 stands for more.")
     static let hookLagSeconds = Self(
         "hook_lag_seconds", .gauge, ["hook"], unit: "seconds",
-        "How long ago the first run ended that a hook has not dealt with; 0 where there is none.")
+        "The age of the oldest run that is still to be delivered to a hook; 0 without such a run.")
     static let hookFailures = Self(
         "hook_consecutive_failures", .gauge, ["hook"], "How often a hook's next event could not be delivered.")
 
