@@ -17,7 +17,7 @@ struct BackupCommand: ProgramCommand {
     @Argument(help: "The file to write.")
     var file: String
 
-    @Flag(name: .long, help: "Replace a file that is there.")
+    @Flag(name: .long, help: "Replace an existing file.")
     var replace = false
 
     @Flag(name: .long, help: "Print a JSON object.")

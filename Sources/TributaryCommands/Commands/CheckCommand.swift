@@ -80,7 +80,7 @@ struct CheckCommand: ProgramCommand {
         }
         guard enabled == 0 else { return }
         throw Failure.failed(
-            "\(options.configurationFile): no source is enabled; 'man sources.toml' tells how to declare one")
+            "\(options.configurationFile): no source is enabled; see 'man sources.toml'")
     }
 
     /// Returns the mistakes that only a store with the schema shows, and the notes.

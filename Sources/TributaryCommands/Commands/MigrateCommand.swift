@@ -12,7 +12,7 @@ struct MigrateCommand: ProgramCommand {
         discussion: """
             A column whose declared type has changed, or another key, stops the source's runs: its table is another one. \
             This shows the SQL that changes the table, and with --yes does it, in one transaction. A value that does not \
-            convert, or rows that the new key does not tell apart, are named, and nothing is changed. A running daemon may go on: \
+            convert, or rows with the same new key, are named, and nothing is changed. A running daemon may go on: \
             no run of the source starts meanwhile, and it refreshes the source afterwards.
             """)
 
