@@ -6,7 +6,7 @@ import TributaryEngine
 struct RefreshCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh", abstract: "Tell the running daemons to refresh sources now.",
-        discussion: "Returns at once; `status` and `history` show the result.")
+        discussion: "Returns at once; `status` and `history` show what came of it.")
 
     @OptionGroup var options: GlobalOptions
 

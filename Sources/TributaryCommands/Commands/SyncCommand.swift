@@ -9,7 +9,7 @@ import TributaryEngine
 struct SyncCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Refresh sources once and exit.",
-        discussion: "Sources that are not due are fresh: nothing is fetched for them.")
+        discussion: "Sources that are not due are left alone and called fresh.")
 
     @OptionGroup var options: GlobalOptions
 
