@@ -32,6 +32,6 @@ package: ## builds the .deb and the .tar.gz
 lint: ## checks the form of all Swift files
 	swift format lint --strict --recursive Package.swift Sources Tests
 
-schema: ## writes the JSON Schema of sources.toml anew
+schema: ## writes the JSON Schema of sources.toml
 	swift build --product tributary
 	$$(swift build --show-bin-path)/tributary check --json-schema > Documentation/sources.schema.json
