@@ -82,7 +82,7 @@ extension MappingReader {
                 if column.type == .decimal {
                     reader.report(
                         "window",
-                        "'\(window)' is a decimal, of which long ones are texts and have no order beside numbers; use an "
+                        "'\(window)' is a decimal; long decimals are texts, without an order among numbers; use an "
                             + "integer, a real or a date")
                 }
             } else if !table.matchesNames {

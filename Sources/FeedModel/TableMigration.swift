@@ -57,8 +57,8 @@ package struct TableMigration: Sendable, Equatable {
     package func collision(_ count: Int, _ row: String) -> StoreError {
         StoreError(
             .constraint,
-            "table '\(table)': \(count) rows have the key \(row), by which one is to be told from the others; nothing was "
-                + "changed: delete all but one, or declare another key")
+            "table '\(table)': \(count) rows have the same key \(row); nothing was changed: "
+                + "delete all but one, or declare another key")
     }
 }
 

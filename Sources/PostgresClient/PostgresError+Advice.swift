@@ -15,7 +15,8 @@ extension PostgresError {
         case .tooManyConnections:
             "wait for connections to end, raise max_connections or the role's CONNECTION LIMIT, or put pgbouncer in between"
         case .cannotConnectNow: "wait until the server has started"
-        case .adminShutdown, .crashShutdown: "the server is stopping or restarting, or somebody ended this connection"
+        case .adminShutdown, .crashShutdown:
+            "the server is stopping or restarting, or an administrator ended this connection"
         case .readOnlyTransaction:
             "this server, database or role only reads; connect to the primary (target_session_attrs=read-write), or see default_transaction_read_only"
         case .insufficientPrivilege: "grant the role what it needs, or connect as the owner"

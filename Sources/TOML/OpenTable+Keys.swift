@@ -34,7 +34,7 @@ extension OpenTable {
         case .table(let table):
             throw source.error(
                 table.origin == .header
-                    ? "the table '\(key.shown)' is there already, on line \(former); put its keys together"
+                    ? "the table '\(key.shown)' is already defined, on line \(former); put its keys together"
                     : "the keys of the table '\(key.shown)' are given already, from line \(former) on; put them together",
                 at: key.position)
         case .elements:
@@ -98,7 +98,7 @@ extension OpenTable {
     func add(_ child: Child, at key: TOMLKey, line: Int, in source: TOMLBytes) throws(TOMLError) {
         if let position = position(of: key.name) {
             throw source.error(
-                "the key '\(key.shown)' is there already, on line \(children[position].line); a key is given once",
+                "the key '\(key.shown)' is already defined, on line \(children[position].line); a key is given once",
                 at: key.position)
         }
         append(key.name, line: line, child)

@@ -208,7 +208,7 @@ import Testing
             {
                 try fixture.execute(statement)
                 let error = #expect(throws: StoreError.self) { try check() }
-                #expect(error?.message.hasPrefix("somebody changed the table 'a' while rows") == true)
+                #expect(error?.message.hasPrefix("table 'a' was changed while rows") == true)
             }
         }
     }

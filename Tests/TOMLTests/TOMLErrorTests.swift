@@ -78,8 +78,9 @@ import Testing
         #expect(
             error("[a]\nb = 1\n\n[a]")
                 == TOMLError(
-                    line: 4, column: 2, message: "the table 'a' is there already, on line 1; put its keys together"))
-        #expect(error("a = 1\nb = 2\na = 3")?.message == "the key 'a' is there already, on line 1; a key is given once")
+                    line: 4, column: 2, message: "the table 'a' is already defined, on line 1; put its keys together"))
+        #expect(
+            error("a = 1\nb = 2\na = 3")?.message == "the key 'a' is already defined, on line 1; a key is given once")
     }
 
     @Test(arguments: [

@@ -164,7 +164,7 @@ import Testing
             #expect(item.event?.kind == .forgotten)
             let error = item.event?.error ?? ""
             #expect(
-                error == "run \(runs[1].position.run) was forgotten before this hook was told all of it", "\(error)")
+                error == "run \(runs[1].position.run) was deleted before all of its events were delivered", "\(error)")
             try store.advanceHook("h", item.progress)
             queue.advanced(item.progress)
             let changed = try #require(try queue.next(of: ["s"], now: .now).item)

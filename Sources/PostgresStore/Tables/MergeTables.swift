@@ -69,7 +69,7 @@ final class MergeTables {
             let names = changed.sorted().map { "'\($0)'" }.joined(separator: ", ")
             throw StoreError(
                 .schema,
-                "somebody changed the table \(names) while rows for it were read; the next run takes it as it is")
+                "table \(names) was changed while rows for it were read; the next run uses its new form")
         }
     }
 

@@ -70,7 +70,7 @@ struct StatusCommand: ProgramCommand {
         if let daemons = status.daemons, isDaemonRunning { try Terminal.print("Daemons: \(daemons.summary(now: now))") }
         if !isDaemonRunning {
             try Terminal.print(
-                terminal.colored("No daemon runs: what is due waits for `run`, or for `sync`.", .yellow))
+                terminal.colored("No daemon runs: due sources wait for `run` or `sync`.", .yellow))
         }
     }
 

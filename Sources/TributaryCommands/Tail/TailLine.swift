@@ -66,9 +66,9 @@ struct TailLine: Encodable {
         case .forgotten(let after, let first):
             "the changelog begins with row \(first): the rows between \(after) and it are deleted"
         case .runsForgotten(let after):
-            "the commits that followed row \(after) were forgotten before they could be read"
+            "the commits that followed row \(after) were deleted before they could be read"
         case .heldUp:
-            "commits are not told yet, as an older transaction is under way at the server; ask again after row after it has "
+            "commits are not shown yet, because an older transaction is under way at the server; they follow when it has "
                 + "ended"
         }
     }

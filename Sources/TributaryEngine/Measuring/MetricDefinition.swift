@@ -35,7 +35,7 @@ extension MetricDefinition {
         "When the last run began that was committed or found nothing new, in seconds since 1970.")
     static let nextDue = Self(
         "next_due_timestamp_seconds", .gauge, ["source"], unit: "seconds",
-        "When the source is due next, in seconds since 1970; +Inf where it is not asked any more.")
+        "When the source is due next, in seconds since 1970; +Inf where it is no longer fetched.")
     static let failures = Self(
         "consecutive_failures", .gauge, ["source"], "Runs that were discarded since the last good one.")
     static let failingSince = Self(

@@ -197,7 +197,7 @@ final class Scheduler: Sendable {
         do {
             try await environment.store.cutWaits(to: now, setBackFrom: former)
         } catch {
-            environment.logger.error("Due times in the store cannot be mended", metadata: ["error": "\(error)"])
+            environment.logger.error("Due times in the store cannot be corrected", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -88,7 +88,7 @@ actor DaemonGroup {
         do {
             try store.leave()
         } catch {
-            logger.warning("The other daemons could not be told of the end", metadata: ["error": "\(error)"])
+            logger.warning("The other daemons could not be notified of the stop", metadata: ["error": "\(error)"])
         }
     }
 

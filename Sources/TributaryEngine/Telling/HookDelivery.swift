@@ -187,7 +187,7 @@ actor HookDelivery {
             now + HookDecision.wait(attempts: attempts, jitter: environment.random.fraction()), retryAt ?? .distantPast)
         let shown = environment.shown(error)
         environment.logger.warning(
-            "The hook '\(hook.name)' cannot be told: \(shown)",
+            "The hook '\(hook.name)' did not take its event: \(shown)",
             metadata: ["attempts": "\(attempts)", "again": "\(next.formatted(.iso8601))"])
         try store.noteFailure(
             ofHook: hook.name, HookFailure(error: shown, attempts: attempts, nextAttempt: next))

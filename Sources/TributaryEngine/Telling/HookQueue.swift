@@ -214,8 +214,8 @@ struct HookQueue {
         let first = lostRun?.run ?? state.position.run + 1
         event.error =
             others
-            ? "the runs from \(first) to \(place.run) were forgotten before this hook could be told of them"
-            : "run \(first) was forgotten before this hook was told all of it"
+            ? "the runs from \(first) to \(place.run) were deleted before their events could be delivered"
+            : "run \(first) was deleted before all of its events were delivered"
         return Item(event: event, progress: HookProgress(position: place))
     }
 }

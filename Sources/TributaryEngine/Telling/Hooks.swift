@@ -66,7 +66,7 @@ actor Hooks {
     private func declare(_ configuration: TributaryConfiguration) {
         do {
             for name in try environment.store.declareHooks(Set(configuration.hooks.map(\.name))) {
-                environment.logger.notice("The hook '\(name)' is not declared any more, and forgotten")
+                environment.logger.notice("The hook '\(name)' is no longer declared; its position is deleted")
             }
         } catch {
             environment.logger.error(
