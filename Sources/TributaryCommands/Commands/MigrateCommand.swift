@@ -74,7 +74,7 @@ struct MigrateCommand: ProgramCommand {
         }
         lines.append(
             yes
-                ? "done; all rows are kept, and the next run fetches the source's documents in full"
+                ? "done; all rows are kept, and the next run fetches the source's documents anew"
                 : "-- nothing is changed yet: `tributary migrate \(source) --yes` does it, all or nothing")
         return lines
     }

@@ -20,7 +20,6 @@ import Testing
         Retired(pattern: "(are|be) told", instead: "receives, is notified, reported"),
         Retired(pattern: "told (by|of)", instead: "receives, delivered, reported"),
         Retired(pattern: "there is none", instead: "absent, without, does not exist"),
-        Retired(pattern: "anew", instead: "again, in full"),
         Retired(pattern: "(is|declared|asked) no more", instead: "no longer"),
         Retired(pattern: "declared differently", instead: "with a changed declaration"),
         Retired(pattern: "lets it go", instead: "ends the hold"),
@@ -32,6 +31,7 @@ import Testing
 
     /// Phrases that some messages of commands still have.
     private static let inPages = [
+        Retired(pattern: "anew", instead: "again, in full"),
         Retired(pattern: "is told", instead: "receives, is notified, reported"),
         Retired(pattern: "what becomes of", instead: "the result"),
         Retired(pattern: "from what to what", instead: "old and new values"),
