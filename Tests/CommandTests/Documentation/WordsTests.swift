@@ -33,7 +33,6 @@ import Testing
     private static let inPages = [
         Retired(pattern: "anew", instead: "again, in full"),
         Retired(pattern: "is told", instead: "receives, is notified, reported"),
-        Retired(pattern: "what becomes of", instead: "the result"),
         Retired(pattern: "from what to what", instead: "old and new values"),
         Retired(pattern: "how each source stands", instead: "the state of each source"),
     ]
