@@ -8,7 +8,8 @@ import Hummingbird
 /// - With a token: those who give it as a bearer (RFC 6750), or as the password of any user (RFC 7617), which browsers
 ///   ask for. Without one: those who name this machine by an address or as `localhost`. A name of somebody else's that
 ///   leads here (DNS rebinding) is refused.
-/// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to.
+/// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to. One with a bearer comes
+///   from no page, which could not send it unasked, and needs no `Origin`.
 struct AccessGuard<Context: RequestContext>: RouterMiddleware {
     private let token: SHA256.Digest?
 
@@ -33,7 +34,7 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
                 "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.")
         }
         let changesSomething = request.method != .get && request.method != .head
-        if changesSomething, !isFromOwnPage(request) {
+        if changesSomething, !isFromOwnPage(request), !isProgram(request) {
             return Response.refusal(
                 of: request, .forbidden,
                 "What changes something must come from this page: send its address as the header 'Origin'.")
@@ -52,6 +53,12 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
             return pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) }
         default: return nil
         }
+    }
+
+    /// True for a request with a bearer, which has been checked, and without an `Origin`.
+    private func isProgram(_ request: Request) -> Bool {
+        token != nil && request.headers[.origin] == nil
+            && request.headers[.authorization]?.lowercased().hasPrefix("bearer ") == true
     }
 
     private func isFromOwnPage(_ request: Request) -> Bool {

@@ -45,7 +45,7 @@ package struct WebService: Service {
         router.add(middleware: SecurityHeaders(logger: logger))
         router.add(middleware: RequestRefusal())
         router.add(middleware: AccessGuard(token: declaration.token?.value))
-        API(service: service, store: store).add(to: router)
+        API(service: service, store: store, showsRows: declaration.showsRows).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
         try Pages(service: service, store: store, logger: logger, showsRows: declaration.showsRows).add(to: router)

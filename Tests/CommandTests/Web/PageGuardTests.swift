@@ -50,6 +50,13 @@ struct PageGuardTests {
             #expect(try await fixture.page.get("/api/status", bearer).status == 200)
             #expect(try await fixture.page.post("/api/refresh?source=news").status == 401)
             #expect(try await fixture.page.post("/api/refresh?source=news", bearer).status == 200)
+            // A program is no page. A browser sends the password unasked, and a page's script names its page.
+            let program = bearer.merging(["Content-Length": "0"]) { $1 }
+            #expect(try await fixture.page.send("POST", "/api/refresh?source=news", program).status == 200)
+            let browser = ["Authorization": "Basic \(pair)", "Content-Length": "0"]
+            #expect(try await fixture.page.send("POST", "/api/refresh?source=news", browser).status == 403)
+            let script = try await fixture.page.post("/api/refresh?source=news", origin: "http://evil.example", bearer)
+            #expect(script.status == 403 && script.headers["content-type"] == "application/problem+json")
         }
     }
 

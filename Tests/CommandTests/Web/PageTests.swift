@@ -57,9 +57,10 @@ import Testing
             for since in ["2026-11-17", "2026-11-17T14:30Z"] {
                 #expect(try await fixture.page.get("/api/changes?since=\(since)").status == 200)
             }
-            for path in ["/api", "/api/accept", "/api/nosuch"] {
+            for path in ["/api/accept", "/api/nosuch", "/api/tables/news", "/api/tables/nosuch/rows"] {
                 let nothing = try await fixture.page.get(path)
-                #expect(nothing.status == 404 && nothing.body.hasPrefix("{\"error\":"), "\(path): \(nothing.body)")
+                #expect(nothing.status == 404 && nothing.body.contains("\"error\":"), "\(path): \(nothing.body)")
+                #expect(nothing.headers["content-type"] == "application/problem+json", "\(path)")
             }
         }
     }
@@ -87,7 +88,7 @@ import Testing
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("ALTER TABLE tributary_source RENAME TO elsewhere")
             for (path, text) in [
-                ("/api/status", "{\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
+                ("/api/status", "\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
             ] {
                 let answer = try await fixture.page.get(path)
                 #expect(answer.status == 503 && answer.body.contains(text), "\(path): \(answer.status) \(answer.body)")
