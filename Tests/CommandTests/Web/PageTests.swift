@@ -167,6 +167,26 @@ import Testing
         }
     }
 
+    @Test func commonErrorsAreToldOnceWithTheirNumber() async throws {
+        try await withStubServer { (broken) async throws in
+            broken.route("/one") { _ in StubServer.response(500, "", [:]) }
+            broken.route("/two") { _ in StubServer.response(500, "", [:]) }
+            let more = ["one", "two"].map { PageFixture.declaration($0, url: "\(broken.url)/\($0)") }.joined()
+            try await PageFixture.with(more: more) { (fixture) async throws in
+                var page = ""
+                try await fixture.wait("both have failed") {
+                    page = try await fixture.page.get("/").body
+                    return page.contains(">2 sources</a>")
+                }
+                let link = try #require(page.firstMatch(of: /<a href="([^"]+)">2 sources<\/a>/)?.1)
+                let list = try await fixture.page.get(String(link).replacing("&amp;", with: "&")).body
+                #expect(list.contains("href=\"/sources/one\"") && list.contains("href=\"/sources/two\""))
+                #expect(!list.contains("href=\"/sources/news\"") && list.contains("1 to 2 of 2"))
+                #expect(try await fixture.page.get("/?cause=nosuch").body.contains("No source is like that."))
+            }
+        }
+    }
+
     @Test func anOpenPageIsKeptUpToDateAndEndsWithTheDaemon() async throws {
         try await PageFixture.with { (fixture) async throws in
             var seen = ""
