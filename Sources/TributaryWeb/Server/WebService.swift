@@ -44,7 +44,7 @@ package struct WebService: Service {
         let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: SecurityHeaders(logger: logger))
         router.add(middleware: RequestRefusal())
-        router.add(middleware: AccessGuard(token: declaration.token?.value))
+        router.add(middleware: AccessGuard(token: declaration.token?.value, readToken: declaration.readToken?.value))
         API(service: service, store: store, showsRows: declaration.showsRows).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
