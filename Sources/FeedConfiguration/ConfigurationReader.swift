@@ -110,7 +110,7 @@ package struct ConfigurationReader {
         let proxyPasswords = requests.compactMap { $0.transport.proxy?.password?.value }
         finished.redactor = Redactor(
             secrets: interpolation.secrets.union(proxyPasswords).union(configuration.hooks.compactMap(\.secret))
-                .union(web?.token.map { [$0.value] } ?? []),
+                .union([web?.token?.value, web?.readToken?.value].compactMap(\.self)),
             authentications: Set(requests.compactMap(\.authentication)))
         return finished
     }

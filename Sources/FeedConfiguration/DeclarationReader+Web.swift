@@ -5,15 +5,25 @@ extension DeclarationReader {
     /// The shortest token that is taken. One of random letters and digits has 95 bits.
     private static let shortestToken = 16
 
-    /// Reads where the daemon shows what it does: `listen` and `token`.
+    /// Reads where the daemon shows what it does: `listen`, `token` and `read_token`.
     func web() -> WebDeclaration? {
         let written = self[DaemonKeys.all.listen]
         let token = self[DaemonKeys.all.token]
-        if let token, token.value.utf8.count < Self.shortestToken {
+        let readToken = self[DaemonKeys.all.readToken]
+        for (key, token) in [("token", token), ("read_token", readToken)] {
+            guard let token, token.value.utf8.count < Self.shortestToken else { continue }
             report(
-                "token",
+                key,
                 "a token of fewer than \(Self.shortestToken) characters can be guessed; `openssl rand -hex 16` makes one"
             )
+        }
+        if let readToken {
+            if token == nil {
+                report("read_token", "declare 'token' too, the secret of those who may change something")
+            } else if readToken.value == token?.value {
+                report(
+                    "read_token", "it is the same as 'token', with which everything can be changed; make another one")
+            }
         }
         guard written != nil else {
             if token != nil { report("token", "there is no 'listen' whose token this could be") }
@@ -23,7 +33,8 @@ extension DeclarationReader {
         if !address.isLoopback, token == nil {
             report("listen", "other machines can connect to \(address); declare the 'token' that they must know")
         }
-        return WebDeclaration(address: address, token: token, showsRows: self[DaemonKeys.all.rows] ?? true)
+        return WebDeclaration(
+            address: address, token: token, readToken: readToken, showsRows: self[DaemonKeys.all.rows] ?? true)
     }
 
     /// Reads where the daemon tells its health alone.

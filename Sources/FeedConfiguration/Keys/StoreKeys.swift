@@ -53,6 +53,9 @@ struct DaemonKeys: KeyGroup {
         "token",
         "The secret that clients send for the page, `/api` and `/metrics`, also from this machine: at least 16 characters."
     )
+    let readToken = Key.text(
+        "read_token", "A second secret, whose clients see everything that those with `token` see, and change nothing."
+    )
     let metricsPerSource = Key.boolean(
         "metrics_per_source", default: true, "With `false` no series at `/metrics` is labelled with a source.")
     let rows = Key.boolean(

@@ -11,41 +11,95 @@ import TributaryEngine
 struct API: Sendable {
     let service: SyncService
     let store: StoreQueue
+    /// False where `[daemon] rows` is false.
+    let showsRows: Bool
 
     /// The most runs, or changed rows, in one answer.
     private static let mostElements = 10_000
 
+    /// All that can be asked, also for the list of it and the OpenAPI document themselves.
+    var operations: [APIOperation] {
+        let source = APIOperation.Parameter("source", "The name of a source.")
+        let sources = APIOperation.Parameter(
+            "source", "The name of a source, more than once for several.", isRepeated: true)
+        let all: [APIOperation] = [
+            .get("/api/status", "How sources and hooks are, as 'status --json'.", [sources], answers: .array) {
+                _, query in
+                try await status(query)
+            },
+            .get(
+                "/api/history", "The last runs, as 'history --json'.",
+                [
+                    source, .init("failed", "true for failed runs only.", .boolean),
+                    .init("limit", "The most runs: 20; at most 10,000.", .integer),
+                ], answers: .array
+            ) { _, query in try await history(query) },
+            .get(
+                "/api/changes", "Changed rows, as 'changes --json'.",
+                [
+                    source, .init("run", "The number of a run.", .integer),
+                    .init("since", "A time: 2026-11-17, or 2026-11-17T14:30Z."), .init("table", "The name of a table."),
+                    .init("limit", "The most rows: 1,000; at most 10,000.", .integer),
+                ], answers: .lines
+            ) { _, query in try await changes(query) },
+            .post("/api/refresh", "Refreshes sources; all that are switched on without 'source'.", [sources]) {
+                _, query in
+                try await refresh(query)
+            },
+            .post(
+                "/api/accept", "Commits what blocked runs would have changed.",
+                [
+                    sources, .init("run", "The blocked run that is meant.", .integer),
+                    .init("in_advance", "true for the next run of a source that is not blocked.", .boolean),
+                ]
+            ) { _, query in try await accept(query) },
+            .post("/api/release", "Lets sources run again.", [sources]) { _, query in try await release(query) },
+        ]
+        return all + (showsRows ? rowOperations : []) + [
+            .get("/api", "What can be asked.", answers: .object) { _, _ in
+                .json(try JSONOutput.line(APIIndex(self.operations)))
+            },
+            .get("/api/openapi.json", "The same as OpenAPI 3.1 describes it.", answers: .object) { _, _ in
+                .json(try JSONOutput.line(OpenAPIDocument(self.operations)))
+            },
+        ]
+    }
+
     func add(to router: Router<BasicRequestContext>) {
-        router.get("/api/status") { request, _ in try await answer { try await status(Query(request)) } }
-        router.get("/api/history") { request, _ in try await answer { try await history(Query(request)) } }
-        router.get("/api/changes") { request, _ in try await answer { try await changes(Query(request)) } }
-        router.post("/api/refresh") { request, _ in try await answer { try await refresh(Query(request)) } }
-        router.post("/api/accept") { request, _ in try await answer { try await accept(Query(request)) } }
-        router.post("/api/release") { request, _ in try await answer { try await release(Query(request)) } }
+        for operation in operations {
+            router.on(RouterPath(stringLiteral: operation.path), method: operation.method) { request, _ in
+                try await answer(request) {
+                    let query = Query(request)
+                    // Of rows, a value may be empty.
+                    if !operation.path.hasPrefix("/api/tables/") { try operation.check(query) }
+                    return try await operation.answer(request, query)
+                }
+            }
+        }
         let others = router.group("/api")
         others.get("**") { request, _ in
-            Response.refusal(of: request, .notFound, "nothing is read here; there are status, history and changes")
+            Response.refusal(of: request, .notFound, "nothing is read here; GET /api lists what is")
         }
         others.post("**") { request, _ in
-            Response.refusal(of: request, .notFound, "nothing is done here; there are refresh, accept and release")
+            Response.refusal(of: request, .notFound, "nothing is done here; GET /api lists what is")
         }
     }
 
-    private func answer(_ body: () async throws -> Response) async throws -> Response {
+    private func answer(_ request: Request, _ body: () async throws -> Response) async throws -> Response {
         do {
             return try await body()
         } catch let problem as Query.Problem {
-            return .json(try JSONOutput.line(["error": problem.message]), problem.status)
+            return .refusal(of: request, problem.status, problem.message)
+        } catch let problem as RowQuery.Problem {
+            return .refusal(of: request, problem.isLate ? .serviceUnavailable : .badRequest, problem.description)
         } catch let refusal as AcceptanceRefusal {
-            return .json(try JSONOutput.line(["error": refusal.description]), .conflict)
+            return .refusal(of: request, .conflict, refusal.description)
         } catch let error as StoreError {
-            let shown = service.configuration.redactor.redact(error.message)
-            return .json(try JSONOutput.line(["error": shown]), .serviceUnavailable)
+            return .refusal(of: request, .serviceUnavailable, service.configuration.redactor.redact(error.message))
         }
     }
 
     private func status(_ query: Query) async throws -> Response {
-        try query.check("source")
         let names = try declared(query)
         let configuration = service.configuration
         return .json(
@@ -55,7 +109,6 @@ struct API: Sendable {
     }
 
     private func history(_ query: Query) async throws -> Response {
-        try query.check("source", "failed", "limit")
         let (source, failed) = (query["source"], try query.flag("failed"))
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 20
         return .json(
@@ -67,7 +120,6 @@ struct API: Sendable {
     }
 
     private func changes(_ query: Query) async throws -> Response {
-        try query.check("source", "run", "since", "table", "limit")
         var asked = ChangeQuery(
             source: query["source"], run: try query.number("run").map(Int64.init), table: query["table"])
         asked.since = try query["since"].map { text in
@@ -92,7 +144,6 @@ struct API: Sendable {
     }
 
     private func refresh(_ query: Query) async throws -> Response {
-        try query.check("source")
         let names = try enabled(query)
         let asked = names.isEmpty ? service.configuration.enabledSources.map(\.name) : names
         try await store.read { [service] _ in try service.refreshEverywhere(names) }
@@ -106,7 +157,6 @@ struct API: Sendable {
     }
 
     private func accept(_ query: Query) async throws -> Response {
-        try query.check("source", "run", "in_advance")
         let names = try named(query)
         let inAdvance = try query.flag("in_advance")
         let run = try query.number("run").map(Int64.init)
@@ -120,7 +170,6 @@ struct API: Sendable {
     }
 
     private func release(_ query: Query) async throws -> Response {
-        try query.check("source")
         let names = try named(query)
         let released = try await store.write { [service] _ in try service.release(names) }
         return .json(try JSONOutput.line(["released": released]))

@@ -37,7 +37,7 @@ struct Query: Sendable {
     func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
     /// - Throws: ``Problem`` where a name is none of these, or has no value: most likely a variable that was not set.
-    func check(_ names: String...) throws {
+    func check(_ names: [String]) throws {
         for item in items {
             guard names.contains(item.name) else {
                 throw Problem("unknown parameter '\(item.name)'; known here: \(names.joined(separator: ", "))")

@@ -30,6 +30,7 @@ struct SourceList {
             title: "Sources",
             fragments: [
                 Fragment("summary", templates.render("summary", SummaryView(filters: filters))),
+                table.common.fragment(query, templates),
                 Fragment("search", templates.render("search", SearchView(query))),
                 Fragment("list", templates.render("list-start", frame), rows, templates.render("list-end", frame)),
             ])
@@ -45,6 +46,7 @@ struct SourceList {
         case .running: if !isRunning(index) { return false }
         case .condition(let condition): if table.conditions[index] != condition { return false }
         }
+        if let cause = query.cause, table.causes[index]?.text != cause { return false }
         return query.text.isEmpty || table.texts[index].contains(query.text.lowercased())
     }
 
@@ -52,7 +54,16 @@ struct SourceList {
         switch query.order {
         case .name: found.sorted { table.names[$0] < table.names[$1] }
         case .state:
-            SourceCondition.allCases.flatMap { condition in found.filter { table.conditions[$0] == condition } }
+            // Those with a common error are together, the most frequent one first.
+            SourceCondition.allCases.flatMap { condition in
+                let own = found.filter { table.conditions[$0] == condition }
+                guard own.contains(where: { table.causes[$0] != nil }) else { return own }
+                let counts = own.map { table.common.count(of: table.causes[$0]) }
+                return own.indices.sorted {
+                    (counts[$1], table.causes[own[$0]]?.text ?? "", own[$0])
+                        < (counts[$0], table.causes[own[$1]]?.text ?? "", own[$1])
+                }.map { own[$0] }
+            }
         case .success: found.sorted { (table.successes[$0], $0) < (table.successes[$1], $1) }
         case .due: found.sorted { (table.dueTimes[$0], $0) < (table.dueTimes[$1], $1) }
         }
@@ -100,10 +111,12 @@ extension SourceList {
     fileprivate struct SearchView {
         var text: String
         var state: String?
+        var cause: String?
         var sort: String?
 
         init(_ query: SourceQuery) {
             text = query.text
+            cause = query.cause
             state = query.filter?.name
             sort = query.order == .state ? nil : query.order.rawValue
         }

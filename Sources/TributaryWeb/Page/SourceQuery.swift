@@ -26,6 +26,8 @@ struct SourceQuery: Sendable {
 
     var text = ""
     var filter: Filter?
+    /// The text of a ``ProblemCause``.
+    var cause: String?
     var order = Order.state
     /// Counted from 1.
     var page = 1
@@ -33,6 +35,7 @@ struct SourceQuery: Sendable {
     init(_ query: Query) {
         text = query["q"] ?? ""
         filter = query["state"].flatMap { name in Filter.all.first { $0.name == name } }
+        cause = query["cause"]
         order = query["sort"].flatMap(Order.init) ?? .state
         page = query["page"].flatMap { Int($0) }.map { min(max($0, 1), 1_000_000) } ?? 1
     }
@@ -42,6 +45,7 @@ struct SourceQuery: Sendable {
         var items: [String] = []
         if !text.isEmpty { items.append("q=\(text.percentEncoded)") }
         if let filter { items.append("state=\(filter.name.percentEncoded)") }
+        if let cause { items.append("cause=\(cause.percentEncoded)") }
         if order != .state { items.append("sort=\(order.rawValue)") }
         if page > 1 { items.append("page=\(page)") }
         return items.isEmpty ? "/" : "/?" + items.joined(separator: "&")

@@ -10,6 +10,9 @@ struct SourceTable: Sendable {
     let conditions: [SourceCondition]
     /// Name and error in lower case, for the search.
     let texts: [String]
+    /// What is the same in the errors of several sources; nil where a source has none.
+    let causes: [ProblemCause?]
+    let common: CauseList
     let successes: [Date]
     let dueTimes: [Date]
     /// True for a source that another process runs at this moment.
@@ -21,6 +24,8 @@ struct SourceTable: Sendable {
         names = sources.map(\.state.source)
         conditions = sources.map(\.condition)
         texts = sources.map { ($0.state.source + "\n" + ($0.state.error ?? "")).lowercased() }
+        causes = sources.map { $0.state.error.map(ProblemCause.init) }
+        common = CauseList(causes)
         successes = sources.map { $0.lastSuccess ?? .distantPast }
         dueTimes = sources.map { $0.state.nextDue ?? .distantPast }
         areRunElsewhere = sources.map { $0.runner != nil }

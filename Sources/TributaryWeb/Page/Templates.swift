@@ -16,7 +16,8 @@ struct Templates: Sendable {
             ("plots", PackageResources.plots_mustache),
             ("requests", PackageResources.requests_mustache), ("runs", PackageResources.runs_mustache),
             ("tables", PackageResources.tables_mustache), ("table", PackageResources.table_mustache),
-            ("row", PackageResources.row_mustache), ("run", PackageResources.run_mustache),
+            ("causes", PackageResources.causes_mustache), ("row", PackageResources.row_mustache),
+            ("run", PackageResources.run_mustache),
             ("changes", PackageResources.changes_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)

@@ -69,7 +69,7 @@ document.addEventListener("input", (event) => {
     // Somebody has typed on meanwhile, or there is no answer, which the notice says.
     if (mine !== waiting || !text) return;
     const page = new DOMParser().parseFromString(text, "text/html");
-    for (const id of ["summary", "list"]) replace({ id, html: page.getElementById(id).outerHTML });
+    for (const id of ["summary", "causes", "list"]) replace({ id, html: page.getElementById(id).outerHTML });
     history.replaceState(null, "", address);
     document.body.dataset.live = page.body.dataset.live;
     follow();

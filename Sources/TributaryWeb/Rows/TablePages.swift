@@ -32,7 +32,7 @@ struct TablePages: Sendable {
     }
 
     private func list(_ request: Request) async throws -> Response {
-        try Query(request).check()
+        try Query(request).check([])
         let tables = try await pages.store.browse { try $0.browsedTables() }
         return pages.answer(
             TableListPage(tables: tables, templates: pages.templates).page(),
@@ -85,7 +85,7 @@ struct TablePages: Sendable {
     }
 
     private func row(_ name: String, _ query: Query) async throws -> Response {
-        try query.check("key")
+        try query.check(["key"])
         guard let key = query["key"].flatMap({ RowPlace($0) }), key.sorted == nil else {
             throw Query.Problem("'key' is no key of a row; follow a link of the table's page")
         }

@@ -7,12 +7,19 @@ import Hummingbird
 ///
 /// - With a token: those who give it as a bearer (RFC 6750), or as the password of any user (RFC 7617), which browsers
 ///   ask for. Without one: those who name this machine by an address or as `localhost`. A name of somebody else's that
-///   leads here (DNS rebinding) is refused.
-/// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to.
+///   leads here (DNS rebinding) is refused. Those with the token for reading change nothing.
+/// - A POST must come from the page itself: its `Origin` (RFC 6454) is the host that it goes to. One with a bearer comes
+///   from no page, which could not send it unasked, and needs no `Origin`.
 struct AccessGuard<Context: RequestContext>: RouterMiddleware {
     private let token: SHA256.Digest?
+    /// The token of those who change nothing.
+    private let readToken: SHA256.Digest?
 
-    init(token: String?) { self.token = token.map { SHA256.hash(data: Data($0.utf8)) } }
+    init(token: String?, readToken: String? = nil) {
+        func digest(_ text: String) -> SHA256.Digest { SHA256.hash(data: Data(text.utf8)) }
+        self.token = token.map(digest)
+        self.readToken = readToken.map(digest)
+    }
 
     @concurrent
     func handle(
@@ -20,8 +27,14 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         // Asked by those who watch over the process; it tells nothing of the sources.
         if request.uri.path == "/healthz" { return try await next(request, context) }
+        let changesSomething = request.method != .get && request.method != .head
         if let token {
-            guard let given = given(request), SHA256.hash(data: Data(given.utf8)) == token else {
+            let given = given(request).map { SHA256.hash(data: Data($0.utf8)) }
+            if changesSomething, let readToken, given == readToken {
+                return Response.refusal(
+                    of: request, .forbidden, "The 'read_token' of [daemon] changes nothing; 'token' does.")
+            }
+            guard let given, given == token || given == readToken else {
                 return Response.refusal(
                     of: request, .unauthorized,
                     "The token of [daemon] is needed: as the password, with any user, or as a bearer.",
@@ -32,8 +45,7 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
                 of: request, .misdirectedRequest,
                 "Without a 'token' in [daemon], only an IP address or 'localhost' may be used as the host.")
         }
-        let changesSomething = request.method != .get && request.method != .head
-        if changesSomething, !isFromOwnPage(request) {
+        if changesSomething, !isFromOwnPage(request), !isProgram(request) {
             return Response.refusal(
                 of: request, .forbidden,
                 "What changes something must come from this page: send its address as the header 'Origin'.")
@@ -52,6 +64,12 @@ struct AccessGuard<Context: RequestContext>: RouterMiddleware {
             return pair.firstIndex(of: ":").map { String(pair[pair.index(after: $0)...]) }
         default: return nil
         }
+    }
+
+    /// True for a request with a bearer, which has been checked, and without an `Origin`.
+    private func isProgram(_ request: Request) -> Bool {
+        token != nil && request.headers[.origin] == nil
+            && request.headers[.authorization]?.lowercased().hasPrefix("bearer ") == true
     }
 
     private func isFromOwnPage(_ request: Request) -> Bool {

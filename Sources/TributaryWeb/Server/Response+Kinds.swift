@@ -16,16 +16,32 @@ extension Response {
         response(status, json + "\n", "application/json")
     }
 
+    /// Why nothing is done, as RFC 9457 has it, and as the member `error`.
+    private struct Problem: Encodable {
+        var type = "about:blank"
+        var title: String
+        var status: Int
+        var detail: String
+        var error: String
+
+        init(_ status: HTTPResponse.Status, _ reason: String) {
+            title = status.reasonPhrase
+            self.status = status.code
+            detail = reason
+            error = reason
+        }
+    }
+
     /// Says why nothing is done: to programs in an object, as everything under `/api` is.
     static func refusal(
         of request: Request, _ status: HTTPResponse.Status, _ reason: String, _ headers: HTTPFields = [:]
     ) -> Response {
         guard request.uri.path.hasPrefix("/api/") || request.uri.path == "/api",
-            let json = try? JSONOutput.line(["error": reason])
+            let json = try? JSONOutput.line(Problem(status, reason))
         else {
             return text(status, reason + "\n", headers)
         }
-        return response(status, json + "\n", "application/json", headers)
+        return response(status, json + "\n", "application/problem+json", headers)
     }
 
     /// JSON texts, one a line (https://jsonlines.org).

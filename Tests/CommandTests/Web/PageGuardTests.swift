@@ -50,6 +50,34 @@ struct PageGuardTests {
             #expect(try await fixture.page.get("/api/status", bearer).status == 200)
             #expect(try await fixture.page.post("/api/refresh?source=news").status == 401)
             #expect(try await fixture.page.post("/api/refresh?source=news", bearer).status == 200)
+            // A program is no page. A browser sends the password unasked, and a page's script names its page.
+            let program = bearer.merging(["Content-Length": "0"]) { $1 }
+            #expect(try await fixture.page.send("POST", "/api/refresh?source=news", program).status == 200)
+            let browser = ["Authorization": "Basic \(pair)", "Content-Length": "0"]
+            #expect(try await fixture.page.send("POST", "/api/refresh?source=news", browser).status == 403)
+            let script = try await fixture.page.post("/api/refresh?source=news", origin: "http://evil.example", bearer)
+            #expect(script.status == 403 && script.headers["content-type"] == "application/problem+json")
+        }
+    }
+
+    @Test func theTokenForReadingChangesNothing() async throws {
+        let tokens = "token = \"0123456789abcdef-secret\"\nread_token = \"fedcba9876543210-secret\""
+        try await PageFixture.with(daemon: tokens) { (fixture) async throws in
+            let reader = ["Authorization": "Bearer fedcba9876543210-secret"]
+            for path in ["/", "/api/status", "/sources/news", "/tables/news.csv", "/metrics"] {
+                #expect(try await fixture.page.get(path, reader).status == 200, "\(path)")
+                #expect(try await fixture.page.get(path).status == 401, "\(path)")
+            }
+            for path in ["/api/refresh?source=news", "/sources/news/refresh", "/api/accept?source=news"] {
+                let refused = try await fixture.page.post(path, reader)
+                #expect(refused.status == 403 && refused.body.contains("read_token"), "\(path)")
+            }
+            let pair = Data("anybody:fedcba9876543210-secret".utf8).base64EncodedString()
+            #expect(try await fixture.page.get("/", ["Authorization": "Basic \(pair)"]).status == 200)
+            #expect(
+                try await fixture.page.post("/sources/news/refresh", ["Authorization": "Basic \(pair)"]).status == 403)
+            let writer = ["Authorization": "Bearer 0123456789abcdef-secret"]
+            #expect(try await fixture.page.post("/api/refresh?source=news", writer).status == 200)
         }
     }
 
@@ -143,6 +171,11 @@ struct PageGuardTests {
         ("listen = \"0.0.0.0:8090\"", "declare the 'token' that they must know"),
         ("listen = \"[::]:8090\"", "declare the 'token' that they must know"),
         ("listen = \"127.0.0.1:8090\"\ntoken = \"short\"", "fewer than 16 characters can be guessed"),
+        (
+            "listen = \"127.0.0.1:8090\"\ntoken = \"0123456789abcdef\"\nread_token = \"0123456789abcdef\"",
+            "it is the same as 'token'"
+        ),
+        ("listen = \"127.0.0.1:8090\"\nread_token = \"0123456789abcdef\"", "declare 'token' too"),
         ("token = \"0123456789abcdef\"", "there is no 'listen' whose token this could be"),
         ("listen = \"127.0.0.1:99999\"", "is not an IP address and a port"),
     ])

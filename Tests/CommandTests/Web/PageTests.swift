@@ -57,9 +57,10 @@ import Testing
             for since in ["2026-11-17", "2026-11-17T14:30Z"] {
                 #expect(try await fixture.page.get("/api/changes?since=\(since)").status == 200)
             }
-            for path in ["/api", "/api/accept", "/api/nosuch"] {
+            for path in ["/api/accept", "/api/nosuch", "/api/tables/news", "/api/tables/nosuch/rows"] {
                 let nothing = try await fixture.page.get(path)
-                #expect(nothing.status == 404 && nothing.body.hasPrefix("{\"error\":"), "\(path): \(nothing.body)")
+                #expect(nothing.status == 404 && nothing.body.contains("\"error\":"), "\(path): \(nothing.body)")
+                #expect(nothing.headers["content-type"] == "application/problem+json", "\(path)")
             }
         }
     }
@@ -87,7 +88,7 @@ import Testing
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("ALTER TABLE tributary_source RENAME TO elsewhere")
             for (path, text) in [
-                ("/api/status", "{\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
+                ("/api/status", "\"error\":\""), ("/", "Not now"), ("/live?page=%2F", "tributary_source"),
             ] {
                 let answer = try await fixture.page.get(path)
                 #expect(answer.status == 503 && answer.body.contains(text), "\(path): \(answer.status) \(answer.body)")
@@ -163,6 +164,26 @@ import Testing
             #expect(released.headers["location"] == "/sources/rates?told=release")
             let again = try await fixture.page.post("/sources/rates/release")
             #expect(again.headers["location"] == "/sources/rates?told=not-held")
+        }
+    }
+
+    @Test func commonErrorsAreToldOnceWithTheirNumber() async throws {
+        try await withStubServer { (broken) async throws in
+            broken.route("/one") { _ in StubServer.response(500, "", [:]) }
+            broken.route("/two") { _ in StubServer.response(500, "", [:]) }
+            let more = ["one", "two"].map { PageFixture.declaration($0, url: "\(broken.url)/\($0)") }.joined()
+            try await PageFixture.with(more: more) { (fixture) async throws in
+                var page = ""
+                try await fixture.wait("both have failed") {
+                    page = try await fixture.page.get("/").body
+                    return page.contains(">2 sources</a>")
+                }
+                let link = try #require(page.firstMatch(of: /<a href="([^"]+)">2 sources<\/a>/)?.1)
+                let list = try await fixture.page.get(String(link).replacing("&amp;", with: "&")).body
+                #expect(list.contains("href=\"/sources/one\"") && list.contains("href=\"/sources/two\""))
+                #expect(!list.contains("href=\"/sources/news\"") && list.contains("1 to 2 of 2"))
+                #expect(try await fixture.page.get("/?cause=nosuch").body.contains("No source is like that."))
+            }
         }
     }
 

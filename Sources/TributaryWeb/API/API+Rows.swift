@@ -1,0 +1,71 @@
+import FeedModel
+import FeedStores
+import Foundation
+import Hummingbird
+import TributaryEngine
+
+/// The rows of tables that sources write, for programs.
+extension API {
+    /// The most rows of one answer; a table's address with a suffix has all.
+    private static let mostRows = 10_000
+
+    var rowOperations: [APIOperation] {
+        [
+            .get("/api/tables", "The tables that sources have written.", answers: .array) { _, _ in try await tables()
+            },
+            .get(
+                "/api/tables/{name}/rows", "Rows of a table, and the place after which there are more.",
+                [
+                    .init("name", "The table.", isInPath: true),
+                    .init("column", "A condition's column; 'is' and 'value' follow it.", isRepeated: true),
+                    .init("is", "eq, lt, gt, contains or null.", isRepeated: true),
+                    .init("value", "The condition's value.", isRepeated: true),
+                    .init("sort", "The column by which rows are sorted."), .init("order", "asc or desc."),
+                    .init("after", "The place after which the rows begin: 'next' of the answer before."),
+                    .init("limit", "The most rows: 100; at most 10,000.", .integer),
+                ], answers: .object
+            ) { request, query in try await rows(request, query) },
+        ]
+    }
+
+    private struct Table: Encodable {
+        struct Column: Encodable {
+            var name: String
+            var type: String
+        }
+
+        var name: String
+        var columns: [Column]
+        var key: [String]
+        var sources: [String]
+
+        init(_ table: BrowsedTable) {
+            name = table.name
+            columns = table.columns.map { Column(name: $0.name, type: $0.type) }
+            key = table.key
+            sources = table.sources
+        }
+    }
+
+    private func tables() async throws -> Response {
+        .json(try await store.browse { store in try JSONOutput.line(store.browsedTables().map(Table.init)) })
+    }
+
+    private func rows(_ request: Request, _ query: Query) async throws -> Response {
+        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard names.count == 4 else { throw Query.Problem("there is nothing here", .notFound) }
+        let address = try RowAddress(table: names[2], query, most: Self.mostRows)
+        return .json(
+            try await store.browse { store in
+                guard let table = try store.browsedTable(address.table) else {
+                    throw Query.Problem("there is no table '\(address.table)' that a source has written", .notFound)
+                }
+                let limit = address.limit ?? TablePage.rowsPerPage
+                let (rows, next) = try TablePage.rows(address, limit: limit, in: store)
+                let columns = table.columns.map(\.name)
+                let objects = rows.map { RowFormat.object(columns, $0.values) }.joined(separator: ",")
+                let place = next.map { RowFormat.quoted($0.text) } ?? "null"
+                return "{\"next\":\(place),\"rows\":[\(objects)],\"table\":\(RowFormat.quoted(table.name))}"
+            })
+    }
+}

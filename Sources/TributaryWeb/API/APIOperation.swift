@@ -1,0 +1,65 @@
+import HTTPTypes
+import Hummingbird
+
+/// What programs can ask of the daemon: a route with all that is said of it. The routes, the list at `/api` and the
+/// OpenAPI document are made from it.
+struct APIOperation: Sendable {
+    struct Parameter: Sendable {
+        enum Kind: String, Sendable { case string, integer, boolean }
+
+        var name: String
+        var kind: Kind
+        var meaning: String
+        /// True where it may be given more than once.
+        var isRepeated = false
+        /// True for a part of the path.
+        var isInPath = false
+
+        init(
+            _ name: String, _ meaning: String, _ kind: Kind = .string, isRepeated: Bool = false, isInPath: Bool = false
+        ) {
+            self.name = name
+            self.kind = kind
+            self.meaning = meaning
+            self.isRepeated = isRepeated
+            self.isInPath = isInPath
+        }
+    }
+
+    /// What is answered.
+    enum Content: Sendable {
+        case object, array
+        /// Objects, one a line.
+        case lines
+    }
+
+    var method: HTTPRequest.Method
+    /// With the names of its parameters in braces: `/api/tables/{name}/rows`.
+    var path: String
+    var summary: String
+    var parameters: [Parameter]
+    var content: Content
+    /// Answers a request whose parameters are known.
+    var answer: @Sendable (Request, Query) async throws -> Response
+
+    static func get(
+        _ path: String, _ summary: String, _ parameters: [Parameter] = [], answers content: Content,
+        _ answer: @escaping @Sendable (Request, Query) async throws -> Response
+    ) -> APIOperation {
+        APIOperation(
+            method: .get, path: path, summary: summary, parameters: parameters, content: content, answer: answer)
+    }
+
+    static func post(
+        _ path: String, _ summary: String, _ parameters: [Parameter],
+        _ answer: @escaping @Sendable (Request, Query) async throws -> Response
+    ) -> APIOperation {
+        APIOperation(
+            method: .post, path: path, summary: summary, parameters: parameters, content: .object, answer: answer)
+    }
+
+    /// - Throws: ``Query/Problem`` for a parameter that the operation does not have.
+    func check(_ query: Query) throws {
+        try query.check(parameters.filter { !$0.isInPath }.map(\.name))
+    }
+}
