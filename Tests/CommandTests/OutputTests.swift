@@ -126,7 +126,7 @@ import Testing
                 let output = try await fixture.shell(
                     "cd \"${CONFIG%/*}\"; tributary \(command) --config \"$CONFIG\" > /dev/full")
                 let isSaid =
-                    output.standardError == "standard output cannot be written: No space left on device\n"
+                    output.standardError == "tributary: standard output cannot be written: No space left on device\n"
                 #expect(output.status == 74 && isSaid, "\(command): \(output)")
             }
             for command in ["--help", "--version", "help sync", "sync --help"] {

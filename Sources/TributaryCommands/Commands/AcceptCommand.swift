@@ -11,6 +11,9 @@ struct AcceptCommand: ProgramCommand {
             blocked, and its documents are kept. 'accept' lets them through: a running daemon commits them at once, else \
             the next 'sync' does. Nothing is fetched for that, and nothing else is let through.
             With --in-advance, the next commit of a source that is not blocked may delete and change any number of rows.
+
+            Example:
+              tributary accept shop
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -14,6 +14,9 @@ struct MigrateCommand: ProgramCommand {
             This shows the SQL that changes the table, and with --yes does it, in one transaction. A value that does not \
             convert, or rows that the new key does not tell apart, are named, and nothing is changed. A running daemon may go on: \
             no run of the source starts meanwhile, and it refreshes the source afterwards.
+
+            Example:
+              tributary migrate shop
             """)
 
     @OptionGroup var options: GlobalOptions

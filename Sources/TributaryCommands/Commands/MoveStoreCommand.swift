@@ -14,6 +14,9 @@ struct MoveStoreCommand: ProgramCommand {
             From the store of the file into an SQLite file or a PostgreSQL database. All of it arrives, and is compared \
             with what was read, or nothing. Nothing is fetched, and neither the old store nor the file is changed. \
             Daemons must be stopped first.
+
+            Example:
+              tributary move-store --to 'postgresql:///feeds'
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -11,6 +11,10 @@ struct PlanCommand: ProgramCommand {
         discussion: """
             Fetches and parses as `sync` does and takes the merge back. Where tables would be created first, it works on a copy \
             of the store. Exit status: 0 without a difference, 2 with one, 1 where the run would be discarded.
+
+            Examples:
+              tributary plan shop
+              tributary plan shop --body feed=changed.xml
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -13,6 +13,9 @@ struct PurgeCommand: ProgramCommand {
             Deletes the rows that the journal, or a mirror's scope, shows to be the source's alone, its validators, its due \
             time and its kept bodies, and journals that as a run. Rows that other sources have written, too, stay. Shows \
             what it would delete first, and asks; without a terminal it needs --yes.
+
+            Example:
+              tributary purge shop
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -35,8 +38,8 @@ struct PurgeCommand: ProgramCommand {
         let stored = try store.sourceStates()
         guard configuration[source: source] != nil || stored[source] != nil else {
             throw Failure.usage(
-                "there is no source '\(source)', neither in \(configuration.file) nor in the store; the store has: "
-                    + stored.keys.sorted().joined(separator: ", "))
+                "there is no source '\(source)', neither in \(configuration.file) nor in the store; "
+                    + SyncCommand.hint(source, stored.keys.sorted()))
         }
         guard let claim = try store.claim(source) else {
             throw Failure.failed(

@@ -14,6 +14,9 @@ struct ReplayCommand: ProgramCommand {
             request is as conditional as it would have been. With --all, the older bodies are read first, except of requests \
             that delete what their feed has not: rows that have left the feed since are mended, too. Exit status: 0 done; 1 it was discarded; with --plan 2 where \
             there is a difference.
+
+            Example:
+              tributary replay shop --plan
             """)
 
     @OptionGroup var options: GlobalOptions

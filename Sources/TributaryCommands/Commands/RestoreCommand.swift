@@ -13,6 +13,9 @@ struct RestoreCommand: ProgramCommand {
         discussion: """
             Checks first that the copy is whole, and a store of this version or an earlier one. No daemon and no run may use \
             the store meanwhile. The present store is put aside under a name that is told, and can be restored itself.
+
+            Example:
+              tributary restore monday.sqlite
             """)
 
     @OptionGroup var options: GlobalOptions

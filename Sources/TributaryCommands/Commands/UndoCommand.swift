@@ -14,6 +14,10 @@ struct UndoCommand: ProgramCommand {
             Needs keep_history = true. Without --to, takes back the last run that has changed rows; once more, the one before. \
             Rows that something else has changed since are named, and nothing is done. The source is then held: its feed is \
             taken again once it differs from the one that was undone, or after 'release'.
+
+            Examples:
+              tributary undo shop --plan
+              tributary undo shop --to 41
             """)
 
     @OptionGroup var options: GlobalOptions
