@@ -42,10 +42,11 @@ struct PlanCommand: ProgramCommand {
         guard let declaration = configuration[source: source] else { return }
         let bodies = try files(for: declaration)
         let full = full
-        try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json).run(program) {
-            (service, onChange) async throws in
-            try await service.plan(declaration, bodies: bodies, ignoresValidators: full, onChange: onChange)
-        }
+        let differs = try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
+            .run(program) { (service, onChange) async throws in
+                try await service.plan(declaration, bodies: bodies, ignoresValidators: full, onChange: onChange)
+            }
+        if differs { throw ExitCode(2) }
     }
 
     /// Returns the URLs of the files that `--body` gives, by the requests' keys.

@@ -20,6 +20,7 @@ struct ReplayCommand: ProgramCommand {
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The source.")
     var source: String
@@ -41,12 +42,17 @@ struct ReplayCommand: ProgramCommand {
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let all = all
-        if plan {
+        if !plan { try confirmation.requireAnswer(json: json) }
+        if plan || !confirmation.yes {
             let known = try StoreReader(configuration).requests(of: source)
-            return try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
-                .run(program) { (service, onChange) async throws in
-                    try await service.plan(declaration, replaying: known, all: all, onChange: onChange)
-                }
+            let differs = try await PlanRun(
+                configuration: configuration, source: declaration, limit: limit, json: json
+            ).run(program) { (service, onChange) async throws in
+                try await service.plan(declaration, replaying: known, all: all, onChange: onChange)
+            }
+            guard differs else { return }
+            if plan { throw ExitCode(2) }
+            try confirmation.ask("Commit these changes of \(source)?")
         }
         let service = try program.service(
             configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })
