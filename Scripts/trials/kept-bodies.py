@@ -80,7 +80,7 @@ tables = [{{ table = "t", element = "i", key = ["id"], columns = {{ id = "@id", 
         if problem:
             wrong.append(problem)
     subprocess.run(sync, check=True, stdout=subprocess.DEVNULL)
-    replay = subprocess.run([program, "replay", "s"], check=True, capture_output=True, text=True).stdout
+    replay = subprocess.run([program, "replay", "s", "--yes"], check=True, capture_output=True, text=True).stdout
     if "no changes" not in replay:
         wrong.append(replay)
     left = glob.glob("store.sqlite-work/*") + glob.glob("store.sqlite-bodies/s/*")[2:]

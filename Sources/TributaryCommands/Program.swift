@@ -30,7 +30,7 @@ package struct Program: Sendable {
         tributary_return_freed_memory()
         FileLimit.raise()
         do {
-            var command = try RootCommand.parseAsRoot()
+            var command = try RootCommand.parse(CommandLine.arguments.dropFirst())
             if let command = command as? any ProgramCommand {
                 try await command.run(self)
             } else {

@@ -14,13 +14,56 @@ struct RootCommand: ParsableCommand {
                 output cannot be written, or the daemon's store was replaced while it ran; 78 wrong configuration.
                 """,
             version: "tributary \(TributaryVersion.full)",
-            subcommands: [
-                RunCommand.self, SyncCommand.self, CheckCommand.self, StatusCommand.self, HistoryCommand.self,
-                TailCommand.self, RefreshCommand.self, ReleaseCommand.self, AcceptCommand.self, PlanCommand.self,
-                ReplayCommand.self, BackupCommand.self, RestoreCommand.self, PurgeCommand.self,
-                ChangesCommand.self, UndoCommand.self, MoveStoreCommand.self, MigrateCommand.self,
-                ExportCommand.self, InferCommand.self, HookCommand.self, HealthcheckCommand.self,
+            groupedSubcommands: [
+                CommandGroup(name: "Start", subcommands: [InferCommand.self, CheckCommand.self, PlanCommand.self]),
+                CommandGroup(
+                    name: "Run",
+                    subcommands: [
+                        RunCommand.self, SyncCommand.self, RefreshCommand.self, HealthcheckCommand.self,
+                        HookCommand.self,
+                    ]),
+                CommandGroup(
+                    name: "Look",
+                    subcommands: [
+                        StatusCommand.self, HistoryCommand.self, ChangesCommand.self, TailCommand.self,
+                        ExportCommand.self,
+                    ]),
+                CommandGroup(
+                    name: "Decide",
+                    subcommands: [
+                        AcceptCommand.self, ReleaseCommand.self, UndoCommand.self, ReplayCommand.self,
+                    ]),
+                CommandGroup(
+                    name: "Keep",
+                    subcommands: [
+                        BackupCommand.self, RestoreCommand.self, MigrateCommand.self, MoveStoreCommand.self,
+                        PurgeCommand.self,
+                    ]),
             ])
+    }
+
+    /// Returns the command that arguments name.
+    ///
+    /// - Throws: what `parseAsRoot` throws; a ``Failure`` where the arguments begin with the name of no command.
+    static func parse(_ arguments: ArraySlice<String>) throws -> any ParsableCommand {
+        do {
+            return try parseAsRoot(Array(arguments))
+        } catch  where exitCode(for: error) == .validationFailure {
+            throw unknownCommand(arguments) ?? error
+        }
+    }
+
+    /// - Returns: nil where the arguments begin with the name of a command, or with none.
+    private static func unknownCommand(_ arguments: ArraySlice<String>) -> Failure? {
+        var rest = arguments
+        while let first = rest.first, first.hasPrefix("-") {
+            rest = rest.dropFirst(first == "-c" || first == "--config" ? 2 : 1)
+        }
+        let names = configuration.subcommands.compactMap(\.configuration.commandName) + ["help"]
+        guard let name = rest.first, !names.contains(name) else { return nil }
+        let program = configuration.commandName ?? "tributary"
+        let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
+        return .usage("there is no command '\(name)'; \(hint ?? "`\(program) --help` lists them")")
     }
 
     @OptionGroup var options: GlobalOptions

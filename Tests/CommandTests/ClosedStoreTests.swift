@@ -63,7 +63,8 @@ import Testing
             try fixture.expectWhole("sync", rows: 2)
             let commands = [
                 ["check", "--store"], ["status"], ["history"], ["tail"], ["changes", "s"], ["plan", "s"],
-                ["replay", "s", "--plan"], ["replay", "s"], ["export", "s"], ["migrate", "s"], ["accept", "s"],
+                ["replay", "s", "--plan"], ["replay", "s", "--yes"], ["export", "s"], ["migrate", "s"],
+                ["accept", "s", "--yes"],
                 ["release", "s"], ["undo", "s", "--plan"], ["backup", fixture.folder.file("backup")], ["refresh"],
                 ["sync"], ["purge", "s"],
             ]
@@ -72,7 +73,7 @@ import Testing
                 #expect([0, 1, 64].contains(output.status), "\(command): \(output)")
                 try fixture.expectWhole(command.joined(separator: " "), rows: 2)
             }
-            #expect(try await fixture.program.run("undo", "s").status == 0)
+            #expect(try await fixture.program.run("undo", "s", "--yes").status == 0)
             try fixture.expectWhole("undo", rows: 1)
         }
     }

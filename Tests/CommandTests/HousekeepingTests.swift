@@ -51,7 +51,7 @@ import Testing
             try fixture.declare(["s", "t"], column: "title")
             let plan = try await fixture.program.run("replay", "s", "--plan")
             #expect(plan.status == 2 && plan.standardOutput.contains("1 updated"), "\(plan)")
-            let replay = try await fixture.program.run("replay", "s", "--json")
+            let replay = try await fixture.program.run("replay", "s", "--json", "--yes")
             #expect(replay.status == 0 && replay.standardOutput.contains("\"kind\":\"replay\""), "\(replay)")
             #expect(replay.standardOutput.contains("\"updated\":1"))
             #expect(try fixture.store.rows("SELECT title FROM s") == ["n"])
@@ -76,7 +76,7 @@ import Testing
             let asked = try await fixture.program.run("purge", "s")
             #expect(asked.status == 64, "\(asked)")
             #expect(asked.standardError.contains("table 's': 1 row to delete"))
-            #expect(asked.standardError.contains("nothing was purged; --yes"))
+            #expect(asked.standardError.contains("nothing was changed: without a terminal, --yes"))
             #expect(try fixture.store.rows("SELECT count(*) FROM s") == ["1"])
             let purge = try await fixture.program.run("purge", "s", "--yes")
             #expect(purge.status == 0 && purge.standardOutput.contains("s is purged"), "\(purge)")
@@ -110,7 +110,7 @@ import Testing
             while !paths().contains(where: { $0.hasSuffix(".body") }) { try await Task.sleep(for: .milliseconds(2)) }
             process.signal(SIGKILL)
             _ = await process.end()
-            let replay = try await fixture.program.run("replay", "s")
+            let replay = try await fixture.program.run("replay", "s", "--yes")
             #expect(replay.status == 0, "\(replay)")
             #expect(Set(paths()) == Set(before))
         }
@@ -120,7 +120,7 @@ import Testing
         try await with { (fixture) async throws in
             let copy = fixture.folder.file("copy.sqlite")
             guard StoreKind.current == .sqlite else {
-                let refused = try await fixture.program.run("restore", copy)
+                let refused = try await fixture.program.run("restore", copy, "--yes")
                 #expect(refused.status == 64 && refused.standardError.contains("pg_restore"), "\(refused)")
                 return
             }
@@ -129,7 +129,7 @@ import Testing
             fixture.server.document("/s", "<r><item id='2'><name>n</name></item></r>", etag: "\"2\"")
             #expect(try await fixture.program.run("sync", "s", "--force").status == 0)
             let later = try fixture.store.dump()
-            let restored = try await fixture.program.run("restore", copy)
+            let restored = try await fixture.program.run("restore", copy, "--yes")
             #expect(restored.status == 0 && restored.standardOutput.contains("the former store is"), "\(restored)")
             #expect(try fixture.store.dump() == before)
             let files = try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path)
@@ -159,10 +159,10 @@ import Testing
                 atPath: fixture.store.path, withDestinationPath: elsewhere + "/real.sqlite")
             let reader = try DatabaseQueue(path: elsewhere + "/real.sqlite")
             try await reader.write { try $0.execute(sql: "UPDATE s SET name = 'later'") }
-            let used = try await fixture.program.run("restore", copy)
+            let used = try await fixture.program.run("restore", copy, "--yes")
             #expect(used.status == 1 && used.standardError.contains("another program has the store open"), "\(used)")
             try reader.close()
-            let restored = try await fixture.program.run("restore", copy)
+            let restored = try await fixture.program.run("restore", copy, "--yes")
             #expect(restored.status == 0, "\(restored)")
             #expect(try fixture.store.rows("SELECT name FROM s") == ["n"])
             let files = try FileManager.default.contentsOfDirectory(atPath: elsewhere)
@@ -190,13 +190,13 @@ import Testing
             let garbage = Data(repeating: 0x78, count: whole.count)
             try garbage.write(to: URL(fileURLWithPath: fixture.store.path))
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: fixture.store.path + suffix) }
-            let refused = try await fixture.program.run("restore", copy)
+            let refused = try await fixture.program.run("restore", copy, "--yes")
             #expect(refused.status == 1 && refused.standardError.contains("at this moment: s"), "\(refused)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == garbage)
             running.signal(SIGKILL)
             _ = await running.end()
             gate.open()
-            let restored = try await fixture.program.run("restore", copy)
+            let restored = try await fixture.program.run("restore", copy, "--yes")
             #expect(restored.status == 0, "\(restored)")
             #expect(try fixture.store.rows("SELECT name FROM s") == ["n"])
         }
@@ -213,7 +213,7 @@ import Testing
             let before = try Data(contentsOf: URL(fileURLWithPath: fixture.store.path))
             try FileManager.default.createDirectory(
                 atPath: fixture.store.path + "-wal", withIntermediateDirectories: false)
-            let refused = try await fixture.program.run("restore", copy)
+            let refused = try await fixture.program.run("restore", copy, "--yes")
             #expect(refused.status == 1 && refused.standardError.contains("cannot be opened"), "\(refused)")
             #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
         }
@@ -226,7 +226,7 @@ import Testing
             #expect(try await fixture.program.run("backup", copy).status == 0)
             let before = try fixture.store.dump()
             func refuse(_ expected: String, status: Int32 = 1) async throws {
-                let output = try await fixture.program.run("restore", copy)
+                let output = try await fixture.program.run("restore", copy, "--yes")
                 #expect(output.status == status && output.standardError.contains(expected), "\(output)")
                 #expect(try fixture.store.dump() == before)
             }

@@ -40,23 +40,23 @@ import Testing
     @Test func thereAndBackAgain() async throws {
         try await withFixture { (fixture) async throws in
             let (program, url) = (fixture.program, fixture.database.connectionString)
-            let nothing = try await program.run("move-store", "--to", url)
+            let nothing = try await program.run("move-store", "--yes", "--to", url)
             #expect(nothing.status == 1 && nothing.standardError.contains("there is no store yet"), "\(nothing)")
             #expect(try await program.run("sync").status == 0)
             let rows = try dumpRows(path: fixture.folder.file("store.sqlite"))
 
-            let there = try await program.run("move-store", "--to", url + " password=hush")
+            let there = try await program.run("move-store", "--yes", "--to", url + " password=hush")
             #expect(there.status == 0, "\(there)")
             #expect(there.standardOutput.contains("1 source, 1 request, 1 run and 2 changes"), "\(there)")
             #expect(there.standardOutput.contains("take out path") && !there.standardOutput.contains("hush"))
             #expect(try dumpRows(path: fixture.folder.file("store.sqlite")) == rows)
-            let again = try await program.run("move-store", "--to", url)
+            let again = try await program.run("move-store", "--yes", "--to", url)
             #expect(again.status == 1 && again.standardError.contains("has recorded runs"), "\(again)")
 
             try fixture.declare("url = \"\(url)\"")
             let synced = try await program.run("sync", "--force")
             #expect(synced.status == 0 && synced.standardOutput.contains("unchanged"), "\(synced)")
-            let back = try await program.run("move-store", "--json", "--to", fixture.folder.file("new.sqlite"))
+            let back = try await program.run("move-store", "--yes", "--json", "--to", fixture.folder.file("new.sqlite"))
             #expect(back.status == 0, "\(back)")
             #expect(back.standardOutput.contains("\"runs\":2"), "\(back)")
             #expect(try dumpRows(path: fixture.folder.file("new.sqlite")) == rows)
@@ -73,7 +73,7 @@ import Testing
             let descriptor = open(fixture.folder.file("store.sqlite-daemon"), O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
             defer { close(descriptor) }
             #expect(flock(descriptor, LOCK_EX) == 0 && write(descriptor, "1\n", 2) == 2)
-            let moved = try await fixture.program.run("move-store", "--to", fixture.folder.file("new.sqlite"))
+            let moved = try await fixture.program.run("move-store", "--yes", "--to", fixture.folder.file("new.sqlite"))
             #expect(moved.status == 1 && moved.standardError.contains("a daemon runs on"), "\(moved)")
             #expect(!FileManager.default.fileExists(atPath: fixture.folder.file("new.sqlite")))
         }
@@ -103,7 +103,7 @@ import Testing
                 (fixture.folder.file("new.sqlite"), "path = \"new.sqlite\""),
             ] {
                 let began = ContinuousClock.now
-                let moved = try await program.run("move-store", "--to", target)
+                let moved = try await program.run("move-store", "--yes", "--to", target)
                 #expect(moved.status == 0, "\(moved)")
                 #expect(moved.standardOutput.contains("\(count)"))
                 print("\(count) rows to \(store.prefix(4)): \(ContinuousClock.now - began)")

@@ -48,7 +48,7 @@ import Testing
                 let reason =
                     "it was migrated by tributary 1.3.1 (fedcba9), and this is \(version): "
                     + "install 1.3.1 (fedcba9) or newer"
-                for command in [["sync", "--force"], ["run"], ["status"], ["history"], ["accept", "s"]] {
+                for command in [["sync", "--force"], ["run"], ["status"], ["history"], ["accept", "s", "--yes"]] {
                     let output = try await program.start(command).output()
                     #expect(output.status == 1 && output.standardError.contains(reason), "\(command): \(output)")
                 }

@@ -120,13 +120,14 @@ import Testing
             for command in [
                 "changes s", "changes s --json", "tail", "tail --json", "status", "status --json", "history",
                 "history --json", "check", "check --json", "export s", "undo s --plan", "undo s --plan --json",
-                "accept s --in-advance", "infer feed.xml", "plan s", "plan s --json",
-                "backup --replace copy", "undo s",
+                "accept s --in-advance --yes", "accept s --in-advance --dry-run", "infer feed.xml", "plan s",
+                "plan s --json",
+                "backup --replace copy", "undo s --dry-run", "undo s --yes",
             ] {
                 let output = try await fixture.shell(
                     "cd \"${CONFIG%/*}\"; tributary \(command) --config \"$CONFIG\" > /dev/full")
                 let isSaid =
-                    output.standardError == "standard output cannot be written: No space left on device\n"
+                    output.standardError == "tributary: standard output cannot be written: No space left on device\n"
                 #expect(output.status == 74 && isSaid, "\(command): \(output)")
             }
             for command in ["--help", "--version", "help sync", "sync --help"] {

@@ -58,15 +58,15 @@ import Testing
         try await ContactsFixture.with { (fixture) async throws in
             fixture.serve("a", contacts: 300)
             #expect(try await fixture.program.run("sync").status == 0)
-            let nothing = try await fixture.program.run("accept", "directory")
+            let nothing = try await fixture.program.run("accept", "directory", "--yes")
             #expect(nothing.status == 1)
             #expect(nothing.standardError.contains("is not blocked, so there is nothing to accept"))
             fixture.serve("b", contacts: 30)
             let blocked = try await fixture.program.run("sync", "--force")
             #expect(blocked.status == 1 && blocked.standardOutput.contains("`tributary accept directory` commits them"))
-            let advance = try await fixture.program.run("accept", "directory", "--in-advance")
+            let advance = try await fixture.program.run("accept", "directory", "--in-advance", "--yes")
             #expect(advance.status == 1 && advance.standardError.contains("run 2 of source 'directory' is blocked"))
-            let accepted = try await fixture.program.run("accept", "directory")
+            let accepted = try await fixture.program.run("accept", "directory", "--yes")
             let said = accepted.standardOutput
             #expect(said.contains("the documents of run 2 are accepted"), "\(said)")
             fixture.serve("c", contacts: 3)

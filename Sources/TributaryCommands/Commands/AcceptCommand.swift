@@ -1,4 +1,6 @@
 import ArgumentParser
+import FeedDeclarations
+import FeedModel
 import FeedStores
 import Foundation
 import TributaryEngine
@@ -11,9 +13,13 @@ struct AcceptCommand: ProgramCommand {
             blocked, and its documents are kept. 'accept' lets them through: a running daemon commits them at once, else \
             the next 'sync' does. Nothing is fetched for that, and nothing else is let through.
             With --in-advance, the next commit of a source that is not blocked may delete and change any number of rows.
+
+            Example:
+              tributary accept shop
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The sources to accept.")
     var sources: [String]
@@ -35,7 +41,9 @@ struct AcceptCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let accepted = try StoreReader(configuration).accept(sources, inAdvance: inAdvance)
+        let accepted = try StoreReader(configuration).accept(sources, inAdvance: inAdvance) { acceptances in
+            if !confirmation.yes { try ask(acceptances, configuration) }
+        }
         // What is accepted in advance is for documents that are still to come.
         let asked = try inAdvance ? nil : RefreshRequest(configuration: configuration).sendIfPossible(sources)
         if json {
@@ -52,5 +60,30 @@ struct AcceptCommand: ProgramCommand {
                         "\(acceptance.source): the documents of run \(run) are accepted; \(next ?? "`tributary sync \(acceptance.source)` commits them")"
                 } ?? "\(acceptance.source): its next commit within a day may delete and change any number of rows")
         }
+    }
+
+    /// Shows what would be committed, with the blocked runs' own figures, and asks.
+    private func ask(_ acceptances: [Acceptance], _ configuration: TributaryConfiguration) throws {
+        try confirmation.requireAnswer(json: json)
+        if json {
+            try Terminal.printJSON(
+                Result(
+                    accepted: [], runs: inAdvance ? nil : acceptances.compactMap(\.run),
+                    until: acceptances.map(\.until).min() ?? Date()))
+        } else {
+            for acceptance in acceptances {
+                guard let number = acceptance.run else {
+                    try Terminal.print(
+                        "\(acceptance.source): its next commit within a day may delete and change any number of rows")
+                    continue
+                }
+                let runs = try StoreReader(configuration).runs(of: acceptance.source, failed: true, limit: 100)
+                let reason = runs.first { $0.number == number }?.error
+                try Terminal.print(
+                    "\(acceptance.source): commits the documents of run \(number), and no others\(reason.map { ": \($0)" } ?? "")"
+                )
+            }
+        }
+        try confirmation.ask("Accept \(acceptances.map(\.source).joined(separator: ", "))?")
     }
 }

@@ -10,6 +10,9 @@ struct BackupCommand: ProgramCommand {
         discussion: """
             The copy is the store at one moment, by SQLite's backup interface. It appears when it is whole; a file of \
             this name is left alone unless --replace is given.
+
+            Example:
+              tributary backup monday.sqlite
             """)
 
     @OptionGroup var options: GlobalOptions

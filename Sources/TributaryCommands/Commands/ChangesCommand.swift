@@ -9,7 +9,12 @@ import TributaryStores
 struct ChangesCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "changes", abstract: "Show row by row what runs have changed, from what to what.",
-        discussion: "Needs keep_history = true. Without --run and --since, shows the last run that has changed rows.")
+        discussion: """
+            Needs keep_history = true. Without --run and --since, shows the last run that has changed rows.
+
+            Example:
+              tributary changes shop --since 2026-11-17
+            """)
 
     @OptionGroup var options: GlobalOptions
 

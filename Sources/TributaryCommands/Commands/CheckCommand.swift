@@ -15,6 +15,10 @@ struct CheckCommand: ProgramCommand {
         commandName: "check", abstract: "Validate configuration, schema and parsers, without the network.",
         discussion: """
             The schema is tried on an empty store; the real one is not touched. A store on a server is asked with --store only.
+
+            Examples:
+              tributary check
+              tributary check --store
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -67,7 +71,7 @@ struct CheckCommand: ProgramCommand {
         }
         guard !result.problems.isEmpty else { return }
         if json { throw ExitCode(78) }
-        throw Failure.configuration(result.problems.joined(separator: "\n"))
+        throw Failure.mistakes(result.problems)
     }
 
     /// A file with mistakes passes: the daemon is to fail with them, and not to be passed over.

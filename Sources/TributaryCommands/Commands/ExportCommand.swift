@@ -12,6 +12,9 @@ struct ExportCommand: ProgramCommand {
         discussion: """
             The document goes to standard output. It is first imported into a store of its own in the temporary folder: where \
             importing it would not give the same rows, nothing is written, and an error names the row, the column and why.
+
+            Example:
+              tributary export shop > shop.xml
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -28,8 +31,8 @@ struct ExportCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         guard let declaration = configuration[source: source] else {
-            let known = configuration.sources.map(\.name).joined(separator: ", ")
-            throw Failure.usage("there is no source '\(source)' in \(configuration.file); it has: \(known)")
+            let hint = SyncCommand.hint(source, configuration.sources.map(\.name))
+            throw Failure.usage("there is no source '\(source)' in \(configuration.file); \(hint)")
         }
         let request = try mapped(declaration)
         try await PrivateFolder.with("export") { folder in

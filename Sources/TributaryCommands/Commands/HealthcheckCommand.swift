@@ -13,6 +13,9 @@ struct HealthcheckCommand: ProgramCommand {
         discussion: """
             For containers and supervisors. Exit status 0 if it is; 1, with the reason, if it is not or does not answer. It is \
             asked where '[daemon] health' has it listen, else '[daemon] listen'.
+
+            Example:
+              tributary healthcheck
             """)
 
     /// The most bytes of an answer that are shown.

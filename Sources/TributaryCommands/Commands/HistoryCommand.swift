@@ -7,7 +7,11 @@ import TributaryEngine
 
 struct HistoryCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "history", abstract: "Show past runs with their figures, the latest first.")
+        commandName: "history", abstract: "Show past runs with their figures, the latest first.",
+        discussion: """
+            Example:
+              tributary history shop --failed
+            """)
 
     @OptionGroup var options: GlobalOptions
 

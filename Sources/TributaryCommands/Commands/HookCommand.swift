@@ -15,7 +15,11 @@ struct HookCommand: ParsableCommand {
 
 struct HookTestCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Send one event to a hook, marked as a test, and show what becomes of it.")
+        commandName: "test", abstract: "Send one event to a hook, marked as a test, and show what becomes of it.",
+        discussion: """
+            Example:
+              tributary hook test chat
+            """)
 
     @OptionGroup var options: GlobalOptions
 

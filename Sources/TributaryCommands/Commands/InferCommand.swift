@@ -14,6 +14,9 @@ struct InferCommand: ProgramCommand {
             record: what is a row, its key, its columns and their types, and the tables below it; of an OPML document, a \
             source for each of its feeds. Add it to your \
             sources.toml, change what you know better, and try it with `check` and `plan`.
+
+            Example:
+              tributary infer https://www.example.com/feed.xml >> sources.toml
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -14,15 +14,16 @@ struct MigrateCommand: ProgramCommand {
             This shows the SQL that changes the table, and with --yes does it, in one transaction. A value that does not \
             convert, or rows with the same new key, are named, and nothing is changed. A running daemon may go on: \
             no run of the source starts meanwhile, and it refreshes the source afterwards.
+
+            Example:
+              tributary migrate shop
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The source whose tables are to be changed.")
     var source: String
-
-    @Flag(name: .long, help: "Change the tables, rather than show how.")
-    var yes = false
 
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
@@ -43,11 +44,27 @@ struct MigrateCommand: ProgramCommand {
         let configuration = try program.configuration(options)
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
-        guard let store = try configuration.openExistingStore(isWritten: yes) else {
+        let migrations = try await migrations(of: declaration, in: configuration, program, isDone: confirmation.yes)
+        try show(migrations, isDone: confirmation.yes)
+        guard !migrations.isEmpty else { return }
+        if !confirmation.yes {
+            try confirmation.requireAnswer(json: json)
+            try confirmation.ask("Change the tables of \(source) so, all or nothing?")
+            try show(await self.migrations(of: declaration, in: configuration, program, isDone: true), isDone: true)
+        }
+        _ = try RefreshRequest(configuration: configuration).sendIfPossible([source])
+    }
+
+    /// Returns how the tables differ from their declarations.
+    ///
+    /// - Parameter isDone: true where the tables are changed, too.
+    private func migrations(
+        of declaration: SourceDeclaration, in configuration: TributaryConfiguration, _ program: Program, isDone: Bool
+    ) async throws -> [TableMigration] {
+        guard let store = try configuration.openExistingStore(isWritten: isDone) else {
             throw Failure.failed("there is no store yet, and so no table to change")
         }
-        let isDone = yes
-        let migrations = try await withCheckedThrowingContinuation { continuation in
+        return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
                     with: Swift.Result {
@@ -58,22 +75,24 @@ struct MigrateCommand: ProgramCommand {
                     })
             }
         }
-        if yes, !migrations.isEmpty { _ = try RefreshRequest(configuration: configuration).sendIfPossible([source]) }
-        if json {
-            let tables = migrations.map { Result.Table(table: $0.table, changes: $0.changes, sql: $0.statements) }
-            return try Terminal.printJSON(Result(source: source, migrated: yes && !tables.isEmpty, tables: tables))
-        }
-        for line in lines(migrations) { try Terminal.print(TerminalLine(line)) }
     }
 
-    private func lines(_ migrations: [TableMigration]) -> [String] {
+    private func show(_ migrations: [TableMigration], isDone: Bool) throws {
+        if json {
+            let tables = migrations.map { Result.Table(table: $0.table, changes: $0.changes, sql: $0.statements) }
+            return try Terminal.printJSON(Result(source: source, migrated: isDone && !tables.isEmpty, tables: tables))
+        }
+        for line in lines(migrations, isDone: isDone) { try Terminal.print(TerminalLine(line)) }
+    }
+
+    private func lines(_ migrations: [TableMigration], isDone: Bool) -> [String] {
         guard !migrations.isEmpty else { return ["the tables of \(source) are as declared"] }
         var lines = migrations.flatMap { migration in
             ["-- \(migration.table): \(migration.changes.joined(separator: "; "))"]
-                + (yes ? [] : migration.statements.map { $0 + ";" })
+                + (isDone ? [] : migration.statements.map { $0 + ";" })
         }
         lines.append(
-            yes
+            isDone
                 ? "done; all rows are kept, and the next run fetches the source's documents anew"
                 : "-- nothing is changed yet: `tributary migrate \(source) --yes` does it, all or nothing")
         return lines

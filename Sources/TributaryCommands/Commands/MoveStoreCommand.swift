@@ -14,9 +14,13 @@ struct MoveStoreCommand: ProgramCommand {
             From the store of the file into an SQLite file or a PostgreSQL database. All of it arrives, and is compared \
             with what was read, or nothing. Nothing is fetched, and neither the old store nor the file is changed. \
             Daemons must be stopped first.
+
+            Example:
+              tributary move-store --to 'postgresql:///feeds'
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Option(
         name: .long,
@@ -42,9 +46,28 @@ struct MoveStoreCommand: ProgramCommand {
                 throw Failure.failed("a daemon runs on \(configuration.localPath); stop it first")
             }
         }
+        if !confirmation.yes { try ask(old, to: new) }
         let report = try await Self.move(program, from: old, to: new)
         if json { return try Terminal.printJSON(Result(report)) }
         for line in lines(report, from: old, to: new) { try Terminal.print(line) }
+    }
+
+    /// Shows from where to where everything would be copied, and asks.
+    private func ask(_ old: TributaryConfiguration, to new: TributaryConfiguration) throws {
+        guard try old.hasStore() else { throw Failure.failed("there is no store yet: \(old.localPath)") }
+        func place(_ configuration: TributaryConfiguration) -> String {
+            switch configuration.store {
+            case .file(let path): path
+            // It may hold a password.
+            case .server: "the database on a server"
+            }
+        }
+        let line =
+            "copies the rows, validators, due times and runs of \(Figures.count(old.sources.count, "source")) from "
+            + "\(place(old)) into \(place(new)); the old store stays as it is"
+        try confirmation.requireAnswer(json: json, shown: [line])
+        if !json { try Terminal.print(TerminalLine(line)) }
+        try confirmation.ask("Copy it?")
     }
 
     /// Moves on a thread of its own, until a signal comes.

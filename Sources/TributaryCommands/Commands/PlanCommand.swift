@@ -11,6 +11,10 @@ struct PlanCommand: ProgramCommand {
         discussion: """
             Fetches and parses as `sync` does and takes the merge back. Where tables would be created first, it works on a copy \
             of the store. Exit status: 0 without a difference, 2 with one, 1 where the run would be discarded.
+
+            Examples:
+              tributary plan shop
+              tributary plan shop --body feed=changed.xml
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -38,10 +42,11 @@ struct PlanCommand: ProgramCommand {
         guard let declaration = configuration[source: source] else { return }
         let bodies = try files(for: declaration)
         let full = full
-        try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json).run(program) {
-            (service, onChange) async throws in
-            try await service.plan(declaration, bodies: bodies, ignoresValidators: full, onChange: onChange)
-        }
+        let differs = try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
+            .run(program) { (service, onChange) async throws in
+                try await service.plan(declaration, bodies: bodies, ignoresValidators: full, onChange: onChange)
+            }
+        if differs { throw ExitCode(2) }
     }
 
     /// Returns the URLs of the files that `--body` gives, by the requests' keys.

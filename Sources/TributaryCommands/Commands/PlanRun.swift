@@ -18,11 +18,11 @@ struct PlanRun {
     let json: Bool
 
     /// - Parameter plan: makes the plan, and calls what it is given with each change.
-    /// - Throws: the exit status 2 where there is a difference.
+    /// - Returns: true where there is a difference.
     func run(
         _ program: Program,
         _ plan: (SyncService, @escaping @Sendable (PlannedChange) throws -> Void) async throws -> StackPlan
-    ) async throws {
+    ) async throws -> Bool {
         let report = Mutex(PlanReport(limit: limit))
         let made: StackPlan
         do {
@@ -51,6 +51,6 @@ struct PlanRun {
         } else {
             for line in finished.lines(made, on: Terminal()) { try Terminal.print(line) }
         }
-        if made.differs { throw ExitCode(2) }
+        return made.differs
     }
 }

@@ -13,15 +13,16 @@ struct PurgeCommand: ProgramCommand {
             Deletes the rows that only this source wrote, according to the changelog or a mirror's scope, its validators, its due \
             time and its kept bodies, and records that as a run. Rows that other sources have written, too, stay. Shows \
             what it would delete first, and asks; without a terminal it needs --yes.
+
+            Example:
+              tributary purge shop
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The source, declared or not.")
     var source: String
-
-    @Flag(name: .long, help: "Do not ask.")
-    var yes = false
 
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
@@ -35,8 +36,8 @@ struct PurgeCommand: ProgramCommand {
         let stored = try store.sourceStates()
         guard configuration[source: source] != nil || stored[source] != nil else {
             throw Failure.usage(
-                "there is no source '\(source)', neither in \(configuration.file) nor in the store; the store has: "
-                    + stored.keys.sorted().joined(separator: ", "))
+                "there is no source '\(source)', neither in \(configuration.file) nor in the store; "
+                    + SyncCommand.hint(source, stored.keys.sorted()))
         }
         guard let claim = try store.claim(source) else {
             throw Failure.failed(
@@ -45,11 +46,7 @@ struct PurgeCommand: ProgramCommand {
         defer { claim.unlock() }
         let purge = try SourcePurge(source: source, configuration: configuration, store: store)
             .purge(parsers: program.parsers)
-        if !yes {
-            guard try ask(store.purge(purge, isTrial: true), configuration) else {
-                throw Failure.failed("nothing was purged")
-            }
-        }
+        if !confirmation.yes { try ask(store.purge(purge, isTrial: true), configuration) }
         let report = try store.purge(purge, isTrial: false)
         let left = configuration.removeBodies(of: source)
         if json {
@@ -64,17 +61,15 @@ struct PurgeCommand: ProgramCommand {
     }
 
     /// Shows what would be deleted, and asks whether that is meant.
-    ///
-    /// - Throws: ``Failure`` where there is nobody to answer.
-    private func ask(_ report: PurgeReport, _ configuration: TributaryConfiguration) throws -> Bool {
+    private func ask(_ report: PurgeReport, _ configuration: TributaryConfiguration) throws {
         let lines = PurgeOutput.lines(report, isDone: false)
-        guard !json, Terminal().isInteractive, isatty(STDIN_FILENO) != 0 else {
-            throw Failure.usage(
-                (lines + ["nothing was purged; --yes does it without asking"]).joined(separator: "\n"))
+        try confirmation.requireAnswer(json: json, shown: lines)
+        if json {
+            try Terminal.printJSON(PurgeOutput(source: source, report: report))
+        } else {
+            for line in lines { try Terminal.print(TerminalLine(line)) }
         }
-        for line in lines { try Terminal.print(TerminalLine(line)) }
-        try Terminal.print("Purge \(source)\(hint(configuration))? Type yes: ")
-        return readLine()?.trimmingCharacters(in: .whitespaces).lowercased() == "yes"
+        try confirmation.ask("Purge \(source)\(hint(configuration))?")
     }
 
     private func hint(_ configuration: TributaryConfiguration) -> String {

@@ -6,7 +6,12 @@ import TributaryEngine
 struct RefreshCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh", abstract: "Tell the running daemons to refresh sources now.",
-        discussion: "Returns at once; `status` and `history` show what came of it.")
+        discussion: """
+            Returns at once; `status` and `history` show what came of it.
+
+            Example:
+              tributary refresh shop
+            """)
 
     @OptionGroup var options: GlobalOptions
 

@@ -9,6 +9,9 @@ struct ReleaseCommand: ProgramCommand {
         discussion: """
             A source is held when the process died three times in a row during its runs, and after 'undo', until its feed \
             differs from the one that was undone. A running daemon refreshes what has been released at once.
+
+            Example:
+              tributary release shop
             """)
 
     @OptionGroup var options: GlobalOptions

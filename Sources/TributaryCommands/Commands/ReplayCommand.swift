@@ -14,9 +14,13 @@ struct ReplayCommand: ProgramCommand {
             request is as conditional as it would have been. With --all, the older bodies are read first, except of requests \
             that delete what their feed has not: rows that have left the feed since are mended, too. Exit status: 0 done; 1 it was discarded; with --plan 2 where \
             there is a difference.
+
+            Example:
+              tributary replay shop --plan
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The source.")
     var source: String
@@ -38,12 +42,17 @@ struct ReplayCommand: ProgramCommand {
         try SyncCommand.check([source], in: configuration)
         guard let declaration = configuration[source: source] else { return }
         let all = all
-        if plan {
+        if !plan { try confirmation.requireAnswer(json: json) }
+        if plan || !confirmation.yes {
             let known = try StoreReader(configuration).requests(of: source)
-            return try await PlanRun(configuration: configuration, source: declaration, limit: limit, json: json)
-                .run(program) { (service, onChange) async throws in
-                    try await service.plan(declaration, replaying: known, all: all, onChange: onChange)
-                }
+            let differs = try await PlanRun(
+                configuration: configuration, source: declaration, limit: limit, json: json
+            ).run(program) { (service, onChange) async throws in
+                try await service.plan(declaration, replaying: known, all: all, onChange: onChange)
+            }
+            guard differs else { return }
+            if plan { throw ExitCode(2) }
+            try confirmation.ask("Commit these changes of \(source)?")
         }
         let service = try program.service(
             configuration, logger: Logger(label: "tributary") { _ in ConsoleLogHandler() })

@@ -13,9 +13,13 @@ struct RestoreCommand: ProgramCommand {
         discussion: """
             Checks first that the copy is whole, and a store of this version or an earlier one. No daemon and no run may use \
             the store meanwhile. The present store is put aside under a name that is told, and can be restored itself.
+
+            Example:
+              tributary restore monday.sqlite
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The copy.")
     var file: String
@@ -45,12 +49,33 @@ struct RestoreCommand: ProgramCommand {
         let checked = try StoreCopy(path: copy, registerMigrations: program.registerMigrations)
         let presence = try daemon.claim()
         defer { presence.release() }
+        if !confirmation.yes { try ask(copy, store: store) }
         let aside = FileManager.default.fileExists(atPath: store) ? store + ".before-" + Self.time() : nil
         try whileUnused(path, file: store, configuration) {
             try checked.replace(store: store, aside: aside ?? store + ".aside")
         }
         if json { return try Terminal.printJSON(Result(store: path, file: file, aside: aside)) }
         try Terminal.print("\(path) is the copy \(file) now\(aside.map { "; the former store is \($0)" } ?? "")")
+    }
+
+    /// Shows which file would take the store's place, and asks.
+    private func ask(_ copy: String, store: String) throws {
+        let manager = FileManager.default
+        func facts(_ path: String) -> String {
+            let attributes = try? manager.attributesOfItem(atPath: path)
+            let size = (attributes?[.size] as? Int).map(Figures.bytes) ?? "of unknown size"
+            let date = (attributes?[.modificationDate] as? Date)?.formatted(.iso8601) ?? "an unknown time"
+            return "\(path) (\(size), of \(date))"
+        }
+        let former = manager.fileExists(atPath: store) ? "; the former store is kept: \(facts(store))" : ""
+        let line = "replaces \(store) by the copy \(facts(copy))\(former)"
+        try confirmation.requireAnswer(json: json, shown: [line])
+        if json {
+            try Terminal.printJSON(Result(store: store, file: file))
+        } else {
+            try Terminal.print(TerminalLine(line))
+        }
+        try confirmation.ask("Replace the store?")
     }
 
     /// Replaces the present store while no source is run, with all of its commits in its file.

@@ -14,6 +14,9 @@ struct RunCommand: ProgramCommand {
         discussion: """
             Several may run on one store in PostgreSQL, and share its sources. SIGTERM and SIGINT stop it; SIGHUP \
             reloads the configuration; SIGUSR1 refreshes every source now. Under systemd it notifies readiness, reloads and its watchdog.
+
+            Example:
+              tributary run --log-level warning
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -8,12 +8,27 @@ import TributaryStores
 
 struct StatusCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how each source stands: last outcome, when, next due, failures, error.")
+        commandName: "status", abstract: "Show how each source stands: last outcome, when, next due, failures, error.",
+        discussion: """
+            Examples:
+              tributary status
+              tributary status shop --json
+              tributary status --failing --exit-code
+            """)
 
     @OptionGroup var options: GlobalOptions
 
     @Argument(help: "Only these sources; all by default.")
     var sources: [String] = []
+
+    @Flag(name: .long, help: "Show each source, however many there are.")
+    var all = false
+
+    @Flag(name: .long, help: "Show only sources that fail, are blocked or are held.")
+    var failing = false
+
+    @Flag(name: .long, help: "End with exit status 1 if a source fails, is blocked or is held.")
+    var exitCode = false
 
     @Flag(name: .long, help: "Print a JSON array.")
     var json = false
@@ -29,15 +44,40 @@ struct StatusCommand: ProgramCommand {
         let status = try configuration.withExistingStore {
             try StoreStatus(configuration, only: sources, in: $0, now: now)
         }
-        if json { return try Terminal.printJSON(status.elements) }
+        if json {
+            try Terminal.printJSON(
+                failing ? status.sources.filter(Self.isProblem).map { .source($0) } : status.elements)
+        } else {
+            try show(status, now: now, DaemonFolder(configuration)?.isDaemonRunning)
+        }
+        if exitCode, status.sources.contains(where: Self.isProblem) { throw ExitCode(1) }
+    }
 
+    /// The most sources without a problem that are shown unasked; of more, only their number.
+    private static let mostShown = 20
+
+    /// True for a source that somebody should look at.
+    private static func isProblem(_ source: SourceStatus) -> Bool {
+        let state = source.state
+        guard source.declaration?.isEnabled == true else { return false }
+        return state.failures > 0 || state.error != nil || state.isHeldBack || state.isHeld || state.gone != nil
+    }
+
+    /// Shows problems first.
+    ///
+    /// - Parameter isDaemonOnFile: whether a daemon runs on a store in a file; nil for another store.
+    private func show(_ status: StoreStatus, now: Date, _ isDaemonOnFile: Bool?) throws {
+        let problems = status.sources.filter(Self.isProblem)
+        let rest = status.sources.filter { !Self.isProblem($0) }
+        let isRestShown = !failing && (all || !sources.isEmpty || rest.count <= Self.mostShown)
+        let shown = isRestShown ? problems + rest : problems
         let terminal = Terminal()
         var table = TextTable(
             [
                 ("SOURCE", .left), ("OUTCOME", .left), ("LAST RUN", .left), ("LAST COMMIT", .left), ("NEXT DUE", .left),
                 ("FAILURES", .right),
             ] + (status.daemons == nil ? [] : [("DAEMON", .left)]))
-        for source in status.sources {
+        for source in shown {
             let state = source.state
             func time(_ date: Date?) -> TextTable.Cell { .init(date.map { RelativeTime.text($0, now: now) } ?? "-") }
             let outcome =
@@ -56,17 +96,24 @@ struct StatusCommand: ProgramCommand {
                 ] + (status.daemons.map { [.init($0.text(for: state.source))] } ?? []))
         }
         let lines = table.lines(on: terminal)
-        try Terminal.print(lines[0])
-        for (line, state) in zip(lines.dropFirst(), status.sources.map(\.state)) {
+        if isRestShown || !shown.isEmpty { try Terminal.print(lines[0]) }
+        for (line, state) in zip(lines.dropFirst(), shown.map(\.state)) {
             try Terminal.print(line)
             if let note = state.note { try Terminal.print("    " + terminal.colored(note, .yellow)) }
             if let error = state.error { try Terminal.print("    " + terminal.colored(error, .red)) }
         }
+        if !isRestShown {
+            let noun = problems.isEmpty ? "source" : "other source"
+            try Terminal.print(
+                "\(Figures.count(rest.count, noun)) without a problem\(failing ? "" : "; --all shows \(rest.count == 1 ? "it" : "them")")"
+            )
+        }
+        if failing { return }
         for source in status.undeclared {
             try Terminal.print(terminal.colored(TributaryConfiguration.undeclared(source.state.source), .yellow))
         }
         try show(status.hooks, on: terminal, now: now)
-        let isDaemonRunning = DaemonFolder(configuration)?.isDaemonRunning ?? (status.daemons?.records.isEmpty == false)
+        let isDaemonRunning = isDaemonOnFile ?? (status.daemons?.records.isEmpty == false)
         if let daemons = status.daemons, isDaemonRunning { try Terminal.print("Daemons: \(daemons.summary(now: now))") }
         if !isDaemonRunning {
             try Terminal.print(

@@ -23,13 +23,25 @@ struct StoreReader {
 
     /// - Throws: ``Failure`` where there is no store yet, in which nothing can be deleted, or where a source does not allow
     ///   it.
-    func accept(_ sources: [String], inAdvance: Bool) throws -> [Acceptance] {
+    ///
+    /// - Parameter confirm: gets the permissions before they are given; what it throws keeps them from it.
+    func accept(
+        _ sources: [String], inAdvance: Bool, confirm: ([Acceptance]) throws -> Void
+    ) throws -> [Acceptance] {
         guard let store = try configuration.openExistingStore(isWritten: true) else {
             throw Failure.failed("there is no store yet, so that nothing can be deleted")
         }
         defer { try? store.close() }
         do {
-            return try store.accept(sources, inAdvance: inAdvance, at: Date())
+            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, at: Date())
+            try confirm(shown)
+            // Another run may be blocked by now, which nobody has confirmed.
+            let accepted = try store.acceptances(of: sources, inAdvance: inAdvance, at: Date())
+            guard accepted.map(\.run) == shown.map(\.run) else {
+                throw Failure.failed("another run has been blocked meanwhile; nothing was accepted")
+            }
+            try store.accept(accepted)
+            return accepted
         } catch let refusal as AcceptanceRefusal {
             throw Failure.failed(refusal.description)
         }

@@ -9,7 +9,13 @@ import TributaryEngine
 struct SyncCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Refresh sources once and exit.",
-        discussion: "Sources that are not due are left alone and called fresh.")
+        discussion: """
+            Sources that are not due are left alone and called fresh.
+
+            Examples:
+              tributary sync
+              tributary sync shop --force
+            """)
 
     @OptionGroup var options: GlobalOptions
 
@@ -62,14 +68,22 @@ struct SyncCommand: ProgramCommand {
             "\(name)  \(terminal.colored(outcome, waits ? .yellow : Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
     }
 
+    /// Returns which of some names was meant: the nearest one, else a few of them.
+    static func hint(_ name: String, _ known: [String]) -> String {
+        if let nearest = nearestName(to: name, among: known) { return "did you mean '\(nearest)'?" }
+        let most = 10
+        let rest = known.count > most ? ", and \(known.count - most) more" : ""
+        return "it has: " + known.prefix(most).joined(separator: ", ") + rest
+    }
+
     /// - Parameter mayBeOff: true for commands that only show.
     /// - Throws: ``Failure`` if a name is not a source's, or its source is switched off.
     static func check(_ names: [String], in configuration: TributaryConfiguration, mayBeOff: Bool = false) throws {
         for name in names {
             guard let source = configuration[source: name] else {
-                let known = configuration.sources.map(\.name)
                 throw Failure.usage(
-                    "there is no source '\(name)' in \(configuration.file); it has: \(known.joined(separator: ", "))")
+                    "there is no source '\(name)' in \(configuration.file); \(hint(name, configuration.sources.map(\.name)))"
+                )
             }
             guard source.isEnabled || mayBeOff else {
                 throw Failure.usage("the source '\(name)' is switched off in \(configuration.file) (enabled = false)")

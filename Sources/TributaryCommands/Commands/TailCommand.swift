@@ -10,6 +10,9 @@ struct TailCommand: ProgramCommand {
         discussion: """
             Rows have ids. Give the last one that you have read as '--after', and nothing is missed: a line says so where rows \
             after it are forgotten. '--follow' goes on until SIGINT or SIGTERM, or until nobody reads any more.
+
+            Example:
+              tributary tail shop --follow
             """)
 
     @OptionGroup var options: GlobalOptions

@@ -14,9 +14,14 @@ struct UndoCommand: ProgramCommand {
             Needs keep_history = true. Without --to, takes back the last run that has changed rows; once more, the one before. \
             Rows that something else has changed since are named, and nothing is done. The source is then held: its feed is \
             taken again once it differs from the one that was undone, or after 'release'.
+
+            Examples:
+              tributary undo shop --plan
+              tributary undo shop --to 41
             """)
 
     @OptionGroup var options: GlobalOptions
+    @OptionGroup var confirmation: ConfirmationOptions
 
     @Argument(help: "The source.")
     var source: String
@@ -39,10 +44,13 @@ struct UndoCommand: ProgramCommand {
 
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
-        if plan {
-            return try await PrivateFolder.with("undo") { folder in
+        if !plan { try confirmation.requireAnswer(json: json) }
+        if plan || !confirmation.yes {
+            let differs = try await PrivateFolder.with("undo") { folder in
                 try await undoing(program, configuration, workFolder: folder) { undo in try await show(undo) }
             }
+            guard !plan, differs else { return }
+            try confirmation.ask("Undo these changes of \(source)?")
         }
         try await undoing(program, configuration) { undo in
             let report = try await undo.run()
@@ -55,29 +63,33 @@ struct UndoCommand: ProgramCommand {
     }
 
     /// - Parameter workFolder: the folder of scratch files; nil for the store's own.
-    private func undoing(
+    private func undoing<Value>(
         _ program: Program, _ configuration: TributaryConfiguration, workFolder: String? = nil,
-        _ body: (UndoRun) async throws -> Void
-    ) async throws {
+        _ body: (UndoRun) async throws -> Value
+    ) async throws -> Value {
         guard let store = try configuration.openExistingStore(isWritten: true, workFolder: workFolder) else {
             throw Failure.failed("there is no store yet, so there is nothing to undo")
         }
         defer { try? store.close() }
-        try await body(
+        return try await body(
             UndoRun(
                 source, to: try target(), in: store, declaration: configuration[source: source],
                 parsers: program.parsers))
     }
 
-    private func show(_ undo: UndoRun) async throws {
+    /// - Returns: true where something would change.
+    private func show(_ undo: UndoRun) async throws -> Bool {
         let found = Mutex(PlanReport(limit: limit))
         let counts = try await undo.plan { change in found.withLock { $0.add(change) } }
         let report = found.withLock { $0 }
+        let differs = counts.inserted + counts.updated + counts.deleted > 0
         if json {
-            return try Terminal.printJSON(PlanOutput(source: source, counts: counts, report: report))
+            try Terminal.printJSON(PlanOutput(source: source, counts: counts, report: report))
+        } else {
+            for line in report.changes(on: Terminal()) { try Terminal.print(line) }
+            if !differs { try Terminal.print("nothing would change") }
         }
-        for line in report.changes(on: Terminal()) { try Terminal.print(line) }
-        if counts.inserted + counts.updated + counts.deleted == 0 { try Terminal.print("nothing would change") }
+        return differs
     }
 
     private func target() throws -> UndoRun.Target {

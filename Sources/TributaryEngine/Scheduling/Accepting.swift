@@ -22,7 +22,16 @@ extension MainStore {
     package func accept(
         _ sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
     ) throws -> [Acceptance] {
-        let acceptances = try sources.map { source in
+        let acceptances = try acceptances(of: sources, inAdvance: inAdvance, run: run, at: now)
+        try accept(acceptances)
+        return acceptances
+    }
+
+    /// Returns the permissions that ``accept(_:inAdvance:run:at:)`` would give, and gives none.
+    package func acceptances(
+        of sources: [String], inAdvance: Bool = false, run: Int64? = nil, at now: Date
+    ) throws -> [Acceptance] {
+        try sources.map { source in
             let blocked = try blockedRun(of: source)?.number
             if let run, run != blocked {
                 throw AcceptanceRefusal(
@@ -43,7 +52,5 @@ extension MainStore {
                 return Acceptance(source: source, run: blocked, from: now)
             }
         }
-        try accept(acceptances)
-        return acceptances
     }
 }

@@ -50,7 +50,7 @@ import Testing
                     "it is accepted", "document.querySelector('#state .badge').innerText.includes('up to date') ? 1 : 0"
                 )
                 #expect(try fixture.store.rows("SELECT id FROM rates") == ["1"])
-                _ = try await fixture.program.run("undo", "rates")
+                _ = try await fixture.program.run("undo", "rates", "--yes")
                 try await browser.open("\(root)/sources/rates")
                 try await browser.wait("it can be released", "document.getElementById('release') ? 1 : 0")
                 try await browser.click("#release")

@@ -155,7 +155,7 @@ import Testing
             try await fixture.wait("nothing is held back") {
                 try await !fixture.page.get("/sources/rates").body.contains("id=\"accept\"")
             }
-            let undo = try await fixture.program.run("undo", "rates")
+            let undo = try await fixture.program.run("undo", "rates", "--yes")
             #expect(undo.status == 0, "\(undo.standardError)")
             try await fixture.wait("release is offered") {
                 try await fixture.page.get("/sources/rates").body.contains("id=\"release\"")

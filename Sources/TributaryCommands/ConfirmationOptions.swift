@@ -1,0 +1,40 @@
+import ArgumentParser
+import Foundation
+
+/// The options of a command that changes rows or the store beyond a refresh: it shows what it will do, and asks.
+struct ConfirmationOptions: ParsableArguments {
+    @Flag(name: .long, help: "Do it without asking.")
+    var yes = false
+
+    @Flag(name: .long, help: "Only show what it would do; exit status 2 if that is a difference.")
+    var dryRun = false
+
+    func validate() throws {
+        guard !yes || !dryRun else { throw ValidationError("give either --yes or --dry-run") }
+    }
+
+    /// Checks that the command may act, or that a person is there to ask.
+    ///
+    /// - Parameters:
+    ///   - json: true where programs read the output.
+    ///   - shown: what the command would do, for the message.
+    /// - Throws: ``Failure`` with status 64.
+    func requireAnswer(json: Bool, shown: [String] = []) throws {
+        guard yes || dryRun || (!json && isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0) else {
+            let refusal =
+                "nothing was changed: without a terminal, --yes confirms it, and --dry-run shows what it would do"
+            throw Failure.usage((shown + [refusal]).joined(separator: "\n"))
+        }
+    }
+
+    /// Ends a dry run; otherwise asks, unless `--yes` has answered.
+    ///
+    /// - Throws: the exit status 2 of a dry run; ``Failure`` where the answer is no; ``OutputError``.
+    func ask(_ question: TerminalLine) throws {
+        if dryRun { throw ExitCode(2) }
+        if yes { return }
+        try Terminal.write(Array((question.text + " [y/N] ").utf8))
+        let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased()
+        guard answer == "y" || answer == "yes" else { throw Failure.failed("nothing was changed") }
+    }
+}

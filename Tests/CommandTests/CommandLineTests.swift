@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What holds for every command: where the configuration is, how errors begin, and what `--help` shows.
+@Suite(.timeLimit(.minutes(5))) struct CommandLineTests {
+    private static let configuration = """
+        [[sources.rivers.requests]]
+        url = "http://127.0.0.1:1/"
+        tables = [{ table = "item", element = "item", key = ["id"], columns = { id = "@id" } }]
+        """
+
+    /// Runs the program with these arguments alone, in a folder.
+    private func run(
+        _ arguments: String..., in folder: TemporaryFolder, environment: [String: String] = [:]
+    ) async throws -> BuiltProgram.Output {
+        let program = BuiltProgram("tributary", config: "").path
+        let shell = BuiltProgram(
+            path: "/bin/sh", environment: ["PATH": "/usr/bin:/bin"].merging(environment) { $1 })
+        let words = ["exec '\(program)'"] + arguments.map { "'\($0)'" }
+        return try await shell.run("-c", "cd '\(folder.path)' && \(words.joined(separator: " "))")
+    }
+
+    @Test func theConfigurationIsNamedByOptionVariableOrFolder() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let named = try folder.write(Self.configuration, to: "named.toml")
+            let variable = ["TRIBUTARY_CONFIG": named]
+            for arguments in [["-c", named, "check"], ["check", "-c", named], ["check", "--config", named]] {
+                let output = try await run(arguments[0], arguments[1], arguments[2], in: folder)
+                #expect(output.status == 0 && output.standardOutput.hasPrefix("\(named): 1 source"), "\(output)")
+            }
+            let output = try await run("check", in: folder, environment: variable)
+            #expect(output.status == 0 && output.standardOutput.hasPrefix("\(named): 1 source"), "\(output)")
+            try folder.write(Self.configuration, to: "sources.toml")
+            let here = try await run("check", in: folder, environment: ["TRIBUTARY_CONFIG": ""])
+            #expect(here.standardOutput.hasPrefix("sources.toml: 1 source"), "\(here)")
+            let option = try await run("check", "-c", "sources.toml", in: folder, environment: variable)
+            #expect(option.standardOutput.hasPrefix("sources.toml: 1 source"), "\(option)")
+        }
+    }
+
+    @Test func errorsBeginWithTheProgramsNameAndSayWhatWasMeant() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            try folder.write(Self.configuration, to: "sources.toml")
+            let command = try await run("stauts", in: folder)
+            #expect(command.status == 64, "\(command)")
+            let isNearest = command.standardError == "tributary: there is no command 'stauts'; did you mean 'status'?\n"
+            #expect(isNearest, "\(command)")
+            let behind = try await run("-c", "sources.toml", "snyc", in: folder)
+            #expect(behind.standardError.hasSuffix("did you mean 'sync'?\n"), "\(behind)")
+            let far = try await run("frobnicate", in: folder)
+            #expect(far.standardError.contains("`tributary --help` lists them"), "\(far)")
+            for name in ["status", "sync", "plan", "tail", "export"] {
+                let output = try await run(name, "rivres", in: folder)
+                #expect(output.status == 64, "\(output)")
+                let expected = "tributary: there is no source 'rivres' in sources.toml; did you mean 'rivers'?\n"
+                #expect(output.standardError == expected, "\(output)")
+            }
+            let option = try await run("status", "--colour", in: folder)
+            #expect(option.status == 64 && option.standardError.hasPrefix("tributary: "), "\(option)")
+            #expect(!option.standardError.contains("Error:"), "\(option)")
+
+            try folder.write("[store]\npaht = 1\n[sources.s]\nenabeld = true\n", to: "sources.toml")
+            let mistakes = try await run("check", in: folder)
+            #expect(mistakes.status == 78, "\(mistakes)")
+            let starts = mistakes.standardError.split(separator: "\n").filter {
+                $0.hasPrefix("tributary: sources.toml:")
+            }
+            #expect(starts.count >= 2, "\(mistakes)")
+        }
+    }
+
+    @Test func helpIsGroupedAndEachCommandHasAnExample() async throws {
+        try await withTemporaryFolder { (folder) async throws in
+            let help = try await run("--help", in: folder).standardOutput
+            let groups = ["START", "RUN", "LOOK", "DECIDE", "KEEP"]
+            let lines = help.split(separator: "\n").map { $0.uppercased() }
+            let places = groups.compactMap { group in lines.firstIndex { $0.hasPrefix("\(group) ") } }
+            #expect(places.count == groups.count && places == places.sorted(), "\(help)")
+            let names = help.matches(of: #/(?m)^  ([a-z][a-z-]+)  /#).map { String($0.1) }
+            #expect(names.count >= 22, "\(names)")
+            for name in names where name != "hook" {
+                let text = try await run("help", name, in: folder).standardOutput
+                #expect(text.contains("tributary \(name)"), "\(text)")
+                #expect(text.contains("Example"), "\(name): \(text)")
+                let wide = text.split(separator: "\n").filter { $0.count > 80 }
+                #expect(wide.isEmpty, "\(wide)")
+            }
+        }
+    }
+}
