@@ -42,7 +42,7 @@ final class Interpolation {
             }
             value += String(decoding: bytes[start..<sign], as: UTF8.self)
             let reference = String(decoding: bytes[(sign + 2)..<end], as: UTF8.self)
-            let dynamic = Reference(reference).map(InterpolatedText.marked)
+            let dynamic = try Self.dynamic(reference).map(InterpolatedText.marked)
             let known = dynamic == nil ? escape(try resolve(reference)) : nil
             guard let replacement = dynamic ?? known else {
                 throw Failure(message: "the value of ${\(reference)} has a character that XML cannot hold")
@@ -60,6 +60,19 @@ final class Interpolation {
         bytes[start...].indices.first {
             bytes[$0] == UInt8(ascii: "$") && $0 + 1 < bytes.count && bytes[$0 + 1] == UInt8(ascii: "{")
         }
+    }
+
+    /// Returns the reference whose value is known only when the request is sent; nil for others.
+    private static func dynamic(_ text: String) throws(Failure) -> Reference? {
+        guard let reference = Reference(text) else { return nil }
+        if case .now(let form) = reference {
+            do {
+                _ = try RunTime(form)
+            } catch {
+                throw Failure(message: "${\(text)}: \(error)")
+            }
+        }
+        return reference
     }
 
     private func resolve(_ reference: String) throws(Failure) -> String {

@@ -21,8 +21,11 @@ public struct InterpolatedText: Sendable, Hashable, CustomStringConvertible {
     /// True where part of the text is known only when the request is sent.
     package var isDynamic: Bool { value.utf8.contains(0) }
 
-    /// True where the text consists of one reference only.
-    package var isReference: Bool { value.first == Self.mark && value.last == Self.mark && references.count == 1 }
+    /// True where the text consists of one reference only, which a response, a row or the store gives.
+    package var isReference: Bool {
+        guard value.first == Self.mark, value.last == Self.mark else { return false }
+        return references.count == 1 && !references[0].isTime
+    }
 
     /// The references that are resolved when the request is sent.
     package var references: [Reference] {

@@ -1,5 +1,5 @@
 /// A value of the configuration that is known only when its request is sent: `${capture:NAME}`, `${row:COLUMN}`,
-/// `${last:EXPRESSION}`.
+/// `${last:EXPRESSION}`, `${now:FORMAT}`.
 package enum Reference: Hashable, Sendable, CustomStringConvertible {
     /// A value that the response of an earlier request has given.
     case capture(String)
@@ -7,6 +7,8 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
     case row(String)
     /// An SQL expression over the rows in the store.
     case last(String)
+    /// The time of the run: what ``RunTime`` reads.
+    case now(String)
 
     /// - Returns: nil for a text that is known when the configuration is read: an environment variable, a file.
     package init?(_ text: some StringProtocol) {
@@ -16,6 +18,7 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
         case "capture": self = .capture(name)
         case "row": self = .row(name)
         case "last": self = .last(name)
+        case "now": self = .now(name)
         default: return nil
         }
     }
@@ -26,8 +29,12 @@ package enum Reference: Hashable, Sendable, CustomStringConvertible {
         case .capture(let name): "capture:" + name
         case .row(let column): "row:" + column
         case .last(let expression): "last:" + expression
+        case .now(let form): "now:" + form
         }
     }
+
+    /// True for the time of the run, which nobody else supplies.
+    package var isTime: Bool { if case .now = self { true } else { false } }
 
     /// The column of a row, as written; nil for other references.
     package var column: String? { if case .row(let column) = self { column } else { nil } }

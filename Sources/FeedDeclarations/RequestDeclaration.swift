@@ -45,7 +45,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     package var allowsPrivate = false
     /// For a request that is sent, what named its address; nil for an address that is declared.
     package var provenance: AddressProvenance?
-    /// The zone of times without one, where a column gives no other; nil for UTC.
+    /// The zone of times without one, where a column gives no other, and of `${now:…}`; nil for UTC.
     package private(set) var timeZone: TimeZoneRules?
     /// Statuses whose bodies are parsed.
     public var acceptStatus: Set<Int> = [200]
@@ -140,11 +140,13 @@ public struct RequestDeclaration: Sendable, Equatable {
 
     package func hasHeader(_ name: String) -> Bool { headers.keys.contains { $0.lowercased() == name.lowercased() } }
 
-    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none.
+    /// Takes times that a mapping or the mirrored schema reads to be in a zone where they name none, and writes `${now:…}` as its
+    /// clocks show it.
     package mutating func assumeTimeZone(_ name: String, _ rules: TimeZoneRules) {
         guard rules != .utc else { return }
         switch content {
-        case .parser, .captures: return
+        case .parser, .captures:
+            guard sentReferences.contains(where: \.isTime) else { return }
         case .mirrored: break
         case .mapping(var mapping):
             for table in mapping.tables.indices {

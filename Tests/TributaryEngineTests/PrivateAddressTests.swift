@@ -246,7 +246,7 @@ import TributaryStores
             let service = try fixture.service("", clock: fixture.clock)
             var resolver = RequestResolver(
                 environment: service.environment, captured: ["a": "127.0", "b": ".0.1", "c": "3"],
-                stack: source.requests)
+                stack: source.requests, startedAt: fixture.clock.now())
             resolver.provenances = ["a": provenance, "b": other, "c": other]
             #expect(
                 try resolver.resolve(source.requests[1]).provenance

@@ -19,7 +19,7 @@ struct SourceKeys: KeyGroup {
     )
     let timeZone = Key.string(
         "time_zone", default: .value("UTC"), inherited: .nearest,
-        "The clocks that `schedule` means, and times of the feeds that name no offset: a name of tzdata.")
+        "The clocks that `schedule` and `${now:…}` mean, and times of the feeds that name no offset: a name of tzdata.")
     let allowPrivate = Key.boolean(
         "allow_private", default: false, inherited: .nearest,
         "An address that a response names (a redirect, a next page, `${capture:…}`, `${row:…}`, `${last:…}`, a stored permanent redirect) never leads from a public host to a loopback, private, link-local, unique-local, multicast, unspecified, carrier-grade NAT, reserved or cloud-metadata address."

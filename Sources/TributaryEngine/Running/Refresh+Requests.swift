@@ -107,8 +107,8 @@ extension Refresh {
 
     func resolver() -> RequestResolver {
         RequestResolver(
-            environment: environment, captured: run.captured, stack: run.source.requests, provenances: provenances,
-            rowProvenance: rowProvenance)
+            environment: environment, captured: run.captured, stack: run.source.requests, startedAt: run.startedAt,
+            provenances: provenances, rowProvenance: rowProvenance)
     }
 
     // MARK: - One request

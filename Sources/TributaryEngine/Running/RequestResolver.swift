@@ -6,12 +6,14 @@ import FeedStores
 import Foundation
 
 /// Replaces a request's references by values known only when it is sent: captures of earlier responses, a staged row,
-/// and values in the store.
+/// values in the store, and the time.
 struct RequestResolver {
     let environment: RunEnvironment
     let captured: [String: String]
     /// The source's requests. What is declared for the source may go to the hosts that they name.
     let stack: [RequestDeclaration]
+    /// When the run began: all of its requests are sent with one time.
+    let startedAt: Date
     /// The row for which the request is sent, by lower-case column name.
     var row: [String: String?] = [:]
     /// For each captured value, who supplied it. Decides whether an address in it may be private. None for a file's.
@@ -25,11 +27,10 @@ struct RequestResolver {
     func resolve(_ declared: RequestDeclaration) throws -> RequestDeclaration {
         guard !declared.references.isEmpty else { return declared }
         var request = declared
-        // A value is encoded as a part of the address, unless it is the whole address.
         let isWhole = declared.url.isReference
         let references = declared.url.references
-        let values = try Dictionary(references.map { ($0, try value($0, declared)) }, uniquingKeysWith: { $1 })
-            .mapValues { isWhole ? $0 : $0.percentEncoded }
+        let values = try Dictionary(
+            references.map { ($0, try addressed($0, isWhole: isWhole, declared)) }, uniquingKeysWith: { $1 })
         request.url = declared.url.resolved { values[$0] ?? "" }
         // The template is the address in messages. A captured value may be a secret, and so may the query of a captured
         // address.
@@ -68,6 +69,7 @@ struct RequestResolver {
             case .capture(let name): provenances[name]
             case .row: rowProvenance.map { AddressProvenance(namer: shown, origin: $0.origin, from: $0.from) }
             case .last: .unknown(shown)
+            case .now: nil
             }
         }
         return found.first.map { found.dropFirst().reduce($0) { $0.combined(with: $1) } }
@@ -89,9 +91,19 @@ struct RequestResolver {
             return try? probe.origin()
         }
         let actual = try resolved.origin()
-        return values.keys.sorted { $0.description < $1.description }.filter {
+        return values.keys.filter { !$0.isTime }.sorted { $0.description < $1.description }.filter {
             origin($0, "x") != actual || origin($0, "y") != actual
         }
+    }
+
+    /// Returns the value of a reference as a part of the address, encoded unless it is the whole address. Slashes of a time are
+    /// those of the declaration, and stay.
+    private func addressed(_ reference: Reference, isWhole: Bool, _ request: RequestDeclaration) throws -> String {
+        let value = try value(reference, request)
+        guard !isWhole else { return value }
+        guard reference.isTime else { return value.percentEncoded }
+        return value.split(separator: "/", omittingEmptySubsequences: false).map { String($0).percentEncoded }
+            .joined(separator: "/")
     }
 
     /// Returns the value of a reference; nil for a column that is NULL.
@@ -125,6 +137,8 @@ struct RequestResolver {
             return value
         case .last(let expression):
             return try lastValue(expression, request)
+        case .now(let form):
+            return try RunTime(form).text(at: startedAt, in: request.timeZone ?? .utc)
         }
     }
 

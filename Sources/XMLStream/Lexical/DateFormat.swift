@@ -16,17 +16,44 @@ package struct DateFormat: Sendable, Hashable {
     package let pattern: String
     let fields: [Field]
 
+    /// A letter of a pattern that stands for no part of a date.
+    package struct UnknownLetter: Error, CustomStringConvertible {
+        /// The letter, with its `%`; only the `%` at a pattern's end.
+        package let letter: String
+
+        package var description: String {
+            let known =
+                letter.hasPrefix("%")
+                ? "%Y, %y (year), %m, %B, %b (month), %d (day), %H, %I (hour), %M (minute), %S (second), %f (microseconds), "
+                    + "%p (AM or PM), %A, %a (day of the week), %z (offset), %s (seconds since 1970), %F, %T and %%"
+                : "y (year), M (month), d (day), H, h (hour), m (minute), s (second), S (fraction), a (AM or PM), "
+                    + "E (day of the week) and Z (offset); other letters go between apostrophes, as in yyyy-MM-dd'T'HH:mm"
+            return "'\(letter)' stands for no part of a date; known are \(known)"
+        }
+    }
+
     /// Returns nil where a letter has no meaning, or nothing gives the year.
     package init?(_ pattern: String) {
-        let fields = pattern.contains("%") ? Self.strptime(pattern) : Self.unicode(pattern)
-        guard let fields, fields.contains(where: { [.year, .shortYear, .epoch].contains($0) }) else { return nil }
+        guard let format = try? DateFormat(writing: pattern),
+            format.fields.contains(where: { [.year, .shortYear, .epoch].contains($0) })
+        else { return nil }
+        self = format
+    }
+
+    /// Creates a form that dates are only written in. It need not give the year.
+    package init(writing pattern: String) throws(UnknownLetter) {
+        fields = pattern.contains("%") ? try Self.strptime(pattern) : try Self.unicode(pattern)
         self.pattern = pattern
-        self.fields = fields
+    }
+
+    /// True where nothing of a date is in the pattern.
+    package var isConstant: Bool {
+        fields.allSatisfy { if case .literal = $0 { true } else { false } }
     }
 
     // MARK: - Patterns
 
-    private static func strptime(_ pattern: String) -> [Field]? {
+    private static func strptime(_ pattern: String) throws(UnknownLetter) -> [Field] {
         var fields: [Field] = []
         var characters = pattern.makeIterator()
         while let character = characters.next() {
@@ -34,7 +61,8 @@ package struct DateFormat: Sendable, Hashable {
                 fields.append(.literal(String(character)))
                 continue
             }
-            switch characters.next() {
+            let letter = characters.next()
+            switch letter {
             case "Y": fields.append(.year)
             case "y": fields.append(.shortYear)
             case "m": fields.append(.month)
@@ -54,13 +82,13 @@ package struct DateFormat: Sendable, Hashable {
             case "F": fields += [.year, .literal("-"), .month, .literal("-"), .day]
             case "T": fields += [.hour, .literal(":"), .minute, .literal(":"), .second]
             case "%": fields.append(.literal("%"))
-            default: return nil
+            default: throw UnknownLetter(letter: "%" + (letter.map { String($0) } ?? ""))
             }
         }
         return fields
     }
 
-    private static func unicode(_ pattern: String) -> [Field]? {
+    private static func unicode(_ pattern: String) throws(UnknownLetter) -> [Field] {
         var fields: [Field] = []
         var rest = Substring(pattern)
         while let first = rest.first {
@@ -91,7 +119,7 @@ package struct DateFormat: Sendable, Hashable {
             case ("Z", 5), ("X", 3...), ("x", 3...): fields.append(.zone(colon: true))
             case ("Z", _), ("X", _), ("x", _), ("z", _): fields.append(.zone(colon: false))
             default:
-                if first.isASCII, first.isLetter { return nil }
+                if first.isASCII, first.isLetter { throw UnknownLetter(letter: String(first)) }
                 fields.append(.literal(String(run)))
             }
         }
@@ -212,9 +240,10 @@ package struct DateFormat: Sendable, Hashable {
 
     // MARK: - Writing
 
-    /// Writes a point in time in this form, in UTC.
-    package func text(_ date: Date) -> String {
-        let milliseconds = Lexical.milliseconds(date)
+    /// Writes a point in time in this form, as clocks show it that are this many seconds ahead of UTC.
+    package func text(_ date: Date, offset: Int = 0) -> String {
+        let instant = Lexical.milliseconds(date)
+        let milliseconds = instant + offset * 1000
         let (days, inDay) = milliseconds.quotientAndRemainder(flooringBy: 86_400_000)
         let civil = CivilDate(daysSince1970: days)
         let weekday = (days + 4).quotientAndRemainder(flooringBy: 7).remainder
@@ -237,8 +266,11 @@ package struct DateFormat: Sendable, Hashable {
             case .dayPeriod: text += hour < 12 ? "AM" : "PM"
             case .weekday: text += Self.days[weekday]
             case .shortWeekday: text += Self.days[weekday].prefix(3)
-            case .zone(let colon): text += colon ? "+00:00" : "+0000"
-            case .epoch: text += String(milliseconds.quotientAndRemainder(flooringBy: 1000).quotient)
+            case .zone(let colon):
+                let minutes = abs(offset) / 60
+                text += (offset < 0 ? "-" : "+") + Lexical.padded(minutes / 60, 2) + (colon ? ":" : "")
+                text += Lexical.padded(minutes % 60, 2)
+            case .epoch: text += String(instant.quotientAndRemainder(flooringBy: 1000).quotient)
             case .literal(let literal): text += literal
             }
         }

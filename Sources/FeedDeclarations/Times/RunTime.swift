@@ -1,0 +1,82 @@
+package import Foundation
+import XMLStream
+
+/// What `${now:FORMAT}` and `${now:FORMAT,OFFSET}` stand for: the time of a run, written in a form, as the clocks of a zone
+/// show it.
+package struct RunTime: Sendable, Hashable {
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private enum Unit: Character, CaseIterable {
+        case seconds = "s"
+        case minutes = "m"
+        case hours = "h"
+        case days = "d"
+        case weeks = "w"
+
+        var seconds: Int {
+            switch self {
+            case .seconds: 1
+            case .minutes: 60
+            case .hours: 3_600
+            case .days: 86_400
+            case .weeks: 604_800
+            }
+        }
+
+        /// True where the offset moves the clocks' hands, and not the instant: a day has 23, 24 or 25 hours.
+        var isOfCalendar: Bool { self == .days || self == .weeks }
+    }
+
+    /// The furthest offset: 100 years.
+    private static let furthest = 36_525 * 86_400
+
+    private let format: DateFormat
+    /// In seconds.
+    private var offset = 0
+    private var isOfCalendar = false
+
+    /// - Parameter text: the text after `now:`. What follows its last comma is an offset where it begins with a sign or a digit.
+    package init(_ text: String) throws {
+        var pattern = text[...]
+        if let comma = text.lastIndex(of: ",") {
+            let rest = text[text.index(after: comma)...].drop { $0 == " " }
+            if let first = rest.first, "+-0123456789".contains(first) {
+                (offset, isOfCalendar) = try Self.offset(rest)
+                pattern = text[..<comma]
+            }
+        }
+        do {
+            format = try DateFormat(writing: String(pattern))
+        } catch {
+            throw Problem(description: "\(error)")
+        }
+        guard !format.isConstant else {
+            throw Problem(description: "there is no letter of a date; write one such as ${now:yyyy-MM-dd}")
+        }
+    }
+
+    private static func offset(_ text: Substring) throws -> (seconds: Int, isOfCalendar: Bool) {
+        let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        let rest = text.dropFirst(1 + digits.count)
+        guard let sign = text.first, "+-".contains(sign), let count = Int(digits), rest.count == 1,
+            let unit = rest.first.flatMap({ Unit(rawValue: $0) }), count <= furthest / unit.seconds
+        else {
+            throw Problem(
+                description: "'\(text)' is not an offset; write a sign, a number and s, m, h, d or w, as in -1d or "
+                    + "+12h, of at most 36525d")
+        }
+        return ((sign == "-" ? -1 : 1) * count * unit.seconds, unit.isOfCalendar)
+    }
+
+    /// Returns the text for a moment.
+    ///
+    /// - Parameter zone: the zone whose clocks are read. An offset in days or weeks keeps their time of day; where they
+    ///   skip it, the time moves forward, as they do.
+    package func text(at moment: Date, in zone: TimeZoneRules) -> String {
+        let now = Int(moment.timeIntervalSince1970.rounded(.down))
+        let then = isOfCalendar ? zone.instant(ofWritten: now + zone.offset(at: now) + offset) : now + offset
+        return format.text(moment.addingTimeInterval(Double(then - now)), offset: zone.offset(at: then))
+    }
+}
