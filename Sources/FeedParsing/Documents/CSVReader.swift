@@ -100,7 +100,9 @@ final class CSVReader: DocumentReader {
         if header != nil {
             guard dialect.header != .line else {
                 throw DocumentError(
-                    "the body ends before line \(dialect.skip + 1), which is declared as its header; see 'csv.skip'")
+                    dialect.skip == 0
+                        ? "the body has no header"
+                        : "the body ends before line \(dialect.skip + 1), which is declared as its header; see 'csv.skip'")
             }
             header = nil
         }
