@@ -8,7 +8,7 @@ import TributaryStores
 
 struct ChangesCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "changes", abstract: "Show row by row what runs have changed, from what to what.",
+        commandName: "changes", abstract: "Show each row that runs have changed, with old and new values.",
         discussion: """
             Needs keep_history = true. Without --run and --since, shows the last run that has changed rows.
 

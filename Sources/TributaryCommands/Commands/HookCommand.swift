@@ -15,7 +15,7 @@ struct HookCommand: ParsableCommand {
 
 struct HookTestCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Send one event to a hook, marked as a test, and show what becomes of it.",
+        commandName: "test", abstract: "Send one event to a hook, marked as a test, and show the result.",
         discussion: """
             Example:
               tributary hook test chat

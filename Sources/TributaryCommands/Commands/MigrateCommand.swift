@@ -93,7 +93,7 @@ struct MigrateCommand: ProgramCommand {
         }
         lines.append(
             isDone
-                ? "done; all rows are kept, and the next run fetches the source's documents anew"
+                ? "done; all rows are kept, and the next run fetches the source's documents in full"
                 : "-- nothing is changed yet: `tributary migrate \(source) --yes` does it, all or nothing")
         return lines
     }

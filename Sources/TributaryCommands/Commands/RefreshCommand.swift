@@ -7,7 +7,7 @@ struct RefreshCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh", abstract: "Tell the running daemons to refresh sources now.",
         discussion: """
-            Returns at once; `status` and `history` show what came of it.
+            Returns at once; `status` and `history` show the result.
 
             Example:
               tributary refresh shop

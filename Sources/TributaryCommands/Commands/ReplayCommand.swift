@@ -9,11 +9,10 @@ struct ReplayCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay", abstract: "Read the last kept bodies of a source once more, without the network.",
         discussion: """
-            Parses the bodies that 'keep_bodies' has kept as the source is declared now, and commits what differs: a mended \
-            mapping changes what it changes, and nothing is fetched. When the source is due stays as it was, and its next \
-            request is as conditional as it would have been. With --all, the older bodies are read first, except of requests \
-            that delete what their feed has not: rows that have left the feed since are mended, too. Exit status: 0 done; 1 it was discarded; with --plan 2 where \
-            there is a difference.
+            Parses the bodies that 'keep_bodies' has kept with the source's present declaration, and commits the differences. \
+            Nothing is fetched. The due time and the validators stay as they are. With --all, the older bodies are read \
+            first, except for mirrors: rows that have left the feed since are corrected, too. Exit status: 0 done; \
+            1 it was discarded; with --plan 2 for a difference.
 
             Example:
               tributary replay shop --plan

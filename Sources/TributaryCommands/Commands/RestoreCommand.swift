@@ -11,8 +11,8 @@ struct RestoreCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Put a copy that 'backup' has made in the place of the store.",
         discussion: """
-            Checks first that the copy is whole, and a store of this version or an earlier one. No daemon and no run may use \
-            the store meanwhile. The present store is put aside under a name that is told, and can be restored itself.
+            Checks first that the copy is complete, and a store of this version or an earlier one. Stop daemons and runs \
+            first. The present store is kept under a name that is printed, and can be restored too.
 
             Example:
               tributary restore monday.sqlite

@@ -8,7 +8,7 @@ import TributaryStores
 
 struct StatusCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show how each source stands: last outcome, when, next due, failures, error.",
+        commandName: "status", abstract: "Show the state of each source: last outcome, next due, failures, error.",
         discussion: """
             Examples:
               tributary status

@@ -10,7 +10,7 @@ struct SyncCommand: ProgramCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync", abstract: "Refresh sources once and exit.",
         discussion: """
-            Sources that are not due are left alone and called fresh.
+            Sources that are not due are fresh: nothing is fetched.
 
             Examples:
               tributary sync

@@ -9,7 +9,7 @@ struct TailCommand: ProgramCommand {
         commandName: "tail", abstract: "Show the changelog: each changed row, and the end of each commit.",
         discussion: """
             Rows have ids. Give the last one that you have read as '--after', and nothing is missed: a line says so where rows \
-            after it are forgotten. '--follow' goes on until SIGINT or SIGTERM, or until nobody reads any more.
+            after it are forgotten. '--follow' goes on until SIGINT or SIGTERM, or until the output is closed.
 
             Example:
               tributary tail shop --follow

@@ -12,12 +12,12 @@ import Testing
         var instead: String
     }
 
-    private static let everywhere = [
+    private static let retired = [
         Retired(pattern: "held back", instead: "blocked"),
         Retired(pattern: "journal(s|led|ed)?", instead: "changelog"),
         Retired(pattern: "twins?", instead: "duplicates"),
         Retired(pattern: "fuse", instead: "change limit"),
-        Retired(pattern: "(are|be) told", instead: "receives, is notified, reported"),
+        Retired(pattern: "(is|are|be) told", instead: "receives, is notified, reported"),
         Retired(pattern: "told (by|of)", instead: "receives, delivered, reported"),
         Retired(pattern: "there is none", instead: "absent, without, does not exist"),
         Retired(pattern: "(is|declared|asked) no more", instead: "no longer"),
@@ -27,12 +27,7 @@ import Testing
         Retired(pattern: "whoever", instead: "the one who does it"),
         Retired(pattern: "somebody else", instead: "another program, another user"),
         Retired(pattern: "all over again", instead: "again"),
-    ]
-
-    /// Phrases that some messages of commands still have.
-    private static let inPages = [
         Retired(pattern: "anew", instead: "again, in full"),
-        Retired(pattern: "is told", instead: "receives, is notified, reported"),
         Retired(pattern: "from what to what", instead: "old and new values"),
         Retired(pattern: "how each source stands", instead: "the state of each source"),
     ]
@@ -41,17 +36,17 @@ import Testing
         for page in try MarkdownFile.all()
         where page.path.hasPrefix("Documentation/") || ["README.md", "CONTRIBUTING.md"].contains(page.path) {
             for (index, line) in page.lines.enumerated() {
-                Self.expectNone(of: Self.everywhere + Self.inPages, in: line, "\(page.path):\(index + 1)")
+                Self.expectNone(of: Self.retired, in: line, "\(page.path):\(index + 1)")
             }
         }
     }
 
     @Test func descriptionsOfKeysDoNotHaveThem() throws {
         for table in KeyTable.all {
-            Self.expectNone(of: Self.everywhere + Self.inPages, in: table.meaning, table.path)
+            Self.expectNone(of: Self.retired, in: table.meaning, table.path)
             for entry in table.entries {
                 Self.expectNone(
-                    of: Self.everywhere + Self.inPages, in: entry.meaning, "\(table.path).\(entry.name)")
+                    of: Self.retired, in: entry.meaning, "\(table.path).\(entry.name)")
             }
         }
     }
@@ -66,7 +61,7 @@ import Testing
             let text = try String(contentsOfFile: "\(path)/\(file)", encoding: .utf8)
             for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
             where !line.trimmingCharacters(in: .whitespaces).hasPrefix("//") {
-                Self.expectNone(of: Self.everywhere, in: String(line), "\(folder)/\(file):\(index + 1)")
+                Self.expectNone(of: Self.retired, in: String(line), "\(folder)/\(file):\(index + 1)")
             }
         }
     }
