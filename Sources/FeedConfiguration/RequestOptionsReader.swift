@@ -55,16 +55,29 @@ struct RequestOptionsReader {
     }
 
     func forEach() -> ForEachDeclaration? {
-        let query = table[keys.forEach]
+        let rows = table.table(keys.forEach)
         let concurrency = table[keys.concurrency] ?? keys.concurrency.standard
         let most = table[keys.maxRequests] ?? keys.maxRequests.standard
-        guard let query else {
-            for key in ["concurrency", "max_requests"] where table.has(key) {
+        guard let rows else {
+            for key in ["concurrency", "max_requests"] where table.has(key) && !table.has("for_each") {
                 table.report(key, "has a meaning only beside 'for_each'")
             }
             return nil
         }
-        return ForEachDeclaration(query: query, concurrency: concurrency, maxRequests: most)
+        let own = ForEachKeys.all
+        let query = rows[own.rows]
+        let skips = rows[own.onError] == .skip
+        let mostSkipped = rows[own.maxSkipped] ?? own.maxSkipped.standard
+        rows.finish()
+        if rows.has("max_skipped"), !skips {
+            rows.report("max_skipped", "has a meaning only with on_error = \"skip\"")
+        }
+        guard let query else {
+            if !rows.has("rows") { table.report("for_each", "the 'rows' are missing, a SELECT") }
+            return nil
+        }
+        return ForEachDeclaration(
+            query: query, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
     }
 
     /// Reads `format` and `csv`; nil where neither is there.

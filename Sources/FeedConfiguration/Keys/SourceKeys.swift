@@ -120,14 +120,29 @@ struct RequestKeys: KeyGroup {
         "Values of this answer for the requests after it, as `${capture:NAME}`: for each name a path from the root; `string(/login/token)` takes the text of all elements in it, too."
     )
     let page = TableKey.table("page", PageKeys.self, "The answer comes in pages: see page.")
-    let forEach = Key.string(
-        "for_each", "A `SELECT`; the request is sent once for each of its rows, and uses them as `${row:COLUMN}`.")
+    let forEach = TableKey.table(
+        "for_each", ForEachKeys.self, short: "rows",
+        "A `SELECT`; the request is sent once for each of its rows, and uses them as `${row:COLUMN}`.")
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(ForEachDeclaration.defaultConcurrency),
         "How many of the requests of `for_each` are under way at the same time, as far as `per_host` lets them.")
     let maxRequests = Key.integer(
         "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
         "The most rows of `for_each`.")
+}
+
+struct ForEachKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.for_each]", "A request for each row.", all)
+
+    let rows = Key.string("rows", default: .required, "The `SELECT`.")
+    let onError = Key<ForEachDeclaration.OnError>.choice(
+        "on_error", default: .value(.discard),
+        "What becomes of a row whose answer is 404 or 410, or whose document does not parse: the run is discarded, or the row is left out and named in the run's report."
+    )
+    let maxSkipped = Key.integer(
+        "max_skipped", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxSkipped),
+        "The most rows that `on_error = \"skip\"` leaves out.")
 }
 
 struct ExpiryKeys: KeyGroup {

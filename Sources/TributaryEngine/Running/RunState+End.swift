@@ -126,6 +126,22 @@ extension RunState {
         return report
     }
 
+    // MARK: - Items that were left out
+
+    var leftOutNotes: [String] {
+        leftOut.sorted { $0.key < $1.key }.map { $1.note(of: source.requests[$0].key) }
+    }
+
+    /// The items that were left out, as records of which nobody knows the rows: no row is deleted from the tables that their
+    /// requests write, whichever request mirrors them.
+    var skippedRecords: [SkippedRecords] {
+        leftOut.sorted { $0.key < $1.key }.flatMap { index, items in
+            (results[index].state?.tables ?? []).sorted()
+                .filter { table in source.requests.contains { $0.deletesRows(of: table) } }
+                .map { SkippedRecords(table: $0, scope: source.requests[index].scope, items: items.count) }
+        }
+    }
+
     // MARK: - What a commit may do
 
     private var parsed: [Int] { source.requests.indices.filter { results[$0].report.outcome == .parsed } }

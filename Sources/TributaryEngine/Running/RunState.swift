@@ -37,6 +37,8 @@ struct RunState: Sendable {
     var notes: [String] = []
     /// The number of records that the declarations said to drop.
     var skipped = 0
+    /// The items of `for_each` that were left out, by the requests' positions.
+    var leftOut: [Int: LeftOutItems] = [:]
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, isReplay: Bool,
