@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedModel
 import XMLStream
 
 /// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`.
@@ -86,6 +87,25 @@ struct RequestOptionsReader {
         guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
         if let format, format != .csv { table.report("csv", "has a meaning only with format = \"csv\"") }
         return (.csv, dialect(reader))
+    }
+
+    /// Reads `repair`.
+    ///
+    /// - Parameter format: the format that is declared.
+    func repair(of format: BodyFormat?) -> Set<XMLRepair.Fault> {
+        guard let names = table[keys.repair] else { return [] }
+        if let format, format != .xml {
+            table.report("repair", "only XML is mended, and the format is \(format.rawValue)")
+        }
+        let known = XMLRepair.Fault.allCases.map(\.rawValue)
+        return names.reduce(into: []) { faults, name in
+            if let fault = XMLRepair.Fault(rawValue: name) {
+                faults.insert(fault)
+            } else {
+                let hint = nearestName(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+                table.report("repair", "'\(name)' is none of \(known.joined(separator: ", "))\(hint)")
+            }
+        }
     }
 
     private func dialect(_ reader: DeclarationReader) -> CSVDialect {

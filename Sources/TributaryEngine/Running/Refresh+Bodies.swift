@@ -165,7 +165,7 @@ extension Refresh {
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
             exchange.response, parser: parser, limit: limit, format: request.format, csv: request.csv,
-            digests: digests, keeper: keeper)
+            repair: request.repair, digests: digests, keeper: keeper)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -180,6 +180,7 @@ extension Refresh {
         }
         try reader.finish()
         try keeper?.end()
+        run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
         if notesUnused, let mapped {
             unmatched.note(mapped.handler, of: request.key)
         }
@@ -210,7 +211,7 @@ extension Refresh {
         do {
             let reader = try BodyReader(
                 exchange.response, parser: StreamBodyParser(XMLStreamHandler(), exchange.response),
-                limit: request.maxBody, format: request.format, csv: request.csv)
+                limit: request.maxBody, format: request.format, csv: request.csv, repair: request.repair)
             try body.forEachPiece { try reader.read($0) }
             try reader.finish()
         } catch let error where error is XMLStreamError || error is DocumentError {

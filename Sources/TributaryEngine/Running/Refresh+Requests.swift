@@ -64,6 +64,7 @@ extension Refresh {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
             run.leftOut[index] = nil
+            run.mended[index] = nil
             if let kept = run.kept {
                 permits.releaseHost()
                 return try await readKept(index, from: kept)
@@ -146,6 +147,7 @@ extension Refresh {
         beginKeeping(index)
         if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
+        run.mended[index] = nil
         let exchange: Exchange
         if let begun {
             exchange = begun

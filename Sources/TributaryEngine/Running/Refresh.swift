@@ -95,7 +95,7 @@ actor Refresh {
         }
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        run.notes = run.leftOutNotes + stack.skipped.compactMap(\.note)
+        run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note)
         run.skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)
@@ -177,7 +177,7 @@ actor Refresh {
         guard try context != nil || hasExpiredRows(retention) else { return plan }
         var stack = try context?.finish() ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        plan.notes = run.leftOutNotes + stack.skipped.compactMap(\.note)
+        plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note)
         plan.counts = try environment.store.plan(
             stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
             source: run.source.name, onChange: onChange)

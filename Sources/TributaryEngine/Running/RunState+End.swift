@@ -5,6 +5,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 import Logging
+import XMLStream
 
 /// What is recorded of a run, and what its commit may do.
 extension RunState {
@@ -124,6 +125,23 @@ extension RunState {
             report.note = environment.shown(notes.joined(separator: "; "))
         }
         return report
+    }
+
+    // MARK: - What is said of bodies
+
+    var mendedNotes: [String] {
+        mended.sorted { $0.key < $1.key }.compactMap { index, counts in
+            let faults = XMLRepair.Fault.allCases.compactMap { fault -> String? in
+                guard let count = counts[fault], count > 0 else { return nil }
+                return switch fault {
+                case .characters: "\(count) × a character that XML forbids"
+                case .entities: "\(count) × an entity of HTML's"
+                case .ampersands: "\(count) × a bare '&' or '<'"
+                }
+            }
+            guard !faults.isEmpty else { return nil }
+            return "request '\(source.requests[index].key)' was mended: \(faults.joined(separator: ", "))"
+        }
     }
 
     // MARK: - Items that were left out
