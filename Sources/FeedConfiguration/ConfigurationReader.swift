@@ -172,6 +172,7 @@ package struct ConfigurationReader {
         let paging = optionsReader.paging()
         let forEach = optionsReader.forEach()
         let format = optionsReader.format()
+        let repair = optionsReader.repair(of: format?.format)
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
@@ -235,6 +236,7 @@ package struct ConfigurationReader {
                 request.headers["Accept"] = InterpolatedText(format.format.accept)
             }
         }
+        request.mend(repair)
         request.forEach = forEach
         if let soap = options.soap {
             if let method = options.method, method != "POST" {

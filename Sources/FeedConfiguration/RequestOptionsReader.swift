@@ -1,4 +1,5 @@
 import FeedDeclarations
+import FeedModel
 import XMLStream
 
 /// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`.
@@ -55,16 +56,29 @@ struct RequestOptionsReader {
     }
 
     func forEach() -> ForEachDeclaration? {
-        let query = table[keys.forEach]
+        let rows = table.table(keys.forEach)
         let concurrency = table[keys.concurrency] ?? keys.concurrency.standard
         let most = table[keys.maxRequests] ?? keys.maxRequests.standard
-        guard let query else {
-            for key in ["concurrency", "max_requests"] where table.has(key) {
+        guard let rows else {
+            for key in ["concurrency", "max_requests"] where table.has(key) && !table.has("for_each") {
                 table.report(key, "has a meaning only beside 'for_each'")
             }
             return nil
         }
-        return ForEachDeclaration(query: query, concurrency: concurrency, maxRequests: most)
+        let own = ForEachKeys.all
+        let query = rows[own.rows]
+        let skips = rows[own.onError] == .skip
+        let mostSkipped = rows[own.maxSkipped] ?? own.maxSkipped.standard
+        rows.finish()
+        if rows.has("max_skipped"), !skips {
+            rows.report("max_skipped", "has a meaning only with on_error = \"skip\"")
+        }
+        guard let query else {
+            if !rows.has("rows") { table.report("for_each", "the 'rows' are missing, a SELECT") }
+            return nil
+        }
+        return ForEachDeclaration(
+            query: query, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
     }
 
     /// Reads `format` and `csv`; nil where neither is there.
@@ -73,6 +87,25 @@ struct RequestOptionsReader {
         guard let reader = table.table(keys.csv) else { return format.map { ($0, CSVDialect()) } }
         if let format, format != .csv { table.report("csv", "has a meaning only with format = \"csv\"") }
         return (.csv, dialect(reader))
+    }
+
+    /// Reads `repair`.
+    ///
+    /// - Parameter format: the format that is declared.
+    func repair(of format: BodyFormat?) -> Set<XMLRepair.Fault> {
+        guard let names = table[keys.repair] else { return [] }
+        if let format, format != .xml {
+            table.report("repair", "only XML is mended, and the format is \(format.rawValue)")
+        }
+        let known = XMLRepair.Fault.allCases.map(\.rawValue)
+        return names.reduce(into: []) { faults, name in
+            if let fault = XMLRepair.Fault(rawValue: name) {
+                faults.insert(fault)
+            } else {
+                let hint = nearestName(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+                table.report("repair", "'\(name)' is none of \(known.joined(separator: ", "))\(hint)")
+            }
+        }
     }
 
     private func dialect(_ reader: DeclarationReader) -> CSVDialect {

@@ -6,13 +6,25 @@ public struct ForEachDeclaration: Sendable, Hashable {
     package var concurrency: Int
     /// The most rows. More of them discard the run.
     package var maxRequests: Int
+    /// The most rows whose answer may be missing or wrong; nil where none may.
+    package var maxSkipped: Int?
 
-    package init(query: String, concurrency: Int, maxRequests: Int) {
+    package init(query: String, concurrency: Int, maxRequests: Int, maxSkipped: Int? = nil) {
         self.query = query
         self.concurrency = concurrency
         self.maxRequests = maxRequests
+        self.maxSkipped = maxSkipped
+    }
+
+    /// What becomes of a row whose answer is missing or wrong.
+    package enum OnError: String, Sendable, CaseIterable {
+        /// The run is discarded.
+        case discard
+        /// The row is left out, and named.
+        case skip
     }
 
     package static let defaultConcurrency = 2
     package static let defaultMaxRequests = 1_000
+    package static let defaultMaxSkipped = 10
 }

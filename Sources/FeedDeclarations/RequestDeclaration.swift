@@ -21,6 +21,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var format: BodyFormat?
     /// How the body is written if it is CSV.
     public package(set) var csv = CSVDialect()
+    /// What is mended in a body that is XML.
+    package private(set) var repair: Set<XMLRepair.Fault> = []
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String
@@ -159,6 +161,13 @@ public struct RequestDeclaration: Sendable, Equatable {
         }
         timeZone = rules
         contentDigest += "\u{0}" + name
+    }
+
+    /// Has bodies mended that are not well-formed. That decides which rows they give.
+    package mutating func mend(_ faults: Set<XMLRepair.Fault>) {
+        guard !faults.isEmpty else { return }
+        repair = faults
+        contentDigest += "\u{0}repair " + faults.map(\.rawValue).sorted().joined(separator: " ")
     }
 
     /// Makes the request a call of a SOAP operation.

@@ -1,5 +1,5 @@
-import FeedModel
-import Foundation
+package import FeedModel
+package import Foundation
 
 /// The wait that a server asks for with Retry-After (RFC 9110, section 10.2.3; RFC 6585, section 4).
 package enum RetryAfter {
@@ -7,7 +7,7 @@ package enum RetryAfter {
     package static let longest = Duration.seconds(7 * 86_400)
 
     /// Returns the end of the wait; nil if the server gives none, or one that cannot be read.
-    static func end(of response: FeedResponse, at now: Date) -> Date? {
+    package static func end(of response: FeedResponse, at now: Date) -> Date? {
         response[header: "Retry-After"].flatMap { end(of: $0, at: now) }
     }
 

@@ -24,6 +24,16 @@ package struct SkippedRecords: Sendable {
         self.key = key
     }
 
+    /// The number of items of a `for_each` that were left out with all of their records.
+    private var items = 0
+
+    /// Creates the records of items that were left out: nobody knows whose rows these are.
+    package init(table: String, scope: [String: String], items: Int) {
+        self.init(table: table, scope: scope, key: [])
+        self.items = items
+        unknown = items
+    }
+
     /// - Parameter values: the record's key; nil where it is not known.
     package mutating func add(_ values: [StoredValue]?) {
         guard let values, !key.isEmpty else {
@@ -48,6 +58,10 @@ package struct SkippedRecords: Sendable {
     /// The reason why rows that the feed no longer has are kept; nil where they are deleted.
     package var note: String? {
         guard unknown > 0 else { return nil }
+        if items > 0 {
+            let items = items == 1 ? "1 item" : "\(items) items"
+            return "no row of table '\(table)' was deleted, as \(items) of for_each may have had it"
+        }
         let records = unknown == 1 ? "1 record was" : "\(unknown) records were"
         return "no row of table '\(table)' was deleted, as \(records) left out (on_error = \"skip\") "
             + "whose rows are not known"

@@ -85,6 +85,10 @@ struct RequestKeys: KeyGroup {
         "format", default: .described("by the Content-Type, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
     let csv = TableKey.table("csv", CSVKeys.self, "How a body in CSV is written: see csv. It means `format = \"csv\"`.")
+    let repair = Key.strings(
+        "repair",
+        "What is mended in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
+    )
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
     let namespaces = Key.texts("namespaces", "The prefixes that paths of the mapping use.")
@@ -120,14 +124,29 @@ struct RequestKeys: KeyGroup {
         "Values of this answer for the requests after it, as `${capture:NAME}`: for each name a path from the root; `string(/login/token)` takes the text of all elements in it, too."
     )
     let page = TableKey.table("page", PageKeys.self, "The answer comes in pages: see page.")
-    let forEach = Key.string(
-        "for_each", "A `SELECT`; the request is sent once for each of its rows, and uses them as `${row:COLUMN}`.")
+    let forEach = TableKey.table(
+        "for_each", ForEachKeys.self, short: "rows",
+        "A `SELECT`; the request is sent once for each of its rows, and uses them as `${row:COLUMN}`.")
     let concurrency = Key.integer(
         "concurrency", 1...ConfigurationLimits.concurrency, default: .value(ForEachDeclaration.defaultConcurrency),
         "How many of the requests of `for_each` are under way at the same time, as far as `per_host` lets them.")
     let maxRequests = Key.integer(
         "max_requests", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxRequests),
         "The most rows of `for_each`.")
+}
+
+struct ForEachKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable("[sources.NAME.requests.for_each]", "A request for each row.", all)
+
+    let rows = Key.string("rows", default: .required, "The `SELECT`.")
+    let onError = Key<ForEachDeclaration.OnError>.choice(
+        "on_error", default: .value(.discard),
+        "What becomes of a row whose answer is 404 or 410, or whose document does not parse: the run is discarded, or the row is left out and named in the run's report."
+    )
+    let maxSkipped = Key.integer(
+        "max_skipped", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxSkipped),
+        "The most rows that `on_error = \"skip\"` leaves out.")
 }
 
 struct ExpiryKeys: KeyGroup {

@@ -25,12 +25,12 @@ package final class ExchangeProgress: Sendable {
     package init(_ active: ActiveTime? = nil) { self.active = active }
 
     /// Notes that the exchange waits for a host, from this time of a clock on.
-    func pause(at uptime: Duration) {
+    package func pause(at uptime: Duration) {
         active?.pause()
         pauses.withLock { $0.began = uptime }
     }
 
-    func resume(at uptime: Duration) {
+    package func resume(at uptime: Duration) {
         active?.resume()
         pauses.withLock { pauses in
             if let began = pauses.began { pauses.over += uptime - began }

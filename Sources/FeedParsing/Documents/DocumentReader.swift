@@ -1,6 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
-import XMLStream
+package import XMLStream
 
 /// Reads a body of one format while it arrives, and passes it on to XML parsers as elements.
 package protocol DocumentReader: AnyObject {
@@ -61,10 +61,11 @@ package struct DocumentFormat: Sendable {
     ///   - start: the bytes from the start of the body.
     ///   - isWhole: true where no more bytes follow.
     ///   - parser: what is made of the document.
+    ///   - repair: mends the document where it is XML.
     /// - Returns: nil where more bytes must come before that is known.
     package static func reader(
         for start: [UInt8], isWhole: Bool, of response: FeedResponse, declared: BodyFormat?, csv: CSVDialect,
-        parser: any BodyParser
+        parser: any BodyParser, repair: XMLRepair? = nil
     ) throws -> (any DocumentReader)? {
         guard start.count >= 4 || isWhole else { return nil }
         guard let format = declared ?? self.format(of: response) ?? BodyStart.format(of: start, isWhole: isWhole) else {
@@ -73,6 +74,7 @@ package struct DocumentFormat: Sendable {
         guard format != .json && format != .jsonl || BodyStart.showsEncoding(start, isWhole: isWhole) else {
             return nil
         }
+        if format == .xml, let repair { return RepairingReader(parser, repair) }
         return try all.first { $0.format == format }?.makeReader(parser, response, csv)
     }
 }
@@ -86,6 +88,21 @@ private final class XMLReader: DocumentReader {
     func read(_ bytes: UnsafeRawBufferPointer) throws { try parser.parse(bytes) }
 
     func finish() {}
+}
+
+/// Reads XML that is mended on its way to the parsers.
+private final class RepairingReader: DocumentReader {
+    private let parser: any BodyParser
+    private let repair: XMLRepair
+
+    init(_ parser: any BodyParser, _ repair: XMLRepair) {
+        self.parser = parser
+        self.repair = repair
+    }
+
+    func read(_ bytes: UnsafeRawBufferPointer) throws { try repair.read(bytes) { try parser.parse($0) } }
+
+    func finish() throws { try repair.finish { try parser.parse($0) } }
 }
 
 extension [XMLStreamParser] {

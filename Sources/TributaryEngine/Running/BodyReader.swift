@@ -6,6 +6,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import XMLStream
 
 /// Passes a response's body from the network to the reader of its format: decompressed, limited and counted.
 final class BodyReader {
@@ -14,6 +15,7 @@ final class BodyReader {
     private let response: FeedResponse
     private let format: BodyFormat?
     private let csv: CSVDialect
+    private let repair: XMLRepair?
     private var document: (any DocumentReader)?
     /// The body's first bytes, until its format is known; then empty.
     private var start: [UInt8] = []
@@ -29,11 +31,13 @@ final class BodyReader {
 
     /// - Parameters:
     ///   - format: the format that is declared; nil to go by the response.
+    ///   - repair: what is mended where the body is XML.
     ///   - digests: true to compute the body's digest.
     ///   - keeper: takes the body, too, where it is kept.
     init(
         _ response: FeedResponse, parser: any BodyParser, limit: Int, format: BodyFormat? = nil,
-        csv: CSVDialect = CSVDialect(), digests: Bool = false, keeper: BodyKeeper? = nil
+        csv: CSVDialect = CSVDialect(), repair: Set<XMLRepair.Fault> = [], digests: Bool = false,
+        keeper: BodyKeeper? = nil
     ) throws {
         decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
         self.parser = parser
@@ -41,6 +45,7 @@ final class BodyReader {
         self.response = response
         self.format = format
         self.csv = csv
+        self.repair = repair.isEmpty ? nil : XMLRepair(repair, charset: response.charset)
         if digests { hash = SHA256() }
     }
 
@@ -56,6 +61,9 @@ final class BodyReader {
         try document?.finish()
         try parser.finish()
     }
+
+    /// What was mended so far.
+    var mended: XMLRepair.Counts { repair?.counts ?? [:] }
 
     /// SHA-256 of the body after decompression, in hexadecimal digits.
     var digest: String? { hash.map { $0.finalize().map { String(format: "%02x", $0) }.joined() } }
@@ -81,7 +89,7 @@ final class BodyReader {
     private func begin(isWhole: Bool) throws {
         guard document == nil else { return }
         document = try DocumentFormat.reader(
-            for: start, isWhole: isWhole, of: response, declared: format, csv: csv, parser: parser)
+            for: start, isWhole: isWhole, of: response, declared: format, csv: csv, parser: parser, repair: repair)
         guard let document else { return }
         try start.withUnsafeBytes { try document.read($0) }
         start = []

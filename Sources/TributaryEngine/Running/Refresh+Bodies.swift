@@ -33,11 +33,12 @@ extension Refresh {
 
     /// Reads a response's body, then requests and reads the pages that follow.
     ///
-    /// - Parameter known: the digest of last time's body, whose rows are in the store. The same body is not parsed
-    ///   again.
+    /// - Parameters:
+    ///   - known: the digest of last time's body, whose rows are in the store. The same body is not parsed again.
+    ///   - leavesOut: true where a first page that does not parse stages no row, and is ``ItemRequests/Missing``.
     func takePages(
         _ first: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
-        known: String? = nil
+        known: String? = nil, leavesOut: Bool = false
     ) async throws -> ParsedBody {
         var request = request
         var exchange = first
@@ -47,7 +48,9 @@ extension Refresh {
             let page = pages?.page ?? 1
             let body = try await onPage(page, of: request, index) {
                 try await refuseUnlessAccepted(exchange, request)
-                return try await take(exchange, of: request, index, context.progress, known: known)
+                return try await take(
+                    exchange, of: request, index, context.progress, known: known,
+                    tries: leavesOut && page == 1)
             }
             total.tables.formUnion(body.tables)
             total.records += body.records
@@ -67,7 +70,10 @@ extension Refresh {
             // A page after the first may be empty.
             request.allowsEmpty = true
             context.progress?.page = RunError.name(ofPage: page + 1, of: request, run.source.requests[index])
-            exchange = try await onPage(page + 1, of: request, index) { try await environment.fetch(request, context) }
+            exchange = try await onPage(page + 1, of: request, index) {
+                request.forEach == nil
+                    ? try await environment.fetch(request, context) : try await fetchObeying(request, context)
+            }
             note(exchange, index)
         }
     }
@@ -115,11 +121,12 @@ extension Refresh {
         !request.isUnconditional && (validators.isEmpty || run.source.keepsHistory)
     }
 
+    /// - Parameter tries: true where the whole body is read before its first record is staged.
     func take(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
-        known: String?
+        known: String?, tries: Bool = false
     ) async throws -> ParsedBody {
-        var spool: BodySpool?
+        var spool = tries ? try await parsing(exchange, of: request, index, progress) : nil
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
             let body = try BodySpool(
@@ -158,7 +165,7 @@ extension Refresh {
         let limit = run.kept == nil ? request.maxBody : BodyFileWriter.longest(request.maxBody)
         let reader = try BodyReader(
             exchange.response, parser: parser, limit: limit, format: request.format, csv: request.csv,
-            digests: digests, keeper: keeper)
+            repair: request.repair, digests: digests, keeper: keeper)
         defer { run.results[index].report.bytes += reader.count }
         if let spool {
             try spool.forEachPiece { piece in
@@ -173,6 +180,7 @@ extension Refresh {
         }
         try reader.finish()
         try keeper?.end()
+        run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
         if notesUnused, let mapped {
             unmatched.note(mapped.handler, of: request.key)
         }
@@ -186,6 +194,30 @@ extension Refresh {
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
             records: context.insertedRows + context.droppedRecords, digest: digest ?? reader.digest,
             nextPage: captures.values[request.captures.count])
+    }
+
+    /// Receives a body, and reads all of it for its form.
+    ///
+    /// - Throws: ``ItemRequests/Missing`` where it does not parse.
+    private func parsing(
+        _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?
+    ) async throws -> BodySpool {
+        let body = try BodySpool(exchange.response, folder: environment.store.workFolder, limit: request.maxBody)
+        try await receive(exchange, of: request, index, progress) { piece in
+            try body.append(piece)
+            return body.received
+        }
+        _ = try body.finish()
+        do {
+            let reader = try BodyReader(
+                exchange.response, parser: StreamBodyParser(XMLStreamHandler(), exchange.response),
+                limit: request.maxBody, format: request.format, csv: request.csv, repair: request.repair)
+            try body.forEachPiece { try reader.read($0) }
+            try reader.finish()
+        } catch let error where error is XMLStreamError || error is DocumentError {
+            throw ItemRequests.Missing(reason: error)
+        }
+        return body
     }
 
     /// - Parameter take: takes a piece of the body, and returns the bytes received so far.

@@ -63,12 +63,15 @@ extension Refresh {
         do {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
+            run.leftOut[index] = nil
+            run.mended[index] = nil
             if let kept = run.kept {
                 permits.releaseHost()
                 return try await readKept(index, from: kept)
             }
             if let forEach = request.forEach {
-                return try await lendingSlot { try await sendForEachRow(index, forEach, active) }
+                let items = ItemRequests(index: index, declared: request, forEach: forEach, active: active)
+                return try await lendingSlot { try await items.send(on: self) }
             }
             let resolved = try resolver().resolve(request)
             let permit =
@@ -144,6 +147,7 @@ extension Refresh {
         beginKeeping(index)
         if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
+        run.mended[index] = nil
         let exchange: Exchange
         if let begun {
             exchange = begun
@@ -188,103 +192,20 @@ extension Refresh {
             sync: request.mirrors ? .mirror : request.sync, scope: request.scope)
     }
 
-    func finish(_ index: Int, records: Int) throws {
+    /// - Parameter leftOut: the items that were left out: where there are any, the mirror deletes nothing.
+    func finish(_ index: Int, records: Int, _ leftOut: LeftOutItems = LeftOutItems(most: nil)) throws {
         let request = run.source.requests[index]
-        if records == 0, request.mirrors, !request.allowsEmpty {
+        if leftOut.count > 0 {
+            run.leftOut[index] = leftOut
+            // What is kept must not pass for all of the feed when it is read again.
+            if run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
+        } else if records == 0, request.mirrors, !request.allowsEmpty {
             throw StackError(
                 .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
         run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
-    }
-
-    // MARK: - A request for each row
-
-    /// Sends a request once for each row of its query. Awaits the heads of the next few responses while it parses a
-    /// body. Parses the bodies in the order of the rows.
-    private func sendForEachRow(_ index: Int, _ forEach: ForEachDeclaration, _ active: ActiveTime) async throws {
-        let declared = run.source.requests[index]
-        let found = try workerContext().rows(forEach.query, limit: min(forEach.maxRequests, .max - 1) + 1)
-        guard found.rows.count <= forEach.maxRequests else {
-            throw FetchError(
-                .tooLarge,
-                "\(declared.url): for_each finds more than \(forEach.maxRequests) rows; raise max_requests if that is meant"
-            )
-        }
-        if found.rows.isEmpty { permits.releaseHost() }
-        // One row's response may be empty; the check for records covers all of them together.
-        var resolver = resolver()
-        // Who has sent what stands in the store is not known.
-        if found.isOfStore { resolver.rowProvenance = .unknown("a row") }
-        /// Returns an error that names the row for which the request was sent.
-        @Sendable func onItem(_ number: Int, _ request: RequestDeclaration, _ error: any Error) -> any Error {
-            guard !(error is CancellationError) else { return error }
-            let count = found.rows.count
-            return RunError(
-                error, in: request,
-                item: RunError.name(ofItem: number + 1, of: count, found.rows[number], in: declared))
-        }
-        let requests = try found.rows.enumerated().map { number, row in
-            resolver.row = row
-            do {
-                var request = try resolver.resolve(declared)
-                request.allowsEmpty = true
-                return request
-            } catch {
-                throw onItem(number, declared, error)
-            }
-        }
-        beginKeeping(index)
-        var total = ParsedBody(tables: Set(environment.registry.tables(of: declared.content)))
-        var permits: [HostPermit] = []
-        defer { for permit in permits { permit.release() } }
-        try await withThrowingTaskGroup(of: (Int, Exchange).self) { group in
-            var sent = 0
-            var heads: [Int: Exchange] = [:]
-            // One of several exchanges must not wait for a permit at another host.
-            let mayWait = forEach.concurrency == 1
-            for (number, request) in requests.enumerated() {
-                while sent < number + min(requests.count - number, forEach.concurrency),
-                    let permit = try await active.waiting({
-                        try await self.permits.permit(for: requests[sent], mayWait: sent == number)
-                    })
-                {
-                    permits.append(permit)
-                    active.begin()
-                    group.addTask { [sent] in
-                        defer { active.end() }
-                        do {
-                            let context = ExchangeContext(permit, mayWait: mayWait)
-                            return (sent, try await self.head(of: requests[sent], index, active, context))
-                        } catch {
-                            throw onItem(sent, requests[sent], error)
-                        }
-                    }
-                    sent += 1
-                }
-                while heads[number] == nil, let (other, exchange) = try await active.waiting({ try await group.next() })
-                {
-                    heads[other] = exchange
-                }
-                guard let exchange = heads.removeValue(forKey: number) else { throw CancellationError() }
-                let permit = permits.removeFirst()
-                defer { permit.release() }
-                do {
-                    let body = try await ExchangeTime(request, active, clock: environment.clock).limiting { progress in
-                        let context = ExchangeContext(permit, mayWait: mayWait, progress)
-                        return try await self.takePages(exchange, of: request, index, context)
-                    }
-                    total.records += body.records
-                    total.tables.formUnion(body.tables)
-                } catch {
-                    throw onItem(number, request, error)
-                }
-            }
-        }
-        try checkRecords(total.records, of: declared, responses: requests.count)
-        run.results[index].state = newState(index, try run.fingerprint(declared), total)
-        try finish(index, records: total.records)
     }
 
     /// - Throws: ``StackError`` where none of the responses to a request of many rows held a record.
@@ -294,27 +215,5 @@ extension Refresh {
             .empty,
             "\(declared.url): none of \(responses) responses held a record; mend the mapping, or set "
                 + "allow_empty = true if that is meant")
-    }
-
-    private func head(
-        of request: RequestDeclaration, _ index: Int, _ active: ActiveTime, _ context: ExchangeContext
-    ) async throws -> Exchange {
-        try await ExchangeTime(request, active, clock: environment.clock).limiting { progress in
-            var context = context
-            context.progress = progress
-            var repetitions = Repetitions(of: request)
-            while true {
-                do {
-                    let exchange = try await self.environment.fetch(
-                        request.paging?.firstPage(of: request) ?? request, context)
-                    await self.note(exchange, index)
-                    try await self.refuseUnlessAccepted(exchange, request)
-                    return exchange
-                } catch {
-                    let mayRepeat = try await repetitions.wait(after: error, in: self.environment)
-                    guard mayRepeat else { throw error }
-                }
-            }
-        }
     }
 }

@@ -25,6 +25,7 @@ actor Refresh {
     /// True if the parts of documents that nothing takes are noted, in `unmatched`.
     var notesUnused = false
     var unmatched = UnmatchedPaths()
+    var waits = RequestedWaits()
     /// Keep what is being parsed, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
     /// The names of bodies that count once the run is committed, by the requests' positions.
@@ -92,8 +93,9 @@ actor Refresh {
             try keepBodies()
             return await record(RunState.Ending(outcome: .unchanged))
         }
-        let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
-        run.notes = stack.skipped.compactMap(\.note)
+        var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        stack.skipped += run.skippedRecords
+        run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note)
         run.skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)
@@ -173,8 +175,9 @@ actor Refresh {
         plan.columns = unmatched.columns
         let retention = run.retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }
-        let stack = try context?.finish() ?? StagedStack.empty
-        plan.notes = stack.skipped.compactMap(\.note)
+        var stack = try context?.finish() ?? StagedStack.empty
+        stack.skipped += run.skippedRecords
+        plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note)
         plan.counts = try environment.store.plan(
             stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
             source: run.source.name, onChange: onChange)

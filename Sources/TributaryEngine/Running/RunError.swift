@@ -12,6 +12,14 @@ struct RunError: Error, CustomStringConvertible {
     var item: String?
     var message: String
 
+    /// The error as the run names it beside the request.
+    var withoutRequest: ShownError { ShownError(text: (item.map { $0 + ": " } ?? "") + message) }
+
+    struct ShownError: Error, CustomStringConvertible {
+        var text: String
+        var description: String { text }
+    }
+
     var description: String { "request '\(request)'\(item.map { ", " + $0 } ?? ""): \(message)" }
 
     init(_ error: any Error, in request: RequestDeclaration, item: String? = nil) {

@@ -5,6 +5,7 @@ import FeedStaging
 import FeedStores
 import Foundation
 import Logging
+import XMLStream
 
 /// What is recorded of a run, and what its commit may do.
 extension RunState {
@@ -124,6 +125,39 @@ extension RunState {
             report.note = environment.shown(notes.joined(separator: "; "))
         }
         return report
+    }
+
+    // MARK: - What is said of bodies
+
+    var mendedNotes: [String] {
+        mended.sorted { $0.key < $1.key }.compactMap { index, counts in
+            let faults = XMLRepair.Fault.allCases.compactMap { fault -> String? in
+                guard let count = counts[fault], count > 0 else { return nil }
+                return switch fault {
+                case .characters: "\(count) × a character that XML forbids"
+                case .entities: "\(count) × an entity of HTML's"
+                case .ampersands: "\(count) × a bare '&' or '<'"
+                }
+            }
+            guard !faults.isEmpty else { return nil }
+            return "request '\(source.requests[index].key)' was mended: \(faults.joined(separator: ", "))"
+        }
+    }
+
+    // MARK: - Items that were left out
+
+    var leftOutNotes: [String] {
+        leftOut.sorted { $0.key < $1.key }.map { $1.note(of: source.requests[$0].key) }
+    }
+
+    /// The items that were left out, as records of which nobody knows the rows: no row is deleted from the tables that their
+    /// requests write, whichever request mirrors them.
+    var skippedRecords: [SkippedRecords] {
+        leftOut.sorted { $0.key < $1.key }.flatMap { index, items in
+            (results[index].state?.tables ?? []).sorted()
+                .filter { table in source.requests.contains { $0.deletesRows(of: table) } }
+                .map { SkippedRecords(table: $0, scope: source.requests[index].scope, items: items.count) }
+        }
     }
 
     // MARK: - What a commit may do

@@ -5,6 +5,7 @@ import FeedParsing
 import FeedStaging
 import FeedStores
 import Foundation
+import XMLStream
 
 /// One run of one source so far: what the store knew when it began, and what its requests have been answered.
 ///
@@ -37,6 +38,10 @@ struct RunState: Sendable {
     var notes: [String] = []
     /// The number of records that the declarations said to drop.
     var skipped = 0
+    /// How often something was mended in bodies, by the requests' positions.
+    var mended: [Int: XMLRepair.Counts] = [:]
+    /// The items of `for_each` that were left out, by the requests' positions.
+    var leftOut: [Int: LeftOutItems] = [:]
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, isReplay: Bool,

@@ -91,7 +91,7 @@ extension FuzzKind {
         "parameters = ", "auth = ", "type = ", "format = ", "default = ", "values = ", "references = ", "missing = ",
         "repeat = ", "on_error = ", "{ ", " }", "[", "]", "[[", "]]", "=", ".", ",", "#", "\"", "'", "\"\"\"", "'''",
         "\\", "\\u0000", "\\U0010FFFF", "\n", "\r\n", "\u{0}", "\u{FEFF}", "${TOKEN}", "${MISSING}", "${last:max(id)}",
-        "${now:yyyy,-1d}",
+        "${now:yyyy,-1d}", "max_skipped = ", "repair = ", "\"ampersands\"",
         "${capture:x}", "${row:id}", "${", "true", "false", "nan", "inf", "\"15m\"", "\"1e9d\"", "\"64KiB\"",
         "\"99999999TiB\"", "2026-11-21T01:00:00Z", "01:00:00", "0x7F", "0o7", "0b1", "1_000", "\"@id\"", "\"../a\"",
         "\"a[@b='c']\"", "\"string(a)\"", "\"*\"", "\"mirror\"", "\"integer\"", "\"%Y\"", "é", "a.b.c = 1\n",

@@ -1,0 +1,186 @@
+/// Mends what publishers get wrong in XML, as a filter of its bytes before a parser reads them: in pieces of any size, with a
+/// memory that does not depend on the document.
+///
+/// Only encodings in which the bytes of ASCII stand for themselves are mended; others, UTF-16 above all, pass as they are. Nothing
+/// is added at the end: a document that breaks off still does.
+package final class XMLRepair {
+    /// What is mended.
+    package enum Fault: String, Sendable, CaseIterable {
+        /// Characters that XML forbids, and references to them.
+        case characters
+        /// HTML's named entities.
+        case entities
+        /// Ampersands that begin no reference, and `<` that opens no tag.
+        case ampersands
+    }
+
+    /// How often something was mended.
+    package typealias Counts = [Fault: Int]
+
+    enum State: Equatable {
+        case text
+        /// After `<`: what is held decides whether it opens a tag.
+        case opening
+        /// Within a start or end tag, beside attributes' values.
+        case tag
+        case value(quote: UInt8)
+        /// Until this text; what was there before begins it.
+        case section(end: [UInt8])
+        case declaration(quote: UInt8, depth: Int)
+    }
+
+    let faults: Set<Fault>
+    private let charset: String?
+    package private(set) var counts: Counts = [:]
+
+    var state = State.text
+    /// The bytes that wait for those after them: a reference, the beginning of a tag, a character of several bytes.
+    var held: [UInt8] = []
+    /// True while what is held may be a reference.
+    var isReference = false
+    /// How many bytes of the text that ends a section have come.
+    var matched = 0
+    /// True where the document declares entities of its own: named ones are then its own affair.
+    var declaresEntities = false
+    private var isUTF8 = true
+    /// The first bytes, until the encoding is known; nil after that.
+    private var start: [UInt8]? = []
+    private var passesAll = false
+    var output: [UInt8] = []
+
+    /// - Parameter charset: the encoding that the transport declares.
+    package init(_ faults: Set<Fault>, charset: String? = nil) {
+        self.faults = faults
+        self.charset = charset
+    }
+
+    // MARK: - Reading
+
+    /// Reads the next bytes, and passes on what is known to be right.
+    package func read(
+        _ bytes: UnsafeRawBufferPointer, _ consume: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        if passesAll { return try consume(bytes) }
+        output.removeAll(keepingCapacity: true)
+        if start != nil {
+            start?.append(contentsOf: bytes)
+            try begin(isWhole: false)
+        } else {
+            for byte in bytes { take(byte) }
+        }
+        if !output.isEmpty { try output.withUnsafeBytes(consume) }
+    }
+
+    /// Ends the document, and passes on what is left of it, as it is.
+    package func finish(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        output.removeAll(keepingCapacity: true)
+        try begin(isWhole: true)
+        output += held
+        held = []
+        if !output.isEmpty { try output.withUnsafeBytes(consume) }
+    }
+
+    /// Reads the first bytes, once they show the encoding.
+    private func begin(isWhole: Bool) throws {
+        guard let bytes = start, let encoding = XMLEncodingName.find(in: bytes, isWhole: isWhole, charset: charset)
+        else {
+            return
+        }
+        start = nil
+        switch encoding {
+        case .utf8: isUTF8 = true
+        case .asciiCompatible: isUTF8 = false
+        case .other: passesAll = true
+        }
+        if passesAll { output += bytes } else { for byte in bytes { take(byte) } }
+    }
+
+    // MARK: - Bytes
+
+    func take(_ byte: UInt8) {
+        if isReference { return takeReference(byte) }
+        if isUTF8, !held.isEmpty, state != .opening { return takeCharacter(byte) }
+        if byte < 0x20, byte != 0x09, byte != 0x0A, byte != 0x0D, faults.contains(.characters) {
+            count(.characters)
+            // A vertical tab or a form feed separates words.
+            if byte == 0x0B || byte == 0x0C { move(0x20) }
+            return
+        }
+        // These may begin a surrogate, or U+FFFE or U+FFFF.
+        if isUTF8, byte == 0xED || byte == 0xEF, state != .opening, faults.contains(.characters) {
+            held.append(byte)
+            return
+        }
+        move(byte)
+    }
+
+    /// Takes a byte of a character of three bytes.
+    private func takeCharacter(_ byte: UInt8) {
+        guard byte & 0xC0 == 0x80 else {
+            flush()
+            return take(byte)
+        }
+        held.append(byte)
+        guard held.count == 3 else { return }
+        if held[0] == 0xED ? held[1] >= 0xA0 : held[1] == 0xBF && held[2] >= 0xBE {
+            held = []
+            count(.characters)
+        } else {
+            flush()
+        }
+    }
+
+    private func flush() {
+        let bytes = held
+        held = []
+        for byte in bytes { move(byte) }
+    }
+
+    func count(_ fault: Fault) { counts[fault, default: 0] += 1 }
+
+    func write(_ text: StaticString) { text.withUTF8Buffer { output += $0 } }
+
+    /// Takes a byte that XML allows.
+    func move(_ byte: UInt8) {
+        switch state {
+        case .text:
+            switch byte {
+            case UInt8(ascii: "<"):
+                held.append(byte)
+                state = .opening
+            case UInt8(ascii: "&"): beginReference()
+            default: output.append(byte)
+            }
+        case .opening: open(byte)
+        case .tag:
+            switch byte {
+            case UInt8(ascii: ">"): state = .text
+            case UInt8(ascii: "\""), UInt8(ascii: "'"): state = .value(quote: byte)
+            default: break
+            }
+            output.append(byte)
+        case .value(let quote):
+            switch byte {
+            case UInt8(ascii: "&"): beginReference()
+            case UInt8(ascii: "<") where faults.contains(.ampersands):
+                count(.ampersands)
+                write("&lt;")
+            default:
+                if byte == quote { state = .tag }
+                output.append(byte)
+            }
+        case .section(let end):
+            output.append(byte)
+            matched = Self.matched(byte, after: matched, of: end)
+            if matched == end.count { state = .text }
+        case .declaration(let quote, let depth): declare(byte, quote, depth)
+        }
+    }
+
+    /// Returns how many bytes of an end have come with one more. Its first two bytes may be the same.
+    private static func matched(_ byte: UInt8, after count: Int, of end: [UInt8]) -> Int {
+        if byte == end[count] { return count + 1 }
+        if count == 2, end[0] == end[1], byte == end[0] { return 2 }
+        return byte == end[0] ? 1 : 0
+    }
+}
