@@ -20,7 +20,10 @@ import Testing
             }
             let program = BuiltProgram(
                 "tributary", config: try folder.write(sources.joined(), to: "sources.toml"))
-            #expect(try await program.run("sync").status == 1)
+            let sync = try await program.run("sync")
+            let summary = sync.standardOutput.split(separator: "\n").last ?? ""
+            #expect(
+                sync.status == 1 && summary == "29 sources: 28 committed, 1 discarded; rows: 28 inserted", "\(sync)")
             try await body(program)
         }
     }

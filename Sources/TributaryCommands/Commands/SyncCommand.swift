@@ -55,6 +55,13 @@ struct SyncCommand: ProgramCommand {
             }
         }
         try display.check()
+        if !json, reports.count > 1 {
+            do {
+                try Terminal.print(TerminalLine(Self.summary(reports)))
+            } catch OutputError.unread {
+                // The runs have ended as they have, whoever reads it.
+            }
+        }
         // A source that waits after a failure has an error, too.
         guard reports.allSatisfy({ $0.error == nil }) else { throw ExitCode(1) }
     }
@@ -66,6 +73,26 @@ struct SyncCommand: ProgramCommand {
         let outcome = word.padding(toLength: 9, withPad: " ", startingAt: 0)
         return
             "\(name)  \(terminal.colored(outcome, waits ? .yellow : Figures.color(report.outcome)))  \(Figures.summary(report, now: Date()))"
+    }
+
+    /// Returns a line on several runs: how many ended how, and the rows that they changed.
+    static func summary(_ reports: [RunReport]) -> String {
+        let waiting = reports.count { $0.outcome == .fresh && $0.error != nil }
+        let ends: [(count: Int, word: String)] =
+            [RunOutcome.committed, .unchanged, .fresh, .discarded, .cancelled].map { outcome in
+                (reports.count { $0.outcome == outcome } - (outcome == .fresh ? waiting : 0), outcome.rawValue)
+            } + [(waiting, "waiting")]
+        let rows = [
+            (reports.reduce(0) { $0 + $1.counts.inserted }, "inserted"),
+            (reports.reduce(0) { $0 + $1.counts.updated }, "updated"),
+            (reports.reduce(0) { $0 + $1.counts.deleted }, "deleted"),
+        ]
+        func list(_ parts: [(count: Int, word: String)]) -> String {
+            parts.filter { $0.count > 0 }.map { "\($0.count) \($0.word)" }.joined(separator: ", ")
+        }
+        let changed = list(rows.map { (count: $0.0, word: $0.1) })
+        return "\(Figures.count(reports.count, "source")): \(list(ends))"
+            + (changed.isEmpty ? "" : "; rows: \(changed)")
     }
 
     /// Returns which of some names was meant: the nearest one, else a few of them.
