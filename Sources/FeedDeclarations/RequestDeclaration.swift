@@ -21,6 +21,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var format: BodyFormat?
     /// How the body is written if it is CSV.
     public package(set) var csv = CSVDialect()
+    /// The members of an archive that are the request's documents; nil where the body is one document.
+    package var documents: MemberPattern?
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String

@@ -85,6 +85,10 @@ struct RequestKeys: KeyGroup {
         "format", default: .described("by the Content-Type, or else by the body itself"),
         "The format of the body: XML, JSON, JSON Lines (a value on each line), or CSV.")
     let csv = TableKey.table("csv", CSVKeys.self, "How a body in CSV is written: see csv. It means `format = \"csv\"`.")
+    let documents = Key.string(
+        "documents",
+        "The members of the archive that the body is: each whose name matches this pattern is a document, and all are one commit."
+    )
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
     let namespaces = Key.texts("namespaces", "The prefixes that paths of the mapping use.")

@@ -119,6 +119,9 @@ extension Refresh {
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         known: String?
     ) async throws -> ParsedBody {
+        if request.documents != nil, exchange.response.member == nil {
+            return try await takeArchive(exchange, of: request, index, progress, known: known)
+        }
         var spool: BodySpool?
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
@@ -189,7 +192,7 @@ extension Refresh {
     }
 
     /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
-    private func receive(
+    func receive(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         _ take: (UnsafeRawBufferPointer) throws -> Int
     ) async throws {
@@ -210,7 +213,7 @@ extension Refresh {
         }
     }
 
-    private func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
+    func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
         environment.onProgress(
             RunProgress(
                 source: run.source.name, request: run.source.requests[index].key, requestNumber: index + 1,
