@@ -91,6 +91,8 @@ let package = Package(
         .systemLibrary(
             name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"]), .brew(["libarchive"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .target(name: "XMLStream", dependencies: ["CLibXML2"], swiftSettings: swiftSettings),
         .target(name: "XMLRecords", dependencies: ["Locking", "XMLStream"], swiftSettings: swiftSettings),
@@ -150,7 +152,7 @@ let package = Package(
         .target(
             name: "FeedFetching",
             dependencies: [
-                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CZlib", nioSSL, crypto,
+                "Locking", "XMLStream", "FeedModel", "FeedDeclarations", "CArchive", "CZlib", nioSSL, crypto,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -336,7 +338,7 @@ let package = Package(
         .testTarget(
             name: "TributaryEngineTests",
             dependencies: house + [
-                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CZlib", "TestSupport", "TestStores",
+                "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CArchive", "CZlib", "TestSupport", "TestStores",
                 "PostgresServer", "PostgresClient", grdb, logging, crypto,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

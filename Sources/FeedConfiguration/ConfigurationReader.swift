@@ -173,6 +173,7 @@ package struct ConfigurationReader {
         let forEach = optionsReader.forEach()
         let format = optionsReader.format()
         let repair = optionsReader.repair(of: format?.format)
+        let documents = optionsReader.documents()
         let options = RequestDefaults(table, over: inherited)
         if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
@@ -229,6 +230,7 @@ package struct ConfigurationReader {
             deleted: options.maxDeleted ?? .half, changed: options.maxChanged, allowsEmpty: request.allowsEmpty)
         request.keepBodies = options.keepBodies ?? keys.keepBodies.standard
         request.paging = paging
+        request.documents = documents
         if let format {
             request.format = format.format
             request.csv = format.csv

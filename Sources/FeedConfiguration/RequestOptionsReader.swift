@@ -108,6 +108,23 @@ struct RequestOptionsReader {
         }
     }
 
+    /// Reads `documents`.
+    func documents() -> MemberPattern? {
+        guard let text = table[keys.documents] else { return nil }
+        if text.isEmpty || text.hasPrefix("/") {
+            table.report(
+                "documents",
+                "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/', as no name does"); "
+                    + "write \"*.xml\", or \"**/*.xml\" for files in any folder")
+        } else if text.utf8.count > 1024 {
+            table.report("documents", "has more than 1,024 bytes")
+        }
+        for key in ["capture", "page", "soap"] where table.has(key) {
+            table.report("documents", "a request of several documents has no '\(key)'")
+        }
+        return MemberPattern(text)
+    }
+
     private func dialect(_ reader: DeclarationReader) -> CSVDialect {
         let keys = CSVKeys.all
         var dialect = CSVDialect()

@@ -44,7 +44,7 @@ public struct ColumnMapping: Sendable, Hashable {
 
     /// A fact about the response that contains the record.
     package enum Fact: String, Sendable, CaseIterable {
-        case url, fetchedAt = "fetched_at", lastModified = "last_modified"
+        case url, fetchedAt = "fetched_at", lastModified = "last_modified", member
     }
 
     /// The choice among several matches.

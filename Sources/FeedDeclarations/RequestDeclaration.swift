@@ -23,6 +23,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var csv = CSVDialect()
     /// What is mended in a body that is XML.
     package private(set) var repair: Set<XMLRepair.Fault> = []
+    /// The members of an archive that are the request's documents; nil where the body is one document.
+    package var documents: MemberPattern?
     /// Represents `content`, `captures` and `paging` in the request's ``ValidityDigest``. Describing them again for each run
     /// would take longer than the run.
     var contentDigest: String

@@ -12,6 +12,7 @@ package final class BodyDecoder {
 
     private let limit: Int
     private let isDeflate: Bool
+    private let opensArchives: Bool
     private var coding = Coding.undecided([])
 
     /// Compressed bytes read so far. They are held to the limit too, as compressed data may decode to nothing.
@@ -20,9 +21,12 @@ package final class BodyDecoder {
     /// Decoded bytes so far.
     package private(set) var count = 0
 
-    /// - Parameter contentEncoding: the header's value, if there is one (RFC 9110, section 8.4).
-    package init(contentEncoding: String?, limit: Int) throws {
+    /// - Parameters:
+    ///   - contentEncoding: the header's value, if there is one (RFC 9110, section 8.4).
+    ///   - opensArchives: false to leave a ZIP archive as it is.
+    package init(contentEncoding: String?, limit: Int, opensArchives: Bool = true) throws {
         self.limit = limit
+        self.opensArchives = opensArchives
         let codings = (contentEncoding ?? "").lowercased().split(separator: ",").map { $0.filter { !$0.isWhitespace } }
             .filter { $0 != "identity" && !$0.isEmpty }
         guard codings.count <= 1, codings.allSatisfy({ ["gzip", "x-gzip", "deflate"].contains($0) }) else {
@@ -72,7 +76,7 @@ package final class BodyDecoder {
     /// Returns the coding that the first bytes show. The header is not enough: a server may declare gzip and send plain
     /// XML, or declare nothing and send a `.gz` file.
     private func decided(_ start: [UInt8]) throws -> Coding {
-        if ZipArchive.isArchive(start) { return .archive(ZipArchive()) }
+        if opensArchives, ZipArchive.isArchive(start) { return .archive(ZipArchive()) }
         guard start.count >= 2 else { return .identity }
         let isGzip = start[0] == 0x1F && start[1] == 0x8B
         if isGzip { return .compressed(try Inflater(.gzip, name: "gzip")) }

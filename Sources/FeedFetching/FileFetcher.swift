@@ -35,7 +35,7 @@ package struct FileFetcher: Fetcher {
     }
 
     /// Returns the media type that a web server would send with a file, where the bytes alone would not tell it.
-    private static func mediaType(of path: String) -> String? {
+    package static func mediaType(of path: String) -> String? {
         var name = path.lowercased()
         if name.hasSuffix(".gz") { name.removeLast(3) }
         return switch name.split(separator: "/").last?.split(separator: ".").last {

@@ -152,7 +152,10 @@ final class ZipArchive {
         guard size >= 0 else { throw FetchError(.decoding, "the body is not a valid ZIP archive") }
         isFolder = name.hasSuffix("/")
         guard isFolder || !hasFile else {
-            throw FetchError(.decoding, "the ZIP archive holds more than one file; '\(name)' is the second")
+            throw FetchError(
+                .decoding,
+                "the ZIP archive holds more than one file; '\(name)' is the second; "
+                    + "say by documents = \"*.xml\" which are meant")
         }
         if !isFolder { hasFile = true }
         switch (header.isEncrypted, header.method) {

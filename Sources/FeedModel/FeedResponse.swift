@@ -22,6 +22,8 @@ public struct FeedResponse: Sendable {
     public var fetchedAt: Date
     /// `ETag` and `Last-Modified`, byte for byte.
     public var validators: Validators
+    /// The name of the document in the archive that the body is; nil where the body is one document.
+    public package(set) var member: String?
     /// True where the body is a SOAP message. The document is inside its Body.
     package var isSOAP = false
     /// The limit for the body's size in memory and in the store; see `max_body`.

@@ -27,7 +27,8 @@ enum Zip {
             directory += [0x50, 0x4B, 1, 2] + number(20, 2) + header.prefix(10) + facts
             directory += number(file.name.utf8.count, 2) + number(0, 12) + number(offset, 4) + Array(file.name.utf8)
         }
-        return archive + directory + [0x50, 0x4B, 5, 6] + number(0, 18)
+        let end = number(0, 4) + number(files.count, 2) + number(files.count, 2) + number(directory.count, 4)
+        return archive + directory + [0x50, 0x4B, 5, 6] + end + number(archive.count, 4) + number(0, 2)
     }
 
     private static func number(_ value: Int, _ count: Int) -> [UInt8] {

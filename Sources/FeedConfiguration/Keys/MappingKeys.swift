@@ -52,7 +52,9 @@ struct ColumnKeys: KeyGroup {
         "The row's position, from 1: with `true` among the records of its table in one element; with `\"parent\"` among those in the record that a column with `parent` names, however deep and in however many elements they lie in it; with `\"document\"` among all of the document."
     )
     let response = Key<ColumnMapping.Fact>.choice(
-        "response", "A fact about the answer: the address that answered, when it was fetched, or its Last-Modified.")
+        "response",
+        "A fact about the answer: the address that answered, when it was fetched, its Last-Modified, or the name of the document among several (`documents`)."
+    )
     let parent = Key.string(
         "parent",
         "The table of the element around this one: the column takes the key of its row, whether the feed or the store makes it."

@@ -89,6 +89,10 @@ struct RequestKeys: KeyGroup {
         "repair",
         "What is mended in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
     )
+    let documents = Key.string(
+        "documents",
+        "The members of the archive that the body is: each whose name matches this pattern is a document, and all are one commit."
+    )
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")
     let namespaces = Key.texts("namespaces", "The prefixes that paths of the mapping use.")

@@ -289,6 +289,7 @@ package struct MappingCompiler {
         case .lastModified:
             guard var text = response[header: "Last-Modified"] else { return nil }
             return text.withUTF8 { Lexical.date($0) }.map(Lexical.iso8601)
+        case .member: return response.member
         }
     }
 }

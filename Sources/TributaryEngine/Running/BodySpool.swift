@@ -6,7 +6,8 @@ import FeedStores
 import Foundation
 
 /// Keeps a body until its digest shows whether it is the same as last time: in memory up to ``memoryLimit``, then in an
-/// unnamed file beside the store. Keeps the bytes as received, and counts them as decompressed.
+/// unnamed file beside the store. Keeps the bytes as received, and counts them as decompressed. An archive is kept in the file
+/// as it is, but for the coding in which it was sent, as its members are found at any offset.
 final class BodySpool {
     static let memoryLimit = 1 << 20
 
@@ -14,6 +15,7 @@ final class BodySpool {
     private let decoder: BodyDecoder
     private var hash = SHA256()
     private var memory: [UInt8] = []
+    private let isArchive: Bool
     private var file: FileHandle?
 
     /// Bytes received, before decompression.
@@ -24,9 +26,12 @@ final class BodySpool {
     /// - Parameters:
     ///   - folder: the folder of the file, if one is needed.
     ///   - limit: the most bytes after decompression.
-    init(_ response: FeedResponse, folder: String, limit: Int) throws {
+    ///   - isArchive: true to keep the archive that the body is.
+    init(_ response: FeedResponse, folder: String, limit: Int, isArchive: Bool = false) throws {
         self.folder = folder
-        decoder = try BodyDecoder(contentEncoding: response[header: "Content-Encoding"], limit: limit)
+        self.isArchive = isArchive
+        decoder = try BodyDecoder(
+            contentEncoding: response[header: "Content-Encoding"], limit: limit, opensArchives: !isArchive)
     }
 
     deinit { try? file?.close() }
@@ -37,8 +42,15 @@ final class BodySpool {
         try decoder.decode(piece) { bytes in
             try Task.checkCancellation()
             hash.update(bufferPointer: bytes)
+            if isArchive { try keep(bytes) }
         }
-        if file == nil, memory.count + piece.count <= Self.memoryLimit { return memory.append(contentsOf: piece) }
+        if !isArchive { try keep(piece) }
+    }
+
+    private func keep(_ piece: UnsafeRawBufferPointer) throws {
+        if file == nil, !isArchive, memory.count + piece.count <= Self.memoryLimit {
+            return memory.append(contentsOf: piece)
+        }
         do {
             if file == nil {
                 file = try makeFile()
@@ -55,8 +67,18 @@ final class BodySpool {
     ///
     /// - Returns: SHA-256 of the body after decompression, in hexadecimal digits.
     func finish() throws -> String {
-        try decoder.finish { hash.update(bufferPointer: $0) }
+        try decoder.finish { bytes in
+            hash.update(bufferPointer: bytes)
+            if isArchive { try keep(bytes) }
+        }
         return hash.finalize().map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// The file with the archive, once the body has ended.
+    func archive() throws -> FileHandle {
+        let file = try self.file ?? makeFile()
+        self.file = file
+        return file
     }
 
     /// Passes the kept body to `consume`, in pieces.

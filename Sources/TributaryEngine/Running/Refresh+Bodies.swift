@@ -126,6 +126,9 @@ extension Refresh {
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         known: String?, tries: Bool = false
     ) async throws -> ParsedBody {
+        if request.documents != nil, exchange.response.member == nil {
+            return try await takeArchive(exchange, of: request, index, progress, known: known)
+        }
         var spool = tries ? try await parsing(exchange, of: request, index, progress) : nil
         var digest: String?
         if let known, exchange.response.validators.isEmpty, !request.isUnconditional {
@@ -221,7 +224,7 @@ extension Refresh {
     }
 
     /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
-    private func receive(
+    func receive(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
         _ take: (UnsafeRawBufferPointer) throws -> Int
     ) async throws {
@@ -242,7 +245,7 @@ extension Refresh {
         }
     }
 
-    private func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
+    func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {
         environment.onProgress(
             RunProgress(
                 source: run.source.name, request: run.source.requests[index].key, requestNumber: index + 1,

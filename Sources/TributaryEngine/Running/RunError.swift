@@ -1,5 +1,6 @@
 import FeedDeclarations
 import FeedFetching
+import FeedModel
 import FeedParsing
 import FeedStaging
 import FeedStores
@@ -44,6 +45,21 @@ struct RunError: Error, CustomStringConvertible {
         var error = RunError(error, in: request)
         error.message = "\(name): \(error.message)"
         return error
+    }
+
+    /// Returns an error that names the document among several on which it was thrown.
+    static func inDocument(_ name: String, of request: RequestDeclaration, _ error: any Error) -> any Error {
+        guard !(error is CancellationError) else { return error }
+        let place = "document '\(name.shortened(to: 200))'"
+        switch error {
+        case let error as FetchError: return error.on(place)
+        // A store's error says what is wrong with the store.
+        case is StoreError: return error
+        default:
+            var error = RunError(error, in: request)
+            error.message = "\(place): \(error.message)"
+            return error
+        }
     }
 
     /// Returns the name of a page, with its address.

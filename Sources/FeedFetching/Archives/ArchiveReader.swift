@@ -1,0 +1,189 @@
+import CArchive
+package import FeedDeclarations
+import FeedModel
+package import Foundation
+
+/// Reads the members of an archive that match a pattern, one after another: of a ZIP archive, or of a tar archive as it is
+/// or compressed by gzip, bzip2, xz, LZMA or Zstandard. A file that is no archive is one member, unpacked.
+///
+/// Folders, links and devices are skipped. No more of a member is in memory than a piece.
+package final class ArchiveReader {
+    /// The most members, matching or not.
+    package static let memberLimit = 100_000
+    private static let longestName = 4096
+
+    private let archive: OpaquePointer
+    private let input: ArchiveInput
+    private let pattern: MemberPattern
+    /// The name of the only member, where the file is no archive.
+    private let single: String
+    private let limit: Int
+    private let names = tributary_utf8_locale()
+    /// True for a ZIP archive without members, which libarchive does not know for one.
+    private let isEmpty: Bool
+    private var entry: OpaquePointer?
+    private var count = 0
+    private var matches = 0
+    private var examples: [String] = []
+    /// The bytes of matching members, unpacked.
+    private var unpacked = 0
+
+    /// - Parameters:
+    ///   - file: the archive, in a file that can be read at any offset.
+    ///   - single: the member's name, where the file is no archive.
+    ///   - limit: the most bytes that the archive and its members may each unpack to.
+    /// - Throws: ``FetchError`` where it cannot be read.
+    package init(_ file: FileHandle, pattern: MemberPattern, single: String, limit: Int) throws {
+        guard let archive = archive_read_new() else { throw FetchError(.decoding, "there is no memory for an archive") }
+        self.archive = archive
+        self.pattern = pattern
+        self.single = single
+        self.limit = limit
+        let size = Int(try file.seekToEnd())
+        input = ArchiveInput(file, size: size, limit: limit)
+        guard size > 0 else { throw FetchError(.decoding, "the body is empty") }
+        try file.seek(toOffset: 0)
+        let start = Array(try file.read(upToCount: 4) ?? Data())
+        isEmpty = ZipDirectory.isEmptyArchive(start) && size < 1 << 16
+        guard !isEmpty else { return }
+        if ZipArchive.isArchive(start) {
+            try ZipDirectory(file.fileDescriptor, size: size).check(limit: Self.memberLimit)
+            // Not the one that reads streams: it would take an archive that is cut off between two members for a whole one.
+            archive_read_support_format_zip_seekable(archive)
+        } else {
+            // Each by its name: "all" would run programs that the system happens to have.
+            archive_read_support_filter_gzip(archive)
+            archive_read_support_filter_bzip2(archive)
+            archive_read_support_filter_xz(archive)
+            archive_read_support_filter_lzma(archive)
+            archive_read_support_filter_zstd(archive)
+            archive_read_support_format_tar(archive)
+            archive_read_support_format_raw(archive)
+        }
+        guard input.open(archive) == ARCHIVE_OK else { throw failure }
+    }
+
+    deinit {
+        archive_read_free(archive)
+        if let names { freelocale(names) }
+    }
+
+    /// Moves on to the next member that matches.
+    ///
+    /// - Returns: its name; nil behind the last.
+    /// - Throws: ``FetchError`` where the archive is damaged or cut off, or has too many members, or the member is encrypted or
+    ///   has a name that leads out of the archive.
+    package func next() throws -> String? {
+        while !isEmpty {
+            switch tributary_next_header(archive, &entry, names) {
+            case ARCHIVE_EOF:
+                try checkEnd()
+                return nil
+            case ARCHIVE_OK, ARCHIVE_WARN: break
+            default: throw failure
+            }
+            if let failure = input.failure { throw failure }
+            count += 1
+            guard count <= Self.memberLimit else { throw Self.tooMany(Self.memberLimit) }
+            if archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_RAW {
+                matches += 1
+                return single
+            }
+            guard let entry, tributary_is_file(entry) != 0 else { continue }
+            let name = try name(of: entry)
+            guard pattern.matches(name) else {
+                if examples.count < 3 { examples.append(name) }
+                continue
+            }
+            matches += 1
+            guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+                throw FetchError(
+                    .decoding, "the member '\(name.prefix(200))' has a path that leads out of the archive")
+            }
+            guard archive_entry_is_encrypted(entry) == 0 else {
+                throw FetchError(.decoding, "the member '\(name)' of the archive is encrypted")
+            }
+            return name
+        }
+        return nil
+    }
+
+    /// Passes the member's bytes to `consume`, in pieces.
+    ///
+    /// - Throws: ``FetchError``; the errors of `consume`.
+    package func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let size = entry.flatMap { archive_entry_size_is_set($0) != 0 ? archive_entry_size($0) : nil }
+        var count: Int64 = 0
+        while true {
+            var piece: UnsafeRawPointer?
+            var length = 0
+            var offset: Int64 = 0
+            switch archive_read_data_block(archive, &piece, &length, &offset) {
+            case ARCHIVE_OK:
+                guard offset == count else { throw FetchError(.decoding, "it has gaps, which no document has") }
+                count += Int64(length)
+                unpacked += length
+                guard unpacked <= limit else { throw Self.tooLarge(limit) }
+                try consume(UnsafeRawBufferPointer(start: piece, count: length))
+            case ARCHIVE_EOF:
+                if let failure = input.failure { throw failure }
+                guard size == nil || size == count else {
+                    throw FetchError(.truncated, "it has \(count) bytes, and the archive says \(size ?? 0)")
+                }
+                return
+            // A wrong checksum is a warning.
+            default: throw failure
+            }
+        }
+    }
+
+    /// The reason why nothing was found; nil where a member has matched.
+    package var shortage: FetchError? {
+        guard matches == 0 else { return nil }
+        let found = examples.map { "'\($0)'" }.joined(separator: ", ")
+        return FetchError(
+            .decoding,
+            "no member of the archive matches documents = \"\(pattern.text)\"; "
+                + (found.isEmpty
+                    ? "it holds no file" : "it holds \(found)" + (count > examples.count ? " and others" : ""))
+                + "; set allow_empty = true if that is meant")
+    }
+
+    private func name(of entry: OpaquePointer) throws -> String {
+        guard let bytes = archive_entry_pathname(entry) else {
+            throw FetchError(.decoding, "the name of member \(count) of the archive cannot be read")
+        }
+        guard strlen(bytes) <= Self.longestName else {
+            throw FetchError(
+                .decoding, "the name of member \(count) of the archive has more than \(Self.longestName) bytes")
+        }
+        var name = String(cString: bytes)
+        while name.hasPrefix("./") { name.removeFirst(2) }
+        return name
+    }
+
+    /// - Throws: ``FetchError`` where a tar archive ends without its end marker, which libarchive allows.
+    private func checkEnd() throws {
+        if let failure = input.failure { throw failure }
+        guard archive_format(archive) & ARCHIVE_FORMAT_BASE_MASK == ARCHIVE_FORMAT_TAR,
+            archive_filter_bytes(archive, 0) <= archive_read_header_position(archive)
+        else { return }
+        throw FetchError(.truncated, "the tar archive ended before its end marker")
+    }
+
+    /// What libarchive says is wrong.
+    private var failure: any Error {
+        if let failure = input.failure { return failure }
+        let text = archive_error_string(archive).map { String(cString: $0) } ?? "it is damaged"
+        let isCut = text.lowercased().contains("truncated")
+        return FetchError(isCut ? .truncated : .decoding, "the archive cannot be read: \(text)")
+    }
+
+    static func tooMany(_ limit: Int) -> FetchError {
+        FetchError(.tooLarge, "the archive has more than \(limit) members")
+    }
+
+    static func tooLarge(_ limit: Int) -> FetchError {
+        FetchError(.tooLarge, "the archive, unpacked, is larger than max_body, \(ByteSize.text(limit))")
+    }
+}

@@ -1,0 +1,79 @@
+import FeedDeclarations
+import Foundation
+
+/// The central directory of a ZIP archive (PKWARE's APPNOTE.TXT 6.3, sections 4.3.12 to 4.3.16), as far as it must be known
+/// before libarchive reads it into memory: that it is there, and how long it is.
+struct ZipDirectory {
+    private let descriptor: Int32
+    private let size: Int
+
+    init(_ descriptor: Int32, size: Int) {
+        self.descriptor = descriptor
+        self.size = size
+    }
+
+    /// Returns true if a file's first bytes are the end record, which is all of an archive without members.
+    static func isEmptyArchive(_ start: [UInt8]) -> Bool { start.starts(with: [0x50, 0x4B, 0x05, 0x06]) }
+
+    /// Walks through the directory.
+    ///
+    /// - Throws: ``FetchError`` where there is none, as in an archive that is cut off, or where it has too many entries.
+    func check(limit: Int) throws {
+        var offset = try start()
+        var count = 0
+        var buffer: [UInt8] = []
+        var first = offset
+        while true {
+            if offset < first || offset + 46 > first + buffer.count {
+                first = offset
+                buffer = read(offset, 64 << 10)
+            }
+            let entry = buffer[(offset - first)...]
+            let signature = Array(entry.prefix(4))
+            if signature == [0x50, 0x4B, 5, 6] || signature == [0x50, 0x4B, 6, 6] { return }
+            guard entry.count >= 46, signature == [0x50, 0x4B, 1, 2] else { throw Self.invalid }
+            count += 1
+            guard count <= limit else { throw ArchiveReader.tooMany(limit) }
+            let base = entry.startIndex
+            offset += 46 + [28, 30, 32].reduce(0) { $0 + buffer.number(at: base + $1, 2) }
+        }
+    }
+
+    /// Returns the offset at which the directory begins: of the last end record, as libarchive has it.
+    private func start() throws -> Int {
+        let tail = read(max(0, size - 16 << 10), 16 << 10)
+        let base = max(0, size - 16 << 10)
+        guard tail.count >= 22,
+            let end = (0...(tail.count - 22)).reversed().first(where: { tail[$0...].starts(with: [0x50, 0x4B, 5, 6]) })
+        else { throw FetchError(.truncated, "the ZIP archive ended before its last byte") }
+        var start = tail.number(at: end + 16, 4)
+        if end >= 20, tail[(end - 20)...].starts(with: [0x50, 0x4B, 6, 7]) {
+            let record = read(tail.number(at: end - 12, 8), 56)
+            guard record.count == 56, record.starts(with: [0x50, 0x4B, 6, 6]) else { throw Self.invalid }
+            start = record.number(at: 48, 8)
+        }
+        guard start >= 0, start <= base + end else { throw Self.invalid }
+        return start
+    }
+
+    private func read(_ offset: Int, _ count: Int) -> [UInt8] {
+        guard offset >= 0, offset < size else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: min(count, size - offset)) { buffer, filled in
+            filled = 0
+            while filled < buffer.count {
+                let part = pread(
+                    descriptor, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(offset + filled))
+                guard part > 0 else { return }
+                filled += part
+            }
+        }
+    }
+
+    private static var invalid: FetchError { FetchError(.decoding, "the body is not a valid ZIP archive") }
+}
+
+extension [UInt8] {
+    fileprivate func number(at offset: Int, _ count: Int) -> Int {
+        Int(truncatingIfNeeded: (0..<count).reduce(UInt64(0)) { $0 | UInt64(self[offset + $1]) << (8 * UInt64($1)) })
+    }
+}

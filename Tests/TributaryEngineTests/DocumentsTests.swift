@@ -1,0 +1,198 @@
+import FeedDeclarations
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import SQLiteStore
+import TestStores
+import TestSupport
+import Testing
+@testable import TributaryEngine
+
+/// Requests whose body is an archive of documents.
+@Suite(.onEachStore) struct DocumentsTests {
+    private static func sources(_ path: String = "/a", options: String = "documents = \"**/*.xml\"") -> String {
+        """
+        [[sources.s.requests]]
+        url = "URL\(path)"
+        sync = "mirror"
+        max_deleted = "100%"
+        \(options)
+        [[sources.s.requests.tables]]
+        table = "article"
+        element = "a"
+        key = ["sku"]
+        [sources.s.requests.tables.columns]
+        sku = { path = "@sku", type = "integer" }
+        name = "@name"
+        member = { response = "member" }
+        """
+    }
+
+    private static let files = [
+        (name: "one.xml", content: "<l><a sku='1' name='A'/></l>"),
+        (name: "README.txt", content: "not XML"),
+        (name: "deep/er/two.xml", content: "<l><a sku='2' name='B'/><a sku='3' name='C'/></l>"),
+        (name: "empty.xml", content: "<l/>"),
+    ]
+    private static let all = ["1|A|one.xml", "2|B|deep/er/two.xml", "3|C|deep/er/two.xml"]
+    private static let rows = "SELECT sku, name, member FROM article ORDER BY sku"
+
+    private static func zip(_ files: [(name: String, content: String)] = files) -> [UInt8] {
+        Zip.archive(files.map { Zip.File(name: $0.name, content: $0.content) })
+    }
+
+    @discardableResult
+    private func sync(_ fixture: EngineFixture, _ body: [UInt8], _ sources: String = sources()) async throws
+        -> RunReport
+    {
+        fixture.server.route("/a") { _ in StubServer.response(200, body, ["Content-Type": "application/octet-stream"]) }
+        return try #require(await fixture.sync(sources).first)
+    }
+
+    /// Expects that a body discards the run, with this in the message, and changes no row.
+    private func expectDiscarded(
+        _ fixture: EngineFixture, _ body: [UInt8], _ message: String, _ sources: String = sources(),
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let report = try await sync(fixture, body, sources)
+        #expect(report.outcome == .discarded, sourceLocation: sourceLocation)
+        #expect(
+            report.error?.contains(message) == true, "\(String(describing: report.error))",
+            sourceLocation: sourceLocation)
+        #expect(try fixture.rows(Self.rows) == Self.all, sourceLocation: sourceLocation)
+    }
+
+    @Test func everyFormatIsOneCommit() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            var bodies = [Self.zip()]
+            bodies += Tar.Compression.allCases.map { Tar.archive(Self.files, $0) }
+            for (number, body) in bodies.enumerated() {
+                // Another set of rows, which the next archive replaces.
+                try await sync(fixture, Self.zip([(name: "x.xml", content: "<l><a sku='9' name='X'/></l>")]))
+                let report = try await sync(fixture, body)
+                #expect(report.outcome == .committed, "\(number): \(String(describing: report.error))")
+                #expect(try fixture.rows(Self.rows) == Self.all, "\(number)")
+            }
+        }
+    }
+
+    @Test func aCompressedFileIsOneDocument() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            for compression in Tar.Compression.allCases {
+                let content = "<l><a sku='1' name='\(compression)'/></l>"
+                let report = try await sync(fixture, Tar.compressed(content, compression))
+                #expect(report.outcome == .committed, "\(compression): \(String(describing: report.error))")
+                #expect(try fixture.rows(Self.rows) == ["1|\(compression)|a"])
+            }
+        }
+    }
+
+    @Test func theSameArchiveIsNotParsedAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            #expect(try await sync(fixture, Self.zip()).outcome == .committed)
+            #expect(try await sync(fixture, Self.zip()).outcome == .unchanged)
+            let other = Self.sources(options: "documents = \"*.xml\"")
+            #expect(try await sync(fixture, Self.zip(), other).outcome == .committed, "another pattern, other rows")
+            #expect(try fixture.rows(Self.rows) == ["1|A|one.xml"])
+        }
+    }
+
+    @Test func whatIsWrongDiscardsTheRun() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let zip = Self.zip()
+            #expect(try await sync(fixture, zip).outcome == .committed)
+            let tar = Tar.archive(Self.files)
+            try await expectDiscarded(fixture, Array(zip.dropLast(30)), "ended before its last byte")
+            try await expectDiscarded(fixture, Array(tar.prefix(1024 + 512)), "ended before its end marker")
+            try await expectDiscarded(fixture, Array(tar.prefix(1024 + 600)), "Truncated tar archive")
+            for compression in [Tar.Compression.gzip, .bzip2, .xz, .zstd] {
+                let cut = Array(Tar.archive(Self.files, compression).dropLast(40))
+                let report = try await sync(fixture, cut)
+                #expect(report.outcome == .discarded, "\(compression)")
+            }
+            var encrypted = zip
+            encrypted[6] |= 1
+            let directory = try #require(zip.indices.first { zip[$0...].starts(with: [0x50, 0x4B, 1, 2]) })
+            encrypted[directory + 8] |= 1
+            try await expectDiscarded(fixture, encrypted, "the member 'one.xml' of the archive is encrypted")
+            var damaged = zip
+            damaged[14] ^= 1
+            damaged[directory + 16] ^= 1
+            try await expectDiscarded(fixture, damaged, "document 'one.xml'")
+            let climbing = Self.zip([(name: "../one.xml", content: "<l/>")])
+            try await expectDiscarded(fixture, climbing, "the member '../one.xml' has a path that leads out")
+            let broken = Self.zip(Self.files + [(name: "z.xml", content: "<l><a sku='4'></l>")])
+            try await expectDiscarded(fixture, broken, "document 'z.xml'")
+            let none = Self.zip([(name: "a.json", content: "{}")])
+            try await expectDiscarded(
+                fixture, none, "no member of the archive matches documents = \"**/*.xml\"; it holds 'a.json'")
+            try await expectDiscarded(fixture, Self.zip([]), "it holds no file")
+            let empty = Self.zip([(name: "a.xml", content: "<l/>"), (name: "b.xml", content: "<l/>")])
+            try await expectDiscarded(fixture, empty, "none of the documents held a record")
+            try await expectDiscarded(fixture, [], "the body is empty")
+        }
+    }
+
+    @Test func bombsMeetLimits() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            #expect(try await sync(fixture, Self.zip()).outcome == .committed)
+            let limited = Self.sources(options: "documents = \"**/*.xml\"\nmax_body = \"64KiB\"")
+            let blank = "<l>" + String(repeating: " ", count: 1 << 20) + "</l>"
+            let message = "larger than max_body, 64KiB"
+            try await expectDiscarded(fixture, Self.zip([(name: "a.xml", content: blank)]), message, limited)
+            // What is not wanted is unpacked, too, to be skipped.
+            for compression in [Tar.Compression.bzip2, .xz, .zstd] {
+                let many = (0..<4).map { (name: "\($0).txt", content: blank) }
+                try await expectDiscarded(fixture, Tar.archive(many, compression), message, limited)
+            }
+            let parts = (0..<8).map { (name: "\($0).xml", content: String(blank.prefix(10_000)) + "</l>") }
+            try await expectDiscarded(fixture, Self.zip(parts), message, limited)
+            let many = Zip.archive(
+                (0...100_000).map { Zip.File(name: "\($0).xml", content: "<l/>", isDeflated: false) })
+            try await expectDiscarded(fixture, many, "more than 100000 members")
+        }
+    }
+
+    @Test func nothingIsAllowedToBeEmpty() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            #expect(try await sync(fixture, Self.zip()).outcome == .committed)
+            let sources = Self.sources(options: "documents = \"*.none\"\nallow_empty = true")
+            #expect(try await sync(fixture, Self.zip(), sources).outcome == .committed)
+            #expect(try fixture.rows(Self.rows).isEmpty)
+        }
+    }
+
+    @Test func mistakesAreNamed() async throws {
+        let mistakes = [
+            ("documents = \"/*.xml\"", "documents: '/*.xml' begins with '/'"),
+            ("documents = \"\"", "documents: is empty"),
+            ("documents = \"*\"\npage = { link = true }", "a request of several documents has no 'page'"),
+            ("documents = 1", "documents: expected a string"), ("document = \"*\"", "did you mean 'documents'?"),
+        ]
+        for (options, message) in mistakes {
+            try await EngineFixture.expectMistake(Self.sources(options: options), message)
+        }
+    }
+}
+
+@Suite struct MemberPatternTests {
+    @Test(arguments: [
+        ("*.xml", "a.xml", true), ("*.xml", "a/b.xml", false), ("*.xml", "a.XML", false), ("**/*.xml", "a.xml", true),
+        ("**/*.xml", "a/b/c.xml", true), ("**/*.xml", "a.xmlx", false), ("a/**", "a/b/c", true),
+        ("a/**", "b/a/c", false),
+        ("a/**/b.xml", "a/b.xml", true), ("a/**/b.xml", "a/x/y/b.xml", true), ("a/**/b.xml", "a/xb.xml", false),
+        ("?.xml", "é.xml", true), ("?.xml", "ab.xml", false), ("?/a", "//a", false), ("**", "a/b", true),
+        ("*", "", true),
+        ("a*b*c", "axxbyyc", true), ("a*b*c", "axxbyy", false), ("stops.txt", "stops.txt", true),
+        ("**/a/*", "x/a/b", true), ("**/a/*", "xa/b", false),
+    ])
+    func names(pattern: String, name: String, matches: Bool) {
+        #expect(MemberPattern(pattern).matches(name) == matches)
+    }
+
+    @Test func noNameIsSlow() {
+        let pattern = MemberPattern(String(repeating: "*a", count: 200) + "b")
+        #expect(!pattern.matches(String(repeating: "a", count: 4096)))
+    }
+}
