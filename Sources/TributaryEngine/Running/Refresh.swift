@@ -92,8 +92,10 @@ actor Refresh {
             try keepBodies()
             return await record(RunState.Ending(outcome: .unchanged))
         }
-        let stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
-        run.notes = stack.skipped.compactMap(\.note)
+        let unmet = try unmetExpectations()
+        var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
+        stack.unmet = unmet.blocking
+        run.notes = stack.skipped.compactMap(\.note) + unmet.notes
         run.skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)
@@ -173,8 +175,10 @@ actor Refresh {
         plan.columns = unmatched.columns
         let retention = run.retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }
-        let stack = try context?.finish() ?? StagedStack.empty
-        plan.notes = stack.skipped.compactMap(\.note)
+        let unmet = try unmetExpectations()
+        var stack = try context?.finish() ?? StagedStack.empty
+        stack.unmet = unmet.blocking
+        plan.notes = stack.skipped.compactMap(\.note) + unmet.notes
         plan.counts = try environment.store.plan(
             stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
             source: run.source.name, onChange: onChange)
