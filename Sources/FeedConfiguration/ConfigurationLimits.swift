@@ -10,6 +10,7 @@ enum ConfigurationLimits {
     static let skippedLines = 1_000_000
     static let maxPages = 1_000_000_000
     static let maxRequests = 1_000_000_000
+    static let minRows = 1_000_000_000_000
     /// The limits of a page's counter.
     static let counterStart = 1_000_000_000_000_000
     static let counterStep = 1_000_000_000

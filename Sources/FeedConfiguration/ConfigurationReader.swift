@@ -171,6 +171,8 @@ package struct ConfigurationReader {
         let captures = optionsReader.captures()
         let paging = optionsReader.paging()
         let forEach = optionsReader.forEach()
+        let minRows = table[keys.minRows] ?? keys.minRows.standard
+        let expectations = optionsReader.expectations()
         let format = optionsReader.format()
         let repair = optionsReader.repair(of: format?.format)
         let documents = optionsReader.documents()
@@ -208,6 +210,11 @@ package struct ConfigurationReader {
             return nil
         }
         guard let url else { return nil }
+        if content == .captures {
+            for key in ["min_rows", "expect"] where table.has(key) {
+                table.report(key, "has no meaning for a request that stages no rows")
+            }
+        }
         var request = RequestDeclaration(
             key: key, url: url, method: options.method ?? (options.body == nil ? "GET" : "POST"),
             headers: options.headers, parameters: options.parameters, body: options.body,
@@ -231,6 +238,8 @@ package struct ConfigurationReader {
         request.keepBodies = options.keepBodies ?? keys.keepBodies.standard
         request.paging = paging
         request.documents = documents
+        request.minRows = minRows
+        request.expectations = expectations
         if let format {
             request.format = format.format
             request.csv = format.csv

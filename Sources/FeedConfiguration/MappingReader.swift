@@ -76,6 +76,7 @@ struct MappingReader {
         let filter = reader[keys.filter]
         let deletedWhen = reader[keys.deletedWhen]
         let duplicates = reader[keys.duplicates] ?? keys.duplicates.standard
+        let minRows = reader[keys.minRows] ?? keys.minRows.standard
         let (maxDeleted, maxChanged) = (reader[keys.maxDeleted], reader[keys.maxChanged])
         let (deleted, expiry) = (reader.deletionMark(keys.deleted), reader.expiry(keys.expire))
         let columns = reader.table(keys.columns).map(columns)
@@ -92,6 +93,7 @@ struct MappingReader {
             within: within,
             columns: columns ?? [], matchesNames: columns == nil, place: reader.path.description)
         mapping.filter = filter
+        mapping.minRows = minRows
         mapping.maxDeleted = maxDeleted
         mapping.maxChanged = maxChanged
         mapping.deleted = deleted

@@ -2,7 +2,8 @@ import FeedDeclarations
 import FeedModel
 import XMLStream
 
-/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`.
+/// Reads the keys by which a request depends on others of its stack, or is repeated: `capture`, `page` and `for_each`;
+/// what its rows are expected to be; and its format.
 struct RequestOptionsReader {
     let table: DeclarationReader
     private let keys = RequestKeys.all
@@ -79,6 +80,21 @@ struct RequestOptionsReader {
         }
         return ForEachDeclaration(
             query: query, concurrency: concurrency, maxRequests: most, maxSkipped: skips ? mostSkipped : nil)
+    }
+
+    func expectations() -> [Expectation] {
+        let keys = ExpectationKeys.all
+        return (table.tables(RequestKeys.all.expect) ?? []).compactMap { reader in
+            let sql = reader[keys.sql]
+            let message = reader[keys.message]
+            let failure = reader[keys.onFailure] ?? keys.onFailure.standard
+            if !reader.has(keys.sql) { reader.problems.report(reader.path, "the expectation has no 'sql'") }
+            for (key, text) in [("sql", sql), ("message", message)] where text?.allSatisfy(\.isWhitespace) == true {
+                reader.report(key, "is empty")
+            }
+            reader.finish()
+            return sql.map { Expectation(sql: $0, message: message, onFailure: failure) }
+        }
     }
 
     /// Reads `format` and `csv`; nil where neither is there.

@@ -41,6 +41,10 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var allowsEmpty: Bool
     /// What one commit may do at most to the rows of the request's scope.
     public package(set) var limits = ChangeLimits()
+    /// The least rows that the request stages, in all its tables.
+    public package(set) var minRows = 0
+    /// Conditions on the staged rows, looked at before the commit where the request has staged any.
+    public package(set) var expectations: [Expectation] = []
     /// The number of bodies that are kept beside the store.
     public package(set) var keepBodies = 0
     /// The source's ``SourceDeclaration/keepsHistory``: tables that are created need a key, by which rows are known in it.
@@ -193,8 +197,9 @@ public struct RequestDeclaration: Sendable, Equatable {
             allowsEmpty: limits.allowsEmpty)
     }
 
-    /// True where a limit of deletions or updates may be exceeded.
+    /// True where a limit of deletions or updates may be exceeded, or an expectation may block the run.
     package var isLimited: Bool {
+        if expectations.contains(where: { $0.onFailure == .block }) { return true }
         guard case .mapping(let mapping) = content else {
             return content != .captures && (limits.changed != nil || limits.deleted != nil && mirrors)
         }
@@ -203,6 +208,12 @@ public struct RequestDeclaration: Sendable, Equatable {
                 || (table.maxDeleted ?? limits.deleted) != nil
                     && (sync(of: table) == .mirror || table.deletedWhen != nil)
         }
+    }
+
+    /// The tables that have a least number of rows of their own, with it.
+    package var leastRows: [(table: String, rows: Int)] {
+        guard case .mapping(let mapping) = content else { return [] }
+        return mapping.tables.filter { $0.minRows > 0 }.map { ($0.table, $0.minRows) }
     }
 
     /// Returns the window of a mirrored table: its own, or that of its parents' table.

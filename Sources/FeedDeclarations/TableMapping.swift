@@ -25,6 +25,8 @@ public struct TableMapping: Sendable, Hashable {
     package static let deletionColumn = "deleted_when"
     /// Which of several records with one key counts.
     package var duplicates = RowShape.Duplicates.last
+    /// The least rows that the request stages for the table.
+    package var minRows = 0
     /// What one commit may do at most to the table's rows of the scope. Nil for the request's.
     package var maxDeleted: ChangeLimit?
     package var maxChanged: ChangeLimit?

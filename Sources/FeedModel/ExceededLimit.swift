@@ -1,4 +1,5 @@
-/// What a commit would do to the rows of one scope of a table, where that is more than its declaration allows.
+/// What a commit would do to the rows of one scope of a table, where that is more than its declaration allows; or an
+/// expectation that its rows do not meet.
 package struct ExceededLimit: Sendable, Equatable, Codable {
     /// The table's name, in lower case.
     package let table: String
@@ -6,7 +7,9 @@ package struct ExceededLimit: Sendable, Equatable, Codable {
     /// The number of rows that the commit would delete, and of those that it would update.
     package let deleted: Int
     package let updated: Int
-    /// The change, the limit and the figures, for people.
+    /// What tells one expectation from another; nil for a limit.
+    package let expectation: String?
+    /// The change, the limit and the figures, or what was found, for people.
     package let message: String
 
     package init(_ rows: ScopedRows, deleted: Int, updated: Int, _ message: String) {
@@ -14,12 +17,25 @@ package struct ExceededLimit: Sendable, Equatable, Codable {
         scope = rows.scope
         self.deleted = deleted
         self.updated = updated
+        expectation = nil
         self.message = message
     }
 
-    /// Returns true where another commit would change the same scope, and no more rows of it.
+    /// - Parameter identity: what tells the expectation from the source's others.
+    package init(expectation identity: String, _ message: String) {
+        table = ""
+        scope = [:]
+        deleted = 0
+        updated = 0
+        expectation = identity
+        self.message = message
+    }
+
+    /// Returns true where another commit would change the same scope, and no more rows of it, or does not meet the same
+    /// expectation.
     package func covers(_ other: ExceededLimit) -> Bool {
-        table == other.table && scope == other.scope && other.deleted <= deleted && other.updated <= updated
+        table == other.table && scope == other.scope && expectation == other.expectation && other.deleted <= deleted
+            && other.updated <= updated
     }
 
     /// Returns true where two commits exceed the same limits by the same numbers of rows.

@@ -72,9 +72,11 @@ package final class ScratchDatabase: Sendable {
         }
     }
 
+    var isInterrupted: Bool { state.withLock(\.isInterrupted) }
+
     /// - Throws: `CancellationError` after an interruption, which SQLite itself forgets between two statements.
     func checkInterruption() throws {
-        if state.withLock(\.isInterrupted) { throw CancellationError() }
+        if isInterrupted { throw CancellationError() }
     }
 
     /// Closes the file, which stays for the merge.

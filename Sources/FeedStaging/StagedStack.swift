@@ -30,6 +30,9 @@ package struct StagedStack: Sendable {
     /// The numbers of left out records that may enclose others, by the names of their tables.
     package var skippedNumbers: [String: [Int64]] = [:]
 
+    /// Expectations that the rows do not meet, and for which the commit is blocked.
+    package var unmet: [ExceededLimit] = []
+
     package init(path: String?, parts: [Part]) {
         self.path = path
         self.parts = parts

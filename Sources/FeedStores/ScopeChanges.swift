@@ -29,23 +29,27 @@ package struct ScopeChanges: Sendable {
         counts[rows, default: Counts()].known += updated + unchanged
     }
 
-    /// Checks the counts against what is allowed.
+    /// Checks the counts against what is allowed, and that nothing else blocks the commit.
     ///
     /// - Parameters:
     ///   - limits: of some scopes; the others have none.
     ///   - count: returns the number of a scope's rows after the merge. It is asked where the rows that the merge has
     ///     looked at may not be all.
+    ///   - unmet: the expectations that the rows do not meet.
     ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
     ///   - isAcceptedInAdvance: returns true where the commit may do anything.
     /// - Throws: ``StoreError`` of the code `held`, naming the tables, the figures and the limits.
     package func check(
-        _ limits: [ScopedRows: ChangeLimits], accepted: [ExceededLimit]?, count: (ScopedRows) throws -> Int,
+        _ limits: [ScopedRows: ChangeLimits], unmet: [ExceededLimit], accepted: [ExceededLimit]?,
+        count: (ScopedRows) throws -> Int,
         isAcceptedInAdvance: () throws -> Bool
     ) throws {
-        let exceeded = try exceeded(limits, count)
+        let changes = try exceeded(limits, count)
+        let exceeded = unmet + changes
         let isCovered = exceeded.allSatisfy { limit in accepted?.contains { $0.covers(limit) } ?? false }
         guard !isCovered, try !isAcceptedInAdvance() else { return }
-        var error = StoreError(.held, "the commit would " + exceeded.map(\.message).joined(separator: ", and "))
+        let change = changes.isEmpty ? [] : ["the commit would " + changes.map(\.message).joined(separator: ", and ")]
+        var error = StoreError(.held, (unmet.map(\.message) + change).joined(separator: "; "))
         error.exceeded = exceeded
         throw error
     }

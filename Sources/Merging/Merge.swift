@@ -119,7 +119,7 @@ package struct Merge {
 
     // MARK: - Change limits
 
-    /// Checks what the merge has done against what is allowed.
+    /// Checks what the merge has done against what is allowed, and that the rows meet the expectations.
     ///
     /// - Parameters:
     ///   - accepted: what the blocked run would have done that was accepted; nil where none was.
@@ -130,7 +130,8 @@ package struct Merge {
         isAcceptedInAdvance: () throws -> Bool
     ) throws {
         try context.state.changes.check(
-            limits, accepted: accepted, count: count, isAcceptedInAdvance: isAcceptedInAdvance)
+            limits, unmet: context.stack.unmet, accepted: accepted, count: count,
+            isAcceptedInAdvance: isAcceptedInAdvance)
     }
 
     private func count(_ rows: ScopedRows) throws -> Int {

@@ -188,6 +188,35 @@ import Testing
         }
     }
 
+    /// They may name tables of later requests.
+    @Test func checkCompilesTheExpectations() async throws {
+        try await withProgram { (folder, program) async throws in
+            func check(_ sql: String) async throws -> BuiltProgram.Output {
+                try folder.write(
+                    """
+                    [[sources.s.requests]]
+                    url = "http://example.org/"
+                    tables = [{ table = "firm", element = "firm", key = ["id"], columns = { id = "@id" } }]
+                    expect = [{ sql = "\(sql)" }]
+                    [[sources.s.requests]]
+                    url = "http://example.org/sites"
+                    tables = [{ table = "site", element = "site", key = ["id"], columns = { id = "@id" } }]
+                    """, to: "sources.toml")
+                return try await program.run("check")
+            }
+            let good = try await check("SELECT count(*) > 0 FROM staged.firm JOIN staged.site USING (id)")
+            #expect(good.status == 0 && good.standardError.isEmpty, "\(good)")
+            let unknown = try await check("SELECT name = 'a' FROM staged.firm")
+            #expect(unknown.status == 78, "\(unknown)")
+            #expect(
+                unknown.standardError.contains(
+                    "request '1': expect[1].sql cannot be evaluated: no such column: name; the schema 'staged' has the "
+                        + "tables of the store: SELECT name = 'a' FROM staged.firm"), "\(unknown)")
+            let writing = try await check("DELETE FROM staged.firm")
+            #expect(writing.status == 78 && writing.standardError.contains("expect[1].sql "), "\(writing)")
+        }
+    }
+
     /// `01` and `1` are one number to the column, whichever letters name it.
     @Test func checkComparesScopesAsTheColumnDoes() async throws {
         try await withProgram { (folder, program) async throws in

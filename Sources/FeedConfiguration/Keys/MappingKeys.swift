@@ -34,6 +34,9 @@ struct TableKeys: KeyGroup {
     let duplicates = Key<RowShape.Duplicates>.choice(
         "duplicates", default: .value(.last),
         "Which of several records with one key counts, in one request; with `\"discard\"` they discard the run.")
+    let minRows = Key.integer(
+        "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
+        "The least rows that the request stages for this table; fewer discard the run.")
     let maxDeleted = Key.changeLimit(
         "max_deleted", default: .described("the request's"), "As the request's, for this table.")
     let maxChanged = Key.changeLimit(

@@ -120,6 +120,12 @@ struct RequestKeys: KeyGroup {
         "The most rows of its scope that a commit may delete.")
     let maxChanged = Key.changeLimit(
         "max_changed", default: .described("any"), inherited: .nearest, "The same for rows that a commit updates.")
+    let minRows = Key.integer(
+        "min_rows", 0...ConfigurationLimits.minRows, default: .value(0),
+        "The least rows that the request stages, in all its tables together; fewer discard the run.")
+    let expect = TableKey.tables(
+        "expect", ExpectationKeys.self,
+        "Conditions on the staged rows, each as `[[sources.NAME.requests.expect]]`, looked at before the commit.")
     let keepBodies = Key.integer(
         "keep_bodies", 0...ConfigurationLimits.keptBodies, default: .value(0), inherited: .nearest,
         "How many of the last good bodies are kept beside the store, for `replay`; at most 1,000.")
@@ -151,6 +157,22 @@ struct ForEachKeys: KeyGroup {
     let maxSkipped = Key.integer(
         "max_skipped", 1...ConfigurationLimits.maxRequests, default: .value(ForEachDeclaration.defaultMaxSkipped),
         "The most rows that `on_error = \"skip\"` leaves out.")
+}
+
+struct ExpectationKeys: KeyGroup {
+    static let all = Self()
+    static let table = KeyTable(
+        "[[sources.NAME.requests.expect]]", "A condition on the staged rows, looked at before the commit.", all)
+
+    let sql = Key.string(
+        "sql", default: .required,
+        "The condition, true where all is well: an expression or a `SELECT` in SQLite's SQL, over the rows of this run, `staged.TABLE`."
+    )
+    let message = Key.string(
+        "message", default: .described("the SQL"), "What is wrong where the condition does not hold.")
+    let onFailure = Key<Expectation.Failure>.choice(
+        "on_failure", default: .value(.discard),
+        "What becomes of the run then: it is discarded, or blocked until it is accepted, or committed with a note.")
 }
 
 struct ExpiryKeys: KeyGroup {

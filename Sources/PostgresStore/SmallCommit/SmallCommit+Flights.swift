@@ -86,7 +86,7 @@ extension SmallCommit {
         let exceeded = Unsuitable("limits of changes")
         do {
             try changes.check(
-                commit.limits, accepted: commit.accepted, count: { _ in throw exceeded },
+                commit.limits, unmet: [], accepted: commit.accepted, count: { _ in throw exceeded },
                 isAcceptedInAdvance: { throw exceeded })
         } catch is StoreError {
             throw exceeded

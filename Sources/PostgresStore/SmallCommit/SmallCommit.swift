@@ -82,6 +82,7 @@ struct SmallCommit {
         let rows = stack.parts.reduce(0) { $0 + $1.batches.reduce(0) { $0 + $1.rows.rows.count } }
         try Unsuitable.unless(rows <= mostRows, "\(rows) rows")
         try Unsuitable.unless(stack.skipped.isEmpty && stack.skippedNumbers.isEmpty, "records that were left out")
+        try Unsuitable.unless(stack.unmet.isEmpty, "expectations that the rows do not meet")
         try Unsuitable.unless(!commit.keepsHistory, "a history")
         try Unsuitable.unless(
             commit.retention.deletionMarks.isEmpty && commit.retention.expiries.isEmpty,

@@ -145,6 +145,7 @@ struct CheckCommand: ProgramCommand {
             for request in source.requests {
                 do {
                     try request.checkForEach(store, source: source.name)
+                    try request.checkExpectations(store, source: source.name)
                 } catch let error as StoreError {
                     problems.append(
                         "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)")
@@ -194,9 +195,11 @@ struct CheckCommand: ProgramCommand {
                 // Its request reports it below.
             }
             try Self.trySchemaAfter(in: store, program, configuration)
-            let problems = try configuration.messages(parsers: program.parsers) { request, source in
+            var problems = try configuration.messages(parsers: program.parsers) { request, source in
                 try Self.problems(request, of: source, in: store, existing, program, configuration)
             }
+            // They may name tables of any request of the source, which are all there by now.
+            if problems.isEmpty { problems = try Self.expectationProblems(in: store, configuration) }
             let conflicts = try conflicts(program, configuration) { table, columns in
                 // An existing table may compare values differently from the one that would be created.
                 let isThere = try existing?.missingTables(among: [table]).isEmpty ?? false
@@ -219,6 +222,21 @@ struct CheckCommand: ProgramCommand {
             )
         } catch let error as StoreError {
             return (["\(configuration.file): store.schema: \(error)"], [])
+        }
+    }
+
+    private static func expectationProblems(
+        in store: any MainStore, _ configuration: TributaryConfiguration
+    ) throws -> [String] {
+        try configuration.sources.flatMap { source in
+            try source.requests.compactMap { request in
+                do {
+                    try request.checkExpectations(store, source: source.name)
+                    return nil
+                } catch let error as StoreError {
+                    return "\(configuration.file): sources.\(source.name): request '\(request.key)': \(error.message)"
+                }
+            }
         }
     }
 

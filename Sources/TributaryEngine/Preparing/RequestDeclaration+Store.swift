@@ -85,6 +85,21 @@ extension RequestDeclaration {
         }
     }
 
+    /// Compiles the conditions of `expect` over the tables of a store that has those of the whole stack.
+    ///
+    /// - Throws: ``StoreError`` if one cannot be evaluated.
+    package func checkExpectations(_ store: any MainStore, source: String) throws {
+        guard !expectations.isEmpty else { return }
+        let context = store.makeWorkerContext(source: source)
+        defer { context.remove() }
+        for (number, expectation) in expectations.enumerated() {
+            do { try context.check(condition: expectation.sql) } catch let error as StoreError {
+                throw StoreError(
+                    error.code, "expect[\(number + 1)].sql \(error.message): \(expectation.shownSQL)")
+            }
+        }
+    }
+
     /// Returns the columns by which the declaration tells a table's rows apart; nil where it says nothing.
     package func key(of table: String, parsers: ParserRegistry) -> [String]? {
         let key =

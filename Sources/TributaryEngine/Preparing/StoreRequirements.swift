@@ -21,7 +21,7 @@ package struct StoreRequirements: Hashable {
     private var window: String?
     private var keepsHistory: Bool
 
-    /// - Returns: nil for a request whose query must be tried on its own (`for_each`).
+    /// - Returns: nil for a request whose queries must be tried on their own (`for_each`).
     package init?(_ request: RequestDeclaration, parsers: ParserRegistry) {
         guard request.forEach == nil else { return nil }
         func table(_ name: String, takesColumnsOfStore: Bool) -> Table {

@@ -93,9 +93,11 @@ actor Refresh {
             try keepBodies()
             return await record(RunState.Ending(outcome: .unchanged))
         }
+        let unmet = try unmetExpectations()
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note)
+        stack.unmet = unmet.blocking
+        run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
         run.skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)
@@ -175,9 +177,11 @@ actor Refresh {
         plan.columns = unmatched.columns
         let retention = run.retention
         guard try context != nil || hasExpiredRows(retention) else { return plan }
+        let unmet = try unmetExpectations()
         var stack = try context?.finish() ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note)
+        stack.unmet = unmet.blocking
+        plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
         plan.counts = try environment.store.plan(
             stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
             source: run.source.name, onChange: onChange)

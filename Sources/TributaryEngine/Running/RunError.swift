@@ -95,6 +95,8 @@ struct StackError: Error, Sendable, CustomStringConvertible {
         case reference
         /// A feed without a record would delete every row.
         case empty
+        /// The staged rows are not what a request expects, or that cannot be found out.
+        case expectation
         /// The program has no parser of the name that a request gives.
         case parser
     }

@@ -1,0 +1,59 @@
+import FeedModel
+import GRDB
+
+/// Conditions on the rows that a run has staged, before they are merged. They are in SQLite's SQL whatever the store.
+extension WorkerContext {
+    /// Returns what speaks against a condition over the staged rows; nil where it holds.
+    ///
+    /// - Parameters:
+    ///   - condition: an expression or a SELECT over the tables of the schema `staged`.
+    ///   - isOver: returns true once the time for it is over.
+    /// - Throws: ``StoreError`` where it cannot be evaluated; `CancellationError` after an interruption.
+    package func finding(against condition: String, isOver: @escaping () -> Bool) throws -> String? {
+        var isLate = false
+        return try withStagedViews(forConditions: true) { database in
+            let reader = try StagedRowsReader(path: database.path) { [scratch] in
+                isLate = isLate || isOver()
+                return isLate || scratch.isInterrupted
+            }
+            do { return try reader.finding(against: condition) } catch {
+                try scratch.checkInterruption()
+                if isLate { throw StoreError(.limit, "takes too long") }
+                throw error
+            }
+        }
+    }
+
+    /// Compiles a condition over the columns of the store's tables.
+    ///
+    /// - Throws: ``StoreError`` where it cannot be evaluated.
+    package func check(condition: String) throws {
+        try withStagedViews(forConditions: true) { try StagedRowsReader(path: $0.path) { false }.check(condition) }
+    }
+
+    /// Returns the number of rows that a request has staged, of several with one key only the one that counts.
+    ///
+    /// - Parameter table: the rows of this table alone; nil for those of all tables.
+    package func countRows(ofRequest index: Int, in table: String? = nil) throws -> Int {
+        try flush()
+        let rows = Staging.rows(ofRequest: index)
+        let tables = stagings.map(\.table)
+        return try openScratch().writeWithoutTransaction { db in
+            try failure.check()
+            var sum = 0
+            for staging in stagings where staging.isUsed(by: index) && !staging.table.isLookUp {
+                let staged = staging.table
+                guard table.map({ $0.lowercased() == staged.table.name.lowercased() }) ?? true else { continue }
+                let rivals = tables.filter(staged.mayShareKeys)
+                for rival in rivals { try db.execute(sql: rival.indexSQL(isUnique: false)) }
+                let isCounted =
+                    ["s.\(StagingTable.row) BETWEEN ? AND ?"] + staged.isLatest("s", among: tables)
+                sum +=
+                    try Int.fetchOne(
+                        db, sql: "SELECT count(*) FROM \(staged.name) s\(isCounted.whereClause)",
+                        arguments: [rows.lowerBound, rows.upperBound]) ?? 0
+            }
+            return sum
+        }
+    }
+}
