@@ -27,6 +27,8 @@ final class Internet: @unchecked Sendable {
     private var runners: [String: [EventLoop.Process: Int]] = [:]
     let fail: (Finding) -> Void
     private(set) var requests = 0
+    /// What is done when a source is asked for the next time, after which it is forgotten.
+    var whenAsked: [String: () -> Void] = [:]
     /// True where a process has written to the store since this was last set.
     var hasWritten = false
 
@@ -61,6 +63,7 @@ final class Internet: @unchecked Sendable {
         }
         runners[source, default: [:]][process, default: 0] += 1
         requests += 1
+        whenAsked.removeValue(forKey: source)?()
         guard let rules = hosts[host] else { return }
         let count = traffic[host, default: Traffic()].requests[process, default: 0] + 1
         traffic[host]?.requests[process] = count

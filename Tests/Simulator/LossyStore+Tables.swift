@@ -57,3 +57,21 @@ extension LossyStore {
         try store.dropEmptyTables(names, andOwn: areAll)
     }
 }
+
+/// What people look at.
+extension LossyStore {
+    func browsedTables() throws -> [BrowsedTable] { try store.browsedTables() }
+    func browsedTable(_ name: String) throws -> BrowsedTable? { try store.browsedTable(name) }
+    func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws {
+        try store.rows(query, within: limit, body)
+    }
+    func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow? {
+        try store.row(key, of: table, within: limit)
+    }
+    func writings(
+        of key: [StoredValue], in table: String, declared keys: [[String]], most: Int, within limit: Duration
+    ) throws -> [RowWriting] { try store.writings(of: key, in: table, declared: keys, most: most, within: limit) }
+    func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) throws -> [RowChange]? {
+        try store.history(of: key, in: table, most: most, within: limit)
+    }
+}

@@ -128,7 +128,9 @@ final class SimulatedNetwork: Network, @unchecked Sendable {
         let event = try await Receiver.Event(message)
         try await transit("hook", until: end)
         let (fails, isLost) = (faults.fires(.receiver, "refused"), faults.fires(.receiver, "lost"))
-        loop.note("hook \(event.id)\(fails ? " refused" : isLost ? " answer lost" : "")")
+        loop.note(
+            "hook \(event.type) of \(event.source ?? "-"), run \(event.run ?? 0), \(event.id)\(fails ? " refused" : isLost ? " answer lost" : "")"
+        )
         internet.receiver.receive(event)
         if fails { return 500 }
         if isLost { throw HTTPClientError.remoteConnectionClosed }

@@ -85,10 +85,17 @@ extension Simulation {
         case .reload:
             try change(daemon, &random)
         default:
-            let name = scenario.sources.randomElement(using: &random)?.name
-            loop.note("refresh \(name ?? "")")
-            loop.run(as: daemon.process) { daemon.service.refresh(name.map { [$0] }) }
+            guard let name = scenario.sources.randomElement(using: &random)?.name else { return }
+            if random.oneIn(3) { return refresh(name) }
+            // While it runs.
+            internet.whenAsked[name] = { [self] in refresh(name) }
         }
+    }
+
+    private func refresh(_ name: String) {
+        guard faults.isOn, let daemon, !isStopping, !loop.isPaused(daemon.process) else { return }
+        loop.note("refresh \(name)")
+        loop.run(as: daemon.process) { daemon.service.refresh([name]) }
     }
 
     private func change(_ daemon: Daemon, _ random: inout SplitMix64) throws {

@@ -38,7 +38,7 @@ package final class Simulation {
     let loop: EventLoop
     private let auditor: Auditor
     private let receiver: Receiver
-    private let internet: Internet
+    let internet: Internet
     private(set) var daemon: Daemon?
     /// A process that runs a command once, beside the daemon.
     private(set) var second: Daemon?
