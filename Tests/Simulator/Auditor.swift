@@ -12,15 +12,26 @@ final class Auditor {
 
     private let feeds: [Feed]
     private let hasHook: Bool
-    private let fail: (String) -> Void
+    private let fail: (Finding) -> Void
     private var queue: DatabaseQueue?
     private var version: Int?
     private var known: [String: Known] = [:]
     /// The keys in each table, by the changelog.
     private var keys: [String: Set<String>] = [:]
     private var lastChange: Int64 = 0
+    private var lastRun: Int64 = 0
+    /// The rows of each table after the runs that were seen, in their order.
+    private var former: [String: [(run: Int64, rows: [String: String])]] = [:]
+    /// What operators have done to each source since the last look.
+    private var interventions: [String: Intervention] = [:]
 
-    init(_ feeds: [Feed], hasHook: Bool, fail: @escaping (String) -> Void) {
+    private enum Intervention {
+        /// The rows are again what they were after a run.
+        case undone(Int64)
+        case purged
+    }
+
+    init(_ feeds: [Feed], hasHook: Bool, fail: @escaping (Finding) -> Void) {
         self.feeds = feeds
         self.hasHook = hasHook
         self.fail = fail
@@ -51,25 +62,64 @@ final class Auditor {
     }
 
     private func check(_ db: Database) throws {
+        try takeRuns(db)
         try replayChangelog(db)
         for feed in feeds where try Self.exists(feed.table, db) { try check(feed, db) }
+    }
+
+    /// Takes note of the runs that are new.
+    private func takeRuns(_ db: Database) throws {
+        interventions = [:]
+        let runs = try Row.fetchAll(
+            db, sql: "SELECT id, source, kind, restored FROM tributary_run WHERE id > ? ORDER BY id",
+            arguments: [lastRun])
+        for run in runs {
+            lastRun = run["id"]
+            if let restored: Int64 = run["restored"] { interventions[run["source"]] = .undone(restored) }
+            if run["kind"] as String? == "purge" { interventions[run["source"]] = .purged }
+        }
+    }
+
+    /// Checks the rows of a feed whose source an operator has changed.
+    private func check(_ feed: Feed, _ rows: [String: String], after intervention: Intervention) {
+        let (expected, what): ([String: String], String) =
+            switch intervention {
+            case .undone(let run):
+                (former[feed.table]?.last { $0.run <= run }?.rows ?? [:], "brought back to run \(run)")
+            case .purged: ([:], "purged")
+            }
+        guard rows != expected else { return }
+        fail(
+            Finding(
+                .rows,
+                "\(feed.source) was \(what), when \(feed.table) had \(Self.text(expected)), and its rows are "
+                    + Self.text(rows)))
     }
 
     private func check(_ feed: Feed, _ db: Database) throws {
         let rows = try Self.rows(feed.table, db)
         guard keys[feed.table, default: []] == Set(rows.keys) else {
             return fail(
-                "the changelog of \(feed.table) gives the keys \(keys[feed.table, default: []].sorted()), and the table has "
-                    + "\(rows.keys.sorted())")
+                Finding(
+                    .changelog,
+                    "the changelog of \(feed.table) gives the keys \(keys[feed.table, default: []].sorted()), and the table "
+                        + "has \(rows.keys.sorted())"))
         }
         let state = try Self.state(feed, db)
         var known = self.known[feed.table] ?? Known()
-        defer { self.known[feed.table] = known }
+        defer {
+            self.known[feed.table] = known
+            former[feed.table, default: []].append((lastRun, rows))
+        }
+        if let intervention = interventions[feed.source] {
+            check(feed, rows, after: intervention)
+            known.rows = rows
+        }
         guard let state, state["etag"] != nil || state["last_modified"] != nil || state["digest"] != nil else {
             known.version = nil
             // Forgotten validators leave rows as they are, and so does a source that never ran.
             if rows != known.rows, !feed.versions.contains(where: { $0.rows == rows }), feed.mirrors {
-                fail("\(feed.table) has rows that no version of its feed has: \(Self.text(rows))")
+                fail(Finding(.rows, "\(feed.table) has rows that no version of its feed has: \(Self.text(rows))"))
             }
             known.rows = rows
             return
@@ -77,7 +127,11 @@ final class Auditor {
         guard
             let version = feed.version(
                 tag: state["etag"], modified: state["last_modified"], digest: state["digest"])
-        else { return fail("\(feed.table) has validators that no version of its feed has: \(state)") }
+        else {
+            // The digest of several pages is that of no version.
+            if feed.isPaged { return known = Known(version: nil, rows: rows) }
+            return fail(Finding(.rows, "\(feed.table) has validators that no version of its feed has: \(state)"))
+        }
         let items = feed.versions[version].rows
         var expected = items
         if !feed.mirrors {
@@ -86,8 +140,10 @@ final class Auditor {
         }
         if rows != expected {
             fail(
-                "the validators of \(feed.table) stand for version \(version), \(Self.text(expected)), and its rows are "
-                    + Self.text(rows))
+                Finding(
+                    .rows,
+                    "the validators of \(feed.table) stand for version \(version), \(Self.text(expected)), and its rows "
+                        + "are \(Self.text(rows))"))
         }
         known = Known(version: version, rows: rows)
     }
@@ -130,7 +186,10 @@ final class Auditor {
             )
             let isThere = keys[table, default: []].contains(key)
             if isThere != (operation != "insert") {
-                fail("the changelog of \(table) has \(operation) of \(key), which is \(isThere ? "" : "not ")there")
+                fail(
+                    Finding(
+                        .changelog,
+                        "the changelog of \(table) has \(operation) of \(key), which is \(isThere ? "" : "not ")there"))
             }
             if operation == "delete" { keys[table]?.remove(key) } else { keys[table, default: []].insert(key) }
         }
@@ -142,9 +201,9 @@ final class Auditor {
     func unsettled(_ receiver: Receiver) throws -> String? {
         try queue?.read { db in
             for feed in feeds {
-                guard try Self.exists(feed.table, db), let state = try Self.state(feed, db),
-                    feed.version(tag: state["etag"], modified: state["last_modified"], digest: state["digest"])
-                        .map({ feed.versions[$0].items == feed.versions[feed.current].items }) ?? false
+                let items = feed.versions[feed.current].rows
+                guard try Self.exists(feed.table, db), case let rows = try Self.rows(feed.table, db),
+                    feed.mirrors ? rows == items : rows.merging(items, uniquingKeysWith: { $1 }) == rows
                 else { return "\(feed.table) is not version \(feed.current) of its feed" }
             }
             let sources = try Row.fetchAll(

@@ -17,6 +17,8 @@ final class Daemon: @unchecked Sendable {
     let service: SyncService
     let folder: String
     private(set) var hasEnded = false
+    /// Why the service has ended by itself.
+    private(set) var error: (any Error)?
     private var task: Task<Void, Never>?
     private let loop: EventLoop
 
@@ -31,13 +33,17 @@ final class Daemon: @unchecked Sendable {
         self.clock = clock
         loop = internet.loop
         try toml.write(toFile: folder + "/sources.toml", atomically: false, encoding: .utf8)
+        // A process that cannot open its store ends, and is started again until it can.
+        let isOn = internet.faults.isOn
+        internet.faults.isOn = false
+        defer { internet.faults.isOn = isOn }
         service = try internet.loop.run(as: process) { [loop] in
             let configuration = try Self.configuration(in: folder)
             return try SyncService(
-                configuration: configuration, store: Self.store(configuration, internet, process),
+                configuration: configuration, store: LossyStore(Self.store(configuration, internet, process), internet),
                 parsers: Self.parsers, logger: Logger(label: "simulator") { _ in SwiftLogNoOpLogHandler() },
                 clock: clock, random: SimulatedRandom(seed: seed),
-                threads: SimulatedThreads(loop: loop, process: process), names: SimulatedNames(),
+                threads: SimulatedThreads(loop: loop, process: process), names: SimulatedNames(internet: internet),
                 network: SimulatedNetwork(internet, process))
         }
     }
@@ -57,7 +63,7 @@ final class Daemon: @unchecked Sendable {
                 loop.add(
                     {
                         // Another process's transaction, which does not end in time.
-                        let lock = internet.faults.fires(.storeBusy) ? try? StoreLock(path) : nil
+                        let lock = internet.faults.fires(.storeBusy, "write") ? try? StoreLock(path) : nil
                         write()
                         internet.hasWritten = true
                         lock?.release()
@@ -71,17 +77,28 @@ final class Daemon: @unchecked Sendable {
     func run() {
         loop.run(as: process) {
             task = Task { [service] in
-                do { try await service.run() } catch { self.loop.note("the service ends: \(error)") }
+                do {
+                    try await service.run()
+                } catch {
+                    self.error = error
+                    self.loop.note("the service ends: \(error)")
+                }
                 self.hasEnded = true
             }
         }
     }
 
-    /// Runs sources once.
-    func sync(_ sources: [String]) {
+    /// Does something once, as a command does.
+    ///
+    /// - Parameter body: gets the service, and this process's clock and threads.
+    func run(once body: @escaping @Sendable (SyncService, SimulatedClock, SimulatedThreads) async throws -> Void) {
         loop.run(as: process) {
-            task = Task { [service] in
-                do { _ = try await service.sync(sources, mode: .force) } catch { self.loop.note("sync ends: \(error)") }
+            task = Task { [service, clock, process] in
+                do {
+                    try await body(service, clock, SimulatedThreads(loop: self.loop, process: process))
+                } catch {
+                    self.loop.note("the command fails: \(error)")
+                }
                 self.hasEnded = true
             }
         }

@@ -59,6 +59,8 @@ package final class EventLoop: @unchecked Sendable {
     private var actions: [Int: (process: Process, action: () -> Void)] = [:]
     private var lastTimer = 0
     private var dead: Set<Process> = []
+    /// What processes that do nothing at present have to do.
+    private var paused: [Process: [Ready]] = [:]
     /// What dead processes would have done. It is kept, as a continuation that is dropped complains.
     private var never: [Any] = []
     private let thread = pthread_self()
@@ -77,7 +79,7 @@ package final class EventLoop: @unchecked Sendable {
             // What a simulation that is over has left is not done any more.
             guard let loop = EventLoop.current else { return 1 }
             loop.checkThread()
-            loop.ready.append(.piece(loop.process, .job(job)))
+            loop.ready(.piece(loop.process, .job(job)), loop.process)
             return 1
         }
     }
@@ -99,13 +101,17 @@ package final class EventLoop: @unchecked Sendable {
     func add(_ work: @escaping () -> Void, lane: Int) {
         checkThread()
         guard !dead.contains(lanes[lane].process) else { return never.append(work) }
-        if lanes[lane].pieces.isEmpty { ready.append(.lane(lane)) }
+        if lanes[lane].pieces.isEmpty { ready(.lane(lane), lanes[lane].process) }
         lanes[lane].pieces.append(.block(work))
     }
 
     func add(_ work: @escaping () -> Void, _ process: Process) {
         checkThread()
-        ready.append(.piece(process, .block(work)))
+        ready(.piece(process, .block(work)), process)
+    }
+
+    private func ready(_ entry: Ready, _ process: Process) {
+        if paused[process] == nil { ready.append(entry) } else { paused[process]?.append(entry) }
     }
 
     /// Does something as a process.
@@ -129,7 +135,11 @@ package final class EventLoop: @unchecked Sendable {
             now = max(now, timer.end)
             steps += 1
             trace.add(UInt64(truncatingIfNeeded: timer.id))
-            run(as: process, action)
+            if paused[process] == nil {
+                run(as: process, action)
+            } else {
+                ready(.piece(process, .block(action)), process)
+            }
             return true
         }
         return false
@@ -211,15 +221,7 @@ package final class EventLoop: @unchecked Sendable {
     /// Ends a process as SIGKILL does: nothing of it is done any more.
     package func kill(_ process: Process) {
         dead.insert(process)
-        ready.removeAll { entry in
-            switch entry {
-            case .piece(process, _):
-                never.append(entry)
-                return true
-            case .lane(let number): return lanes[number].process == process
-            default: return false
-            }
-        }
+        never += (paused.removeValue(forKey: process) ?? []) + take(process)
         for index in lanes.indices where lanes[index].process == process && !lanes[index].pieces.isEmpty {
             never.append(lanes[index].pieces)
             lanes[index].pieces = []
@@ -230,39 +232,25 @@ package final class EventLoop: @unchecked Sendable {
         }
     }
 
+    /// Keeps a process from doing anything until it is resumed, as SIGSTOP does. Time passes for it.
+    package func pause(_ process: Process) { if paused[process] == nil { paused[process] = take(process) } }
+
+    package func resume(_ process: Process) { ready += paused.removeValue(forKey: process) ?? [] }
+
+    func isPaused(_ process: Process) -> Bool { paused[process] != nil }
+
+    /// Takes what a process could do now.
+    private func take(_ process: Process) -> [Ready] {
+        func isOf(_ entry: Ready) -> Bool {
+            switch entry {
+            case .piece(let other, _): other == process
+            case .lane(let number): lanes[number].process == process
+            }
+        }
+        defer { ready.removeAll(where: isOf) }
+        return ready.filter(isOf)
+    }
+
     /// Notes an event for people.
     package func note(_ text: @autoclosure () -> String) { trace.add(now, process, text) }
-}
-
-/// What happened in a simulation, as a digest: two that are alike have the same.
-package struct Trace {
-    /// Called with each line; nil where lines are only kept.
-    private let show: ((String) -> Void)?
-    /// FNV-1a.
-    package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
-    package private(set) var lines: [String] = []
-    /// The digest after each line.
-    package private(set) var digests: [UInt64] = []
-
-    init(show: ((String) -> Void)?) { self.show = show }
-
-    mutating func add(_ value: UInt64) {
-        digest = (digest ^ value) &* 0x100_0000_01B3
-    }
-
-    mutating func add(_ time: Duration, _ process: Int, _ text: () -> String) {
-        let text = text()
-        for byte in text.utf8 { add(UInt64(byte)) }
-        lines.append("\(Self.written(time)) \(process == 0 ? "-" : "p\(process)") \(text)")
-        show?(lines[lines.count - 1])
-        digests.append(digest)
-    }
-
-    /// Writes a time as `1:02:03.004`.
-    static func written(_ time: Duration) -> String {
-        let (seconds, attoseconds) = time.components
-        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let thousandths = "\(1000 + attoseconds / 1_000_000_000_000_000)".dropFirst()
-        return "\(seconds / 3600):\(two(seconds / 60 % 60)):\(two(seconds % 60)).\(thousandths)"
-    }
 }

@@ -1,3 +1,4 @@
+import FeedModel
 import TestSupport
 
 /// A place where something can go wrong. A seed arms some of them, each with its own frequency; an armed one then fires at
@@ -21,10 +22,24 @@ package enum FaultSite: String, CaseIterable, Sendable {
     case ignoredCondition
     /// The body is not well-formed.
     case malformed
+    /// The server leads to another address of the feed, for now or for good, or in circles, or into a private network.
+    case redirect
+    /// The server cuts the feed into pages.
+    case pages
+    /// A name is not found, or not for seconds.
+    case names
     /// Another process holds the store's write lock.
     case storeBusy
+    /// The store does not answer, and has done nothing.
+    case storeAway
+    /// The store has done what it was asked to do, and its answer is lost.
+    case commitLost
+    /// The disk is full, or fails.
+    case disk
     /// The process is killed.
     case kill
+    /// The process does nothing for minutes, as one that is stopped or swapped out.
+    case pause
     /// The process is told to stop, and started again.
     case restart
     /// The clock is set.
@@ -37,19 +52,33 @@ package enum FaultSite: String, CaseIterable, Sendable {
     case receiver
     /// A second process runs some sources once, on the same store.
     case secondProcess
+    /// A second process undoes what a source has committed.
+    case undo
+    /// A second process purges a source.
+    case purge
+    /// A second process accepts what is blocked, or in advance.
+    case accept
+    /// A second process lets a source go that is held.
+    case release
 }
 
 /// The faults of a seed.
+///
+/// Whether one fires does not depend on those before it, but on where it is, and how often that place was come by.
 final class Faults {
     /// How rarely each armed site fires: once in so many times.
     let armed: [FaultSite: Int]
-    private var random: SplitMix64
+    private let seed: UInt64
+    private let steps: Steps
+    private var visits: [String: Int] = [:]
     /// False once nothing is to go wrong any more.
     var isOn = true
     private(set) var fired: [FaultSite: Int] = [:]
+    /// Called with each that fires.
+    var onFire: (FaultSite) -> Void = { _ in }
 
     /// - Parameter except: sites that are not armed, whatever the seed says.
-    init(seed: UInt64, except: Set<FaultSite>) {
+    init(seed: UInt64, except: Set<FaultSite>, _ steps: Steps) {
         var random = SplitMix64(seed: seed)
         var armed: [FaultSite: Int] = [:]
         for site in FaultSite.allCases {
@@ -57,18 +86,42 @@ final class Faults {
             if isArmed, !except.contains(site) { armed[site] = rarity }
         }
         self.armed = armed
-        self.random = random
+        self.seed = random.next()
+        self.steps = steps
     }
 
     /// Returns true where a site fires now.
-    func fires(_ site: FaultSite) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - place: where that would be.
+    ///   - factor: makes it rarer at this place.
+    func fires(_ site: FaultSite, _ place: String, rarer factor: Int = 1) -> Bool {
         guard isOn, let rarity = armed[site] else { return false }
-        let fires = random.oneIn(rarity)
-        if fires { fired[site, default: 0] += 1 }
-        return fires
+        let (name, number) = visit("\(site.rawValue):\(place)")
+        guard number % UInt64(rarity * factor) == 0, steps.take(name) else { return false }
+        count(site)
+        return true
     }
 
-    func number(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    /// Draws a number for a place.
+    func number(in range: ClosedRange<Int>, _ place: String) -> Int {
+        let (_, number) = visit(place)
+        return range.lowerBound + Int(number % UInt64(range.count))
+    }
+
+    private func visit(_ place: String) -> (name: String, number: UInt64) {
+        let count = visits[place, default: 0] + 1
+        visits[place] = count
+        let name = "\(place)#\(count)"
+        var random = SplitMix64(seed: seed ^ Fingerprint.hash(name))
+        return (name, random.next())
+    }
+
+    /// Notes that something was done that this site stands for.
+    func count(_ site: FaultSite) {
+        fired[site, default: 0] += 1
+        onFire(site)
+    }
 
     var description: String {
         let sites = FaultSite.allCases.compactMap { site in fired[site].map { "\(site.rawValue) \($0)" } }

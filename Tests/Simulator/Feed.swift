@@ -24,7 +24,7 @@ final class Feed {
 
         var document: String { Self.document(items) }
 
-        private static func document(_ items: [Int: String]) -> String {
+        static func document(_ items: [Int: String]) -> String {
             "<items>"
                 + items.sorted { $0.key < $1.key }.map { "<item id='\($0.key)'><name>\($0.value)</name></item>" }
                 .joined() + "</items>"
@@ -42,14 +42,17 @@ final class Feed {
     let table: String
     let mirrors: Bool
     let validators: Validators
+    /// True where it is declared to come in pages, which it does now and then.
+    let isPaged: Bool
     /// Never empty.
     private(set) var versions: [Version]
-    private var random: SplitMix64
-    private var lastName = 0
+    /// Where it has moved to for good, and how often it has moved; nil for the declared address.
+    private var place: (host: String, number: Int)?
+    private let seed: UInt64
 
     init(
         source: String, key: String, host: String, path: String, table: String, mirrors: Bool, validators: Validators,
-        seed: UInt64
+        isPaged: Bool, seed: UInt64
     ) {
         self.source = source
         self.key = key
@@ -58,7 +61,8 @@ final class Feed {
         self.table = table
         self.mirrors = mirrors
         self.validators = validators
-        random = SplitMix64(seed: seed)
+        self.isPaged = isPaged
+        self.seed = seed
         versions = []
         versions = [Version([1: "n0", 2: "n0"], SimulatedClock.epoch - 3600)]
     }
@@ -66,18 +70,56 @@ final class Feed {
     var current: Int { versions.count - 1 }
 
     /// Publishes another version: sometimes one with the same items.
-    func change(at time: Date) {
+    ///
+    /// - Parameter number: that of the change, which decides what it is.
+    func change(_ number: Int, at time: Date) {
+        var random = SplitMix64(seed: seed &+ UInt64(number))
         var items = versions[current].items
-        lastName += 1
         let ids = items.keys.sorted()
         switch Int.random(in: 0..<10, using: &random) {
         case 0: break
         case 1: items = items.filter { _ in random.oneIn(5) }
-        case 2...4: items[Int.random(in: 1...12, using: &random)] = "n\(lastName)"
+        case 2...4: items[Int.random(in: 1...12, using: &random)] = "n\(number)"
         case 5...6: if let id = ids.randomElement(using: &random) { items[id] = nil }
-        default: for id in ids where random.oneIn(2) { items[id] = "n\(lastName)" }
+        default: for id in ids where random.oneIn(2) { items[id] = "n\(number)" }
         }
         versions.append(Version(items, time))
+    }
+
+    // MARK: - Addresses
+
+    /// Moves it for good, to another address or back.
+    func move(_ number: Int, to host: String?) { place = host.map { ($0, number) } }
+
+    var address: String { place.map { "http://\($0.host)\(path)/moved\($0.number)" } ?? "http://\(host)\(path)" }
+
+    /// Returns where a former address leads; nil where it is no former address.
+    func address(after url: URL) -> String? {
+        guard url.query == nil, !url.path.hasSuffix("/elsewhere"), url.absoluteString != address else { return nil }
+        return address
+    }
+
+    // MARK: - Pages
+
+    private static let itemsPerPage = 3
+
+    /// Returns a page of a version, and the address of the next one.
+    func page(_ number: Int, of version: Int, at url: URL) -> (document: String, next: String?) {
+        let items = versions[version].items.sorted { $0.key < $1.key }
+        let rest = items.dropFirst((number - 1) * Self.itemsPerPage)
+        let document = Version.document(
+            Dictionary(uniqueKeysWithValues: rest.prefix(Self.itemsPerPage).map { ($0.key, $0.value) }))
+        let next = "http://\(url.host ?? host)\(url.path)?version=\(version)&page=\(number + 1)"
+        return (document, rest.count > Self.itemsPerPage ? next : nil)
+    }
+
+    /// Returns the page at an address; nil for that of the whole.
+    func page(at url: URL) -> (document: String, next: String?)? {
+        let numbers = (url.query ?? "").split(separator: "&").compactMap {
+            $0.split(separator: "=").last.flatMap { Int($0) }
+        }
+        guard numbers.count == 2, versions.indices.contains(numbers[0]) else { return nil }
+        return page(numbers[1], of: numbers[0], at: url)
     }
 
     // MARK: - Validators

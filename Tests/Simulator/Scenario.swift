@@ -10,6 +10,7 @@ struct Scenario {
         var schedule: String?
         var isLimited: Bool
         var retries: Int
+        var keepsHistory: Bool
         var feeds: [Feed]
     }
 
@@ -37,14 +38,14 @@ struct Scenario {
             var source = Source(
                 name: "s\(number)", cache: Int.random(in: 3...30, using: &random),
                 schedule: random.oneIn(5) ? "*/10 * * * *" : nil, isLimited: random.oneIn(4),
-                retries: Int.random(in: 0...2, using: &random), feeds: [])
+                retries: Int.random(in: 0...2, using: &random), keepsHistory: random.oneIn(2), feeds: [])
             for request in 0..<Int.random(in: 1...2, using: &random) {
                 source.feeds.append(
                     Feed(
                         source: source.name, key: "r\(request)", host: names.randomElement(using: &random) ?? "a.test",
                         path: "/\(number)/\(request)", table: "t\(number)\(request)", mirrors: !random.oneIn(3),
                         validators: Feed.Validators.allCases.randomElement(using: &random) ?? .tag,
-                        seed: random.next()))
+                        isPaged: random.oneIn(4), seed: random.next()))
             }
             sources.append(source)
         }
@@ -84,6 +85,7 @@ struct Scenario {
             } else {
                 text += "cache = \"\(caches[source.name] ?? source.cache)m\"\n"
             }
+            if source.keepsHistory { text += "keep_history = true\n" }
             if disabled.contains(source.name) { text += "enabled = false\n" }
             for feed in source.feeds {
                 text += """
@@ -95,6 +97,7 @@ struct Scenario {
                     sync = "\(feed.mirrors ? "mirror" : "upsert")"
                     allow_empty = true
                     \(source.isLimited && feed.mirrors ? "max_deleted = \"50%\"" : "")
+                    \(feed.isPaged ? "page = { link = true }" : "")
                     tables = [{ table = "\(feed.table)", element = "item", key = ["id"], columns = { id = "@id", name = "name" } }]
 
                     """

@@ -59,8 +59,22 @@ struct SimulatedThreads: WorkThreads {
     func detach(_ work: @escaping @Sendable () -> Void) { loop.add(work, process) }
 }
 
-struct SimulatedNames: NameLookup {
+/// The names as one process finds them.
+struct SimulatedNames: NameLookup, @unchecked Sendable {
+    /// A public name that stands for an address in somebody's own network.
+    static let privateName = "private.test"
+
+    let internet: Internet
+
+    static func isPrivate(_ host: String) -> Bool { host == privateName || host == "127.0.0.1" }
+
     func addresses(of host: String) async throws -> [IPAddress] {
-        IPAddress(bytes: [203, 0, 113, 7]).map { [$0] } ?? []
+        if Self.isPrivate(host) { return [IPAddress(bytes: [10, 0, 0, 1])].compactMap(\.self) }
+        let faults = internet.faults
+        if faults.fires(.names, "late:" + host) {
+            try await internet.loop.sleep(for: .milliseconds(faults.number(in: 100...30_000, "names:" + host)))
+        }
+        if faults.fires(.names, host) { return [] }
+        return [IPAddress(bytes: [93, 184, 216, 34])].compactMap(\.self)
     }
 }

@@ -8,15 +8,17 @@ import TributaryEngine
 package struct SimulationResult {
     package let seed: UInt64
     package let digest: UInt64
-    package let steps: Int
+    /// The number of pieces of work that were done.
+    package let pieces: Int
     package let runs: Int
     package let requests: Int
     package let time: Duration
     /// The faults that fired.
     package let faults: String
     package let trace: Trace
-    /// What was found; nil where all was well.
-    package let failure: String?
+    package let steps: [Steps.Step]
+    /// What was found, with its time; nil where all was well.
+    package let finding: Finding?
 }
 
 /// Runs one seed: daemons on one store, while publishers change their feeds and things go wrong, and then until all is well
@@ -27,49 +29,62 @@ package final class Simulation {
     static let patience = Duration.seconds(6 * 3600)
 
     private let seed: UInt64
+    /// From which follows all that is not drawn elsewhere.
+    let ownSeed: UInt64
     private let folder: String
-    private let scenario: Scenario
-    private let faults: Faults
-    private let loop: EventLoop
+    let scenario: Scenario
+    let steps: Steps
+    let faults: Faults
+    let loop: EventLoop
     private let auditor: Auditor
     private let receiver: Receiver
-    private let internet: Internet
-    private var random: SplitMix64
-    private var daemon: Daemon?
-    /// A process that runs some sources once, beside the daemon.
-    private var second: Daemon?
+    let internet: Internet
+    private(set) var daemon: Daemon?
+    /// A process that runs a command once, beside the daemon.
+    private(set) var second: Daemon?
     private var lives = 0
-    private var clockError: Double
-    private var disabled: Set<String> = []
-    private var caches: [String: Int] = [:]
-    private var stepsUntilKill: Int?
-    private let found = Found()
+    var clockError: Double
+    var disabled: Set<String> = []
+    var caches: [String: Int] = [:]
+    var piecesUntilKill: Int?
+    let found = Found()
     /// All that ever ran. Nothing of them is freed, as what waits for them would go on then.
     private var daemons: [Daemon] = []
     nonisolated(unsafe) private static var past: [Simulation] = []
 
     /// The first thing that was found.
-    private final class Found {
-        var failure: String?
+    final class Found {
+        private(set) var finding: Finding?
 
-        func note(_ failure: String) { if self.failure == nil { self.failure = failure } }
+        func note(_ finding: Finding) { if self.finding == nil { self.finding = finding } }
     }
 
     /// - Parameters:
     ///   - folder: an empty folder for the stores.
     ///   - except: faults that do not happen, whatever the seed says.
+    ///   - sought: a fault that counts as a finding when it fires; nil for none.
+    ///   - steps: takes note of what is done.
     ///   - show: called with each line of the trace.
-    package init(seed: UInt64, in folder: String, except: Set<FaultSite> = [], show: ((String) -> Void)? = nil) {
+    package init(
+        seed: UInt64, in folder: String, except: Set<FaultSite> = [], sought: FaultSite? = nil,
+        _ steps: Steps = Steps(),
+        show: ((String) -> Void)? = nil
+    ) {
         var random = SplitMix64(seed: seed)
         self.seed = seed
         self.folder = folder
+        self.steps = steps
         scenario = Scenario(seed: random.next())
-        faults = Faults(seed: random.next(), except: except)
+        faults = Faults(seed: random.next(), except: except, steps)
         loop = EventLoop(seed: random.next(), show: show)
-        self.random = SplitMix64(seed: random.next())
+        ownSeed = random.next()
         clockError = scenario.clockError
+        steps.now = { [loop] in loop.now }
+        faults.onFire = { [found] site in
+            if site == sought { found.note(Finding(.sought, "\(site.rawValue) fires")) }
+        }
         auditor = Auditor(scenario.feeds, hasHook: scenario.hasHook, fail: found.note)
-        receiver = Receiver(fail: found.note)
+        receiver = Receiver { [found] text in found.note(Finding(.hook, text)) }
         internet = Internet(
             loop, faults, hosts: scenario.hosts, feeds: scenario.feeds, receiver: receiver, fail: found.note)
     }
@@ -77,31 +92,36 @@ package final class Simulation {
     package func run() -> SimulationResult {
         Self.past.append(self)
         loop.enter()
-        defer { loop.leave() }
+        FaultyDisk.enter(internet)
+        defer {
+            FaultyDisk.leave()
+            loop.leave()
+        }
         do {
             try simulate()
         } catch {
-            found.note("the simulation ends: \(error)")
+            found.note(Finding(.end, "the simulation ends: \(error)"))
         }
+        faults.isOn = false
         let runs = (try? daemon?.service.store.runs(of: nil, failed: false, limit: 100_000).count) ?? 0
         let time = loop.now
-        let failure = found.failure.map { "at \(Trace.written(time)): \($0)" }
+        let finding = found.finding.map { Finding($0.rule, "at \(Trace.written(time)): \($0.text)") }
         try? auditor.close()
         daemon?.close()
         second?.close()
         return SimulationResult(
-            seed: seed, digest: loop.trace.digest, steps: loop.steps, runs: runs, requests: internet.requests,
-            time: time, faults: faults.description, trace: loop.trace, failure: failure)
+            seed: seed, digest: loop.trace.digest, pieces: loop.steps, runs: runs, requests: internet.requests,
+            time: time, faults: faults.description, trace: loop.trace, steps: steps.taken, finding: finding)
     }
 
     private func simulate() throws {
         try start(copying: nil)
-        for feed in scenario.feeds { scheduleChange(of: feed) }
-        scheduleOperation()
+        for feed in scenario.feeds { scheduleChange(1, of: feed) }
+        scheduleOperation(1)
         try go(until: { self.loop.now >= self.scenario.troubled })
         loop.note("all is well from here")
         faults.isOn = false
-        stepsUntilKill = nil
+        piecesUntilKill = nil
         if disabled != [] || !caches.isEmpty {
             (disabled, caches) = ([], [:])
             try daemon?.reload(scenario.toml())
@@ -116,28 +136,36 @@ package final class Simulation {
             isSettled = try self.auditor.unsettled(self.receiver) == nil
             return isSettled || self.loop.now >= limit
         })
-        guard found.failure == nil, !isSettled else { return }
+        guard found.finding == nil, !isSettled else { return }
         let what = try auditor.unsettled(receiver) ?? ""
-        found.note("after \(Trace.written(Self.patience)) without faults, \(what)")
+        found.note(Finding(.liveness, "after \(Trace.written(Self.patience)) without faults, \(what)"))
     }
 
     /// Goes on until something is found, or a condition holds.
     private func go(until isOver: () throws -> Bool) throws {
-        while found.failure == nil, try !isOver() {
+        while found.finding == nil, try !isOver() {
             let before = loop.steps
-            guard loop.step() else { return found.note("nothing is left to do, and nobody waits for anything") }
+            guard loop.step() else {
+                return found.note(Finding(.end, "nothing is left to do, and nobody waits for anything"))
+            }
             if internet.hasWritten || loop.steps % 64 == 0 {
                 internet.hasWritten = false
                 try auditor.look()
             }
-            if daemon?.hasEnded ?? false, !isStopping { return found.note("the daemon has ended by itself") }
+            if let daemon, daemon.hasEnded, !isStopping {
+                // A daemon that cannot read its store when it starts ends with that error, and is started again.
+                guard faults.isOn, daemon.error is StoreError else {
+                    return found.note(Finding(.end, "the daemon has ended by itself"))
+                }
+                isStopping = true
+            }
             if let second, second.hasEnded {
                 second.close()
                 self.second = nil
             }
             if isStopping, daemon?.hasEnded ?? false { try finishStopping() }
-            guard let left = stepsUntilKill else { continue }
-            stepsUntilKill = left - (loop.steps - before)
+            guard let left = piecesUntilKill else { continue }
+            piecesUntilKill = left - (loop.steps - before)
             if left <= 0 { try kill() }
         }
     }
@@ -161,7 +189,7 @@ package final class Simulation {
         let process = nextProcess()
         let daemon = try Daemon(
             process, in: path, toml: scenario.toml(disabled: disabled, caches: caches), internet,
-            clock: SimulatedClock(loop, error: clockError), seed: random.next())
+            clock: SimulatedClock(loop, error: clockError), seed: ownSeed &+ UInt64(process))
         loop.note("starts as p\(process)")
         self.daemon = daemon
         daemons.append(daemon)
@@ -170,6 +198,23 @@ package final class Simulation {
 
     private var processes = 0
 
+    /// Begins a process that does something once, on the daemon's store.
+    ///
+    /// - Parameter body: gets the service, and the process's clock and threads.
+    func begin(
+        once body: @escaping @Sendable (SyncService, SimulatedClock, SimulatedThreads) async throws -> Void
+    ) throws {
+        guard let daemon else { return }
+        let process = nextProcess()
+        let second = try Daemon(
+            process, in: daemon.folder, toml: scenario.toml(disabled: disabled, caches: caches), internet,
+            clock: SimulatedClock(loop, error: clockError), seed: ownSeed &+ UInt64(process))
+        loop.note("starts as p\(process)")
+        self.second = second
+        daemons.append(second)
+        second.run(once: body)
+    }
+
     private func nextProcess() -> EventLoop.Process {
         processes += 1
         return processes
@@ -177,7 +222,7 @@ package final class Simulation {
 
     /// Kills all processes, and starts another on what is in the files at this moment.
     private func kill() throws {
-        stepsUntilKill = nil
+        piecesUntilKill = nil
         guard let daemon else { return }
         loop.note("p\(daemon.process) is killed")
         for dead in [daemon, second].compactMap(\.self) {
@@ -192,9 +237,9 @@ package final class Simulation {
         others?.close()
     }
 
-    private var isStopping = false
+    private(set) var isStopping = false
 
-    private func stop() {
+    func stop() {
         guard !isStopping, let daemon else { return }
         loop.note("p\(daemon.process) is told to stop")
         isStopping = true
@@ -207,90 +252,5 @@ package final class Simulation {
         daemon.close()
         internet.forget(daemon.process)
         try launch(in: daemon.folder)
-    }
-
-    // MARK: - What happens
-
-    private func scheduleChange(of feed: Feed) {
-        let seconds =
-            random.oneIn(12)
-            ? Double(Int.random(in: 1...9, using: &random)) / 10
-            : Double(Int.random(in: 60...2400, using: &random))
-        loop.after(.seconds(seconds)) { [self] in
-            guard faults.isOn else { return }
-            feed.change(at: SimulatedClock.epoch + loop.now.seconds)
-            loop.note("\(feed.host)\(feed.path) becomes version \(feed.current)")
-            scheduleChange(of: feed)
-        }
-    }
-
-    /// What operators do, and what happens to processes.
-    private func scheduleOperation() {
-        loop.after(.seconds(Int.random(in: 10...900, using: &random))) { [self] in
-            guard faults.isOn else { return }
-            do { try operate() } catch { found.note("an operation fails: \(error)") }
-            scheduleOperation()
-        }
-    }
-
-    private func operate() throws {
-        guard let daemon, !isStopping else { return }
-        if faults.armed[.kill] != nil, random.oneIn(3) {
-            // At any piece of work of a time in which there is some.
-            stepsUntilKill = Int.random(in: 0...400, using: &random)
-        } else if faults.armed[.restart] != nil, random.oneIn(4) {
-            stop()
-        } else if faults.armed[.clock] != nil, random.oneIn(4) {
-            let seconds = Double(Int.random(in: -7200...7200, using: &random))
-            loop.note("the clock is set by \(seconds) s")
-            clockError += seconds
-            daemon.clock.error = clockError
-            second?.clock.error = clockError
-        } else if faults.armed[.reload] != nil, random.oneIn(3) {
-            try change(daemon)
-        } else if faults.armed[.refresh] != nil, random.oneIn(2) {
-            let name = scenario.sources.randomElement(using: &random)?.name
-            loop.note("refresh \(name ?? "")")
-            loop.run(as: daemon.process) { daemon.service.refresh(name.map { [$0] }) }
-        } else if faults.armed[.secondProcess] != nil, second == nil, random.oneIn(2) {
-            let names = scenario.sources.map(\.name).filter { _ in random.oneIn(2) }
-            let process = nextProcess()
-            loop.note("p\(process) syncs \(names)")
-            second = try Daemon(
-                process, in: daemon.folder, toml: scenario.toml(disabled: disabled, caches: caches), internet,
-                clock: SimulatedClock(loop, error: clockError), seed: random.next())
-            second.map { daemons.append($0) }
-            second?.sync(names)
-        }
-    }
-
-    private func change(_ daemon: Daemon) throws {
-        guard let source = scenario.sources.randomElement(using: &random) else { return }
-        if random.oneIn(2) {
-            if disabled.remove(source.name) == nil { disabled.insert(source.name) }
-        } else {
-            caches[source.name] = Int.random(in: 3...30, using: &random)
-        }
-        loop.note("reload: without \(disabled.sorted()), caches \(caches.sorted { $0.key < $1.key })")
-        try daemon.reload(scenario.toml(disabled: disabled, caches: caches))
-    }
-
-    /// Accepts what is blocked, and releases what is held, every ten minutes.
-    private func scheduleCare() {
-        loop.after(.seconds(600)) { [self] in
-            defer { scheduleCare() }
-            guard let daemon, !isStopping else { return }
-            loop.run(as: daemon.process) {
-                let store = daemon.service.store
-                do {
-                    for source in scenario.sources.map(\.name) {
-                        if try store.blockedRun(of: source) != nil { _ = try daemon.service.accept([source]) }
-                        if try store.sourceState(source).attempts > 0 { _ = try daemon.service.release([source]) }
-                    }
-                } catch {
-                    loop.note("no care: \(error)")
-                }
-            }
-        }
     }
 }

@@ -16,8 +16,19 @@ import Testing
     }
 
     @Test func noSeedFindsAnything() async throws {
-        let (status, output) = try await simulate("--seeds", "60")
+        let (status, output) = try await simulate("--seeds", "60", "--no-shrink")
         #expect(status == 0, "\(output)")
+    }
+
+    @Test func aFindingIsShownByTheFewestSteps() async throws {
+        let (status, output) = try await simulate("--find", "reload", "--seeds", "60")
+        #expect(status == 1)
+        #expect(output.contains("shortest: 1 of "), "\(output)")
+        let seed = output.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        let step = output.split(separator: "'").last { $0.contains("#") }.map(String.init) ?? ""
+        let again = try await simulate(
+            "--find", "reload", "--first", seed, "--seeds", "1", "--no-shrink", "--only", step)
+        #expect(again.status == 1, "\(again.output)")
     }
 
     @Test func everySeedIsTheSameWhenItIsRunAgain() async throws {

@@ -3,9 +3,11 @@ import Simulator
 
 /// Runs seeds, and prints what they find.
 ///
-///     simulate [--seeds N] [--first SEED] [--minutes N] [--doublecheck] [--trace] [--without SITE,…]
+///     simulate [--seeds N] [--first SEED] [--minutes N] [--doublecheck] [--trace] [--without SITE,…] [--no-shrink]
+///     simulate --shrink SEED [--without SITE,…]
+///     simulate --find SITE
 ///
-/// `TRIBUTARY_SEED=SEED simulate` replays one seed, with its trace.
+/// `TRIBUTARY_SEED=SEED simulate [--only STEP,…]` replays one seed, with its trace.
 @main struct Simulate {
     /// The seeds after which the program starts itself anew: what killed processes have left is never freed.
     private static let seedsPerProcess = 40
@@ -16,6 +18,15 @@ import Simulator
     private var doublechecks = false
     private var showsTrace = false
     private var except: Set<FaultSite> = []
+    /// A fault of which an example is sought.
+    private var sought: FaultSite?
+    private var shrinks = true
+    /// The seed of which the fewest steps are sought; nil to run seeds.
+    private var shrunk: UInt64?
+    /// The steps that may be taken; nil for all.
+    private var only: Set<String>?
+    /// The file that gets the steps and what was found, for the process that seeks the fewest.
+    private var record: String?
     private var done = 0
     private var runs = 0
     private var hours = 0.0
@@ -32,6 +43,9 @@ import Simulator
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
         var simulate = Simulate()
         simulate.read(Array(CommandLine.arguments.dropFirst()))
+        if let seed = simulate.shrunk {
+            exit(Shrinker(seed: seed, conditions: simulate.conditions, say: simulate.say).run() ? 0 : 1)
+        }
         exit(simulate.run() ? 0 : 1)
     }
 
@@ -47,6 +61,11 @@ import Simulator
     private static func fail(_ message: String) -> Never {
         FileHandle.standardError.write(Data("simulate: \(message)\n".utf8))
         exit(64)
+    }
+
+    private static func site(_ name: String) -> FaultSite {
+        guard let site = FaultSite(rawValue: name) else { fail("there is no fault '\(name)'") }
+        return site
     }
 
     private mutating func read(_ arguments: [String]) {
@@ -66,19 +85,23 @@ import Simulator
             case "--hours": hours = number(option)
             case "--doublecheck": doublechecks = true
             case "--trace": showsTrace = true
+            case "--no-shrink": shrinks = false
+            case "--shrink": shrunk = number(option)
+            case "--record": record = rest.popFirst()
+            case "--only":
+                let text = rest.popFirst() ?? ""
+                let names =
+                    text.hasPrefix("@") ? try? String(contentsOfFile: String(text.dropFirst()), encoding: .utf8) : text
+                only = Set((names ?? "").split { $0 == "," || $0 == "\n" }.map(String.init))
             case "--without":
-                let names = (rest.popFirst() ?? "").split(separator: ",").map(String.init)
-                except = Set(
-                    names.map { name in
-                        guard let site = FaultSite(rawValue: name) else { Self.fail("there is no fault '\(name)'") }
-                        return site
-                    })
+                except = Set((rest.popFirst() ?? "").split(separator: ",").map { Self.site(String($0)) })
+            case "--find": sought = Self.site(rest.popFirst() ?? "")
             default: Self.fail("unknown option \(option)")
             }
         }
         guard let text = getenv("TRIBUTARY_SEED").map({ String(cString: $0) }) else { return }
         guard let seed = UInt64(text) else { Self.fail("TRIBUTARY_SEED is no number: \(text)") }
-        (first, seeds, end, showsTrace) = (seed, 1, nil, true)
+        (first, seeds, end, showsTrace, shrinks) = (seed, 1, nil, true, false)
     }
 
     private mutating func run() -> Bool {
@@ -100,8 +123,14 @@ import Simulator
         if let end { arguments += ["--until", "\(end)"] }
         if doublechecks { arguments.append("--doublecheck") }
         if showsTrace { arguments.append("--trace") }
-        if !except.isEmpty { arguments += ["--without", except.map(\.rawValue).sorted().joined(separator: ",")] }
-        Self.restart(arguments)
+        if !shrinks { arguments.append("--no-shrink") }
+        Self.restart(arguments + conditions)
+    }
+
+    /// The arguments on which depends what a seed does.
+    private var conditions: [String] {
+        (except.isEmpty ? [] : ["--without", except.map(\.rawValue).sorted().joined(separator: ",")])
+            + (sought.map { ["--find", $0.rawValue] } ?? [])
     }
 
     /// - Returns: false where something was found.
@@ -109,16 +138,19 @@ import Simulator
         let result = simulate(seed)
         runs += result.runs
         hours += Double(result.time.components.seconds) / 3600
-        if let failure = result.failure {
-            say("seed \(seed) \(failure)")
+        if let finding = result.finding {
+            record(["found \(finding.rule.rawValue) \(finding.text)", "faults \(result.faults)"])
+            say("seed \(seed) \(finding.rule.rawValue) \(finding.text)")
             say("faults: \(result.faults)")
+            say("commit: \(Self.commit)")
             say("replay: TRIBUTARY_SEED=\(seed) Scripts/simulate")
-            return false
+            guard shrinks else { return false }
+            Self.restart(["--shrink", "\(seed)"] + conditions)
         }
-        if showsTrace { say("seed \(seed): digest \(String(result.digest, radix: 16)), \(result.steps) steps") }
+        if showsTrace { say("seed \(seed): digest \(String(result.digest, radix: 16)), \(result.pieces) pieces") }
         guard doublechecks else { return true }
         let again = simulate(seed)
-        guard again.digest != result.digest || again.steps != result.steps else { return true }
+        guard again.digest != result.digest || again.pieces != result.pieces else { return true }
         say("seed \(seed) is not the same when it is run again: real time or chance leaks into it")
         for (index, digest) in result.trace.digests.enumerated()
         where index >= again.trace.digests.count || again.trace.digests[index] != digest {
@@ -134,6 +166,20 @@ import Simulator
         let folder = parent + "/tributary-simulate-\(getpid())-\(seed)"
         try? FileManager.default.removeItem(atPath: folder)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        return Simulation(seed: seed, in: folder, except: except, show: showsTrace ? { say($0) } : nil).run()
+        let steps = Steps(
+            only: only, onStep: record.map { _ in { step in self.record(["step \(step.name) \(step)"]) } })
+        return Simulation(
+            seed: seed, in: folder, except: except, sought: sought, steps, show: showsTrace ? { say($0) } : nil
+        ).run()
     }
+
+    /// Writes lines at once, as the process may be killed by what it does next.
+    private func record(_ lines: [String]) {
+        guard let record, let file = fopen(record, "a") else { return }
+        fputs(lines.map { $0.replacingOccurrences(of: "\n", with: " ") + "\n" }.joined(), file)
+        fclose(file)
+    }
+
+    /// The commit that was built, where `Scripts/simulate` says so.
+    private static var commit: String { getenv("TRIBUTARY_COMMIT").map { String(cString: $0) } ?? "unknown" }
 }

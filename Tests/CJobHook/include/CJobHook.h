@@ -8,4 +8,6 @@ void tributary_take_jobs(int (*_Nonnull take)(void *_Nonnull job));
 /// Runs a job on the current thread until its next suspension.
 void tributary_run_job(void *_Nonnull job);
 
+#include "FaultyDisk.h"
+
 #endif

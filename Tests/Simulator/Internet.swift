@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+
+/// All servers, and the ways to them.
+final class Internet: @unchecked Sendable {
+    /// What a host allows, as `[hosts]` declares it.
+    struct Host {
+        var perHost: Int
+        var pace: Duration?
+    }
+
+    private struct Traffic {
+        /// Requests under way, by process.
+        var requests: [EventLoop.Process: Int] = [:]
+        /// When the last request of each process began.
+        var last: [EventLoop.Process: Duration] = [:]
+    }
+
+    let loop: EventLoop
+    let faults: Faults
+    let hosts: [String: Host]
+    /// The feeds, by the paths of their declared addresses. Each is found under these on every host.
+    private let feeds: [String: Feed]
+    let receiver: Receiver
+    private var traffic: [String: Traffic] = [:]
+    /// The processes that ask for each source at this moment, with the number of their requests.
+    private var runners: [String: [EventLoop.Process: Int]] = [:]
+    let fail: (Finding) -> Void
+    private(set) var requests = 0
+    /// What is done when a source is asked for the next time, after which it is forgotten.
+    var whenAsked: [String: () -> Void] = [:]
+    /// True where a process has written to the store since this was last set.
+    var hasWritten = false
+
+    /// - Parameter fail: called with what no host allows.
+    init(
+        _ loop: EventLoop, _ faults: Faults, hosts: [String: Host], feeds: [Feed], receiver: Receiver,
+        fail: @escaping (Finding) -> Void
+    ) {
+        self.loop = loop
+        self.faults = faults
+        self.hosts = hosts
+        self.feeds = Dictionary(uniqueKeysWithValues: feeds.map { ($0.path, $0) })
+        self.receiver = receiver
+        self.fail = fail
+    }
+
+    /// Returns the feed at an address: a declared one, or one below it.
+    func feed(at url: URL) -> Feed? { feeds["/" + url.path.split(separator: "/").prefix(2).joined(separator: "/")] }
+
+    /// Forgets what a process that was killed had under way.
+    func forget(_ process: EventLoop.Process) {
+        for host in hosts.keys {
+            traffic[host]?.requests[process] = nil
+            traffic[host]?.last[process] = nil
+        }
+        for source in runners.keys { runners[source]?[process] = nil }
+    }
+
+    fileprivate func begin(at host: String, of source: String, _ process: EventLoop.Process) {
+        if let other = runners[source]?.keys.first(where: { $0 != process }) {
+            fail(Finding(.claim, "p\(process) runs source \(source) while p\(other) does"))
+        }
+        runners[source, default: [:]][process, default: 0] += 1
+        requests += 1
+        whenAsked.removeValue(forKey: source)?()
+        guard let rules = hosts[host] else { return }
+        let count = traffic[host, default: Traffic()].requests[process, default: 0] + 1
+        traffic[host]?.requests[process] = count
+        if count > rules.perHost {
+            fail(Finding(.limits, "\(host) gets \(count) requests at once, and allows \(rules.perHost)"))
+        }
+        if let pace = rules.pace, let last = traffic[host]?.last[process], loop.now - last < pace {
+            fail(
+                Finding(.limits, "\(host) is asked \(loop.now - last) after the last time, and allows once in \(pace)"))
+        }
+        traffic[host]?.last[process] = loop.now
+    }
+
+    fileprivate func end(at host: String, of source: String, _ process: EventLoop.Process) {
+        if let count = runners[source]?[process] { runners[source]?[process] = count > 1 ? count - 1 : nil }
+        guard let count = traffic[host]?.requests[process] else { return }
+        traffic[host]?.requests[process] = count > 1 ? count - 1 : nil
+    }
+}
+
+/// A request under way, as its host counts it.
+final class Visit {
+    private let internet: Internet
+    private let host: String
+    private let source: String
+    private let process: EventLoop.Process
+    private var isOver = false
+
+    init(_ internet: Internet, _ host: String, _ source: String, _ process: EventLoop.Process) {
+        self.internet = internet
+        self.host = host
+        self.source = source
+        self.process = process
+        internet.begin(at: host, of: source, process)
+    }
+
+    func end() {
+        guard !isOver else { return }
+        isOver = true
+        internet.end(at: host, of: source, process)
+    }
+}

@@ -1,0 +1,121 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+
+/// What may be lost on the way.
+extension LossyStore {
+    func sourceStates() throws -> [String: SourceState] { try reading("sourceStates") { try $0.sourceStates() } }
+    func sourceState(_ source: String) throws -> SourceState {
+        try reading("sourceState") { try $0.sourceState(source) }
+    }
+    func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
+        try reading("states") { try $0.states(of: source) }
+    }
+    func forgetRuns(before date: Date) throws -> Bool { try writing("forgetRuns") { try $0.forgetRuns(before: date) } }
+    func lastSuccesses(of sources: [String]) throws -> [String: Date] {
+        try reading("lastSuccesses") { try $0.lastSuccesses(of: sources) }
+    }
+    func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
+        try reading("runs") { try $0.runs(of: source, failed: failed, limit: limit) }
+    }
+    func recordedRun(_ number: Int64) throws -> RunReport? { try store.recordedRun(number) }
+    func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
+        try store.figures(of: source, from: start, spansOf: seconds)
+    }
+    func firstRun(of source: String) throws -> Date? { try store.firstRun(of: source) }
+    func noteAttempt(_ source: String, number: Int, wait: Double?, declared: String, now: Date) async throws {
+        try await writing("noteAttempt") {
+            try await $0.noteAttempt(source, number: number, wait: wait, declared: declared, now: now)
+        }
+    }
+    func noteHold(_ source: String, error: String, note: String) async throws {
+        try await writing("noteHold") { try await $0.noteHold(source, error: error, note: note) }
+    }
+    func release(_ sources: [String]) throws -> [String] { try writing("release") { try $0.release(sources) } }
+    func blockedRun(of source: String) throws -> RunReport? {
+        try reading("blockedRun") { try $0.blockedRun(of: source) }
+    }
+    func accept(_ acceptances: [Acceptance]) throws { try writing("accept") { try $0.accept(acceptances) } }
+    func acceptance(of source: String, at now: Date) throws -> Acceptance? {
+        try reading("acceptance") { try $0.acceptance(of: source, at: now) }
+    }
+    func cutWaits(to now: Date) throws { try writing("cutWaits") { try $0.cutWaits(to: now) } }
+    func cutWaits(to now: Date, setBackFrom former: Date) async throws {
+        try await writing("cutWaits") { try await $0.cutWaits(to: now, setBackFrom: former) }
+    }
+    func forgetGone(_ sources: [String]) throws { try writing("forgetGone") { try $0.forgetGone(sources) } }
+    func busyHosts() throws -> [String: Date] { try reading("busyHosts") { try $0.busyHosts() } }
+    func claim(_ source: String) throws -> (any SourceClaim)? { try reading("claim") { try $0.claim(source) } }
+    func makeWorkerContext(source: String) -> WorkerContext { store.makeWorkerContext(source: source) }
+    func removeAbandonedScratch() throws { try store.removeAbandonedScratch() }
+    func commit(
+        _ commit: Commit, merging stack: StagedStack?, interruption: Interruption,
+        seconds: @escaping @Sendable () -> Double
+    ) async throws -> RunReport {
+        try await writing("commit") {
+            try await $0.commit(commit, merging: stack, interruption: interruption, seconds: seconds)
+        }
+    }
+    func plan(
+        _ stack: StagedStack, mirrors: [MirroredRows], checkMirrors: @escaping Commit.MirrorCheck,
+        limits: [ScopedRows: ChangeLimits], retention: Retention, source: String,
+        onChange: @escaping (PlannedChange) throws -> Void
+    ) throws -> MergeCounts {
+        try store.plan(
+            stack, mirrors: mirrors, checkMirrors: checkMirrors, limits: limits, retention: retention, source: source,
+            onChange: onChange)
+    }
+    func load(_ stack: StagedStack) throws { try store.load(stack) }
+    func purge(_ purge: Purge, isTrial: Bool) throws -> PurgeReport {
+        try writing("purge") { try $0.purge(purge, isTrial: isTrial) }
+    }
+}
+
+/// What hooks read and write.
+extension LossyStore {
+    func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
+        try reading("runs") { try $0.runs(after: position, limit: limit) }
+    }
+    func run(_ id: Int64) throws -> JournalRun? { try reading("run") { try $0.run(id) } }
+    func isHeldUp(after position: RunPosition) throws -> Bool {
+        try reading("isHeldUp") { try $0.isHeldUp(after: position) }
+    }
+    func changes(of run: JournalRun, after id: Int64, limit: Int) throws -> [JournalChange] {
+        try reading("changes") { try $0.changes(of: run, after: id, limit: limit) }
+    }
+    func journalBounds() throws -> ClosedRange<Int64>? { try reading("journalBounds") { try $0.journalBounds() } }
+    func run(ofChange id: Int64) throws -> Int64? { try reading("run") { try $0.run(ofChange: id) } }
+    func failingSources() throws -> [FailingSource] { try reading("failingSources") { try $0.failingSources() } }
+    func hookStates() throws -> [String: HookState] { try reading("hookStates") { try $0.hookStates() } }
+    func hookState(_ name: String) throws -> HookState? { try reading("hookState") { try $0.hookState(name) } }
+    func declareHooks(_ names: Set<String>) throws -> [String] {
+        try writing("declareHooks") { try $0.declareHooks(names) }
+    }
+    func holdHook(_ name: String) throws -> Bool { try reading("holdHook") { try $0.holdHook(name) } }
+    func releaseHook(_ name: String) throws { try store.releaseHook(name) }
+    func hookMemories(_ name: String) throws -> [String: HookMemory] {
+        try reading("hookMemories") { try $0.hookMemories(name) }
+    }
+    func advanceHook(_ name: String, _ progress: HookProgress) throws {
+        try writing("advanceHook") { try $0.advanceHook(name, progress) }
+    }
+    func noteFailure(ofHook name: String, _ failure: HookFailure) throws {
+        try writing("noteFailure") { try $0.noteFailure(ofHook: name, failure) }
+    }
+    func commits(of source: String, after run: Int64) throws -> [CommittedRun] {
+        try reading("commits") { try $0.commits(of: source, after: run) }
+    }
+    func hasHistory(run: Int64) throws -> Bool { try store.hasHistory(run: run) }
+    func lastRunWithHistory(of source: String?) throws -> Int64? { try store.lastRunWithHistory(of: source) }
+    func lastRun(at time: Date) throws -> Int64 { try store.lastRun(at: time) }
+    func undo(_ undo: Undo, seconds: @escaping @Sendable () -> Double) async throws -> RunReport {
+        try await writing("undo") { try await $0.undo(undo, seconds: seconds) }
+    }
+    func planUndo(_ undo: Undo, onChange: @escaping (PlannedChange) throws -> Void) throws -> MergeCounts {
+        try store.planUndo(undo, onChange: onChange)
+    }
+    func changes(_ query: ChangeQuery, _ body: (RowChange) throws -> Void) throws {
+        try reading("changes") { try $0.changes(query, body) }
+    }
+}

@@ -1,0 +1,77 @@
+import FeedModel
+import FeedStaging
+import FeedStores
+import Foundation
+import GRDB
+
+/// What is asked before a run, or beside it.
+extension LossyStore {
+    func tableInfo(_ name: String) throws -> TableInfo { try reading("tableInfo") { try $0.tableInfo(name) } }
+    func tables() throws -> [StoreTable] { try store.tables() }
+    func fetchStored<Request: FetchRequest>(_ request: Request) throws -> Request.RowDecoder?
+    where Request.RowDecoder: FetchableRecord { try store.fetchStored(request) }
+    func attachStoredTables(to scratch: Database) throws { try store.attachStoredTables(to: scratch) }
+    func provideStoredRows(_ request: StoredRowsRequest, to scratch: Database) throws {
+        try store.provideStoredRows(request, to: scratch)
+    }
+    func rows(_ query: String, limit: Int, staged: StagedView) throws -> QueriedRows {
+        try store.rows(query, limit: limit, staged: staged)
+    }
+    func execute(schema: String) throws { try store.execute(schema: schema) }
+    func apply(schemaAfter: String) throws { try store.apply(schemaAfter: schemaAfter) }
+    func prepareTables(_ definitions: [TableSchema]) throws { try store.prepareTables(definitions) }
+    func isPrepared(for definitions: [TableSchema]) throws -> Bool { try store.isPrepared(for: definitions) }
+    func prepare(schema: String, tables: [String]) throws { try store.prepare(schema: schema, tables: tables) }
+    func isPrepared(schema: String, tables: [String]) throws -> Bool {
+        try store.isPrepared(schema: schema, tables: tables)
+    }
+    func missingTables(among names: Set<String>) throws -> [String] { try store.missingTables(among: names) }
+    func columns(of table: String) throws -> Set<String> { try store.columns(of: table) }
+    func refers(_ column: String, of table: String, to other: String) throws -> Bool {
+        try store.refers(column, of: table, to: other)
+    }
+    func differences(from definitions: [TableSchema]) throws -> [String] { try store.differences(from: definitions) }
+    func historyProblem(of table: String) -> String? { store.historyProblem(of: table) }
+    func migrations(to definitions: [TableSchema]) throws -> [TableMigration] { try store.migrations(to: definitions) }
+    func migrate(to definitions: [TableSchema]) throws -> [TableMigration] { try store.migrate(to: definitions) }
+    func checkReferences(_ references: [ReferenceDefinition]) throws { try store.checkReferences(references) }
+    func dateColumn(_ column: String, of table: String, within scope: [String]) throws -> DateColumn? {
+        try store.dateColumn(column, of: table, within: scope)
+    }
+    func checkViews() throws { try store.checkViews() }
+    func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
+        try store.comparison(of: table, columns: columns)
+    }
+    func renewTableInfos(of tables: Set<String>?) throws { try store.renewTableInfos(of: tables) }
+    func value(of expression: String, in table: String, scope: [String: String]) throws -> String? {
+        try store.value(of: expression, in: table, scope: scope)
+    }
+    func hasExpiredRows(_ expiries: [Retention.Expiry]) throws -> Bool {
+        try reading("hasExpiredRows") { try $0.hasExpiredRows(expiries) }
+    }
+    func copy(_ tables: [String]?, to path: String) throws { try store.copy(tables, to: path) }
+    func identity() throws -> String { try store.identity() }
+    func read(_ body: (any TransferReader) throws -> Void) throws { try store.read(body) }
+    func receive(_ body: (any TransferWriter) throws -> Void) throws { try store.receive(body) }
+    func dropEmptyTables(_ names: [String], andOwn areAll: Bool) throws {
+        try store.dropEmptyTables(names, andOwn: areAll)
+    }
+}
+
+/// What people look at.
+extension LossyStore {
+    func browsedTables() throws -> [BrowsedTable] { try store.browsedTables() }
+    func browsedTable(_ name: String) throws -> BrowsedTable? { try store.browsedTable(name) }
+    func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws {
+        try store.rows(query, within: limit, body)
+    }
+    func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow? {
+        try store.row(key, of: table, within: limit)
+    }
+    func writings(
+        of key: [StoredValue], in table: String, declared keys: [[String]], most: Int, within limit: Duration
+    ) throws -> [RowWriting] { try store.writings(of: key, in: table, declared: keys, most: most, within: limit) }
+    func history(of key: [StoredValue], in table: String, most: Int, within limit: Duration) throws -> [RowChange]? {
+        try store.history(of: key, in: table, most: most, within: limit)
+    }
+}
