@@ -59,7 +59,7 @@ struct RootCommand: ParsableCommand {
         while let first = rest.first, first.hasPrefix("-") {
             rest = rest.dropFirst(first == "-c" || first == "--config" ? 2 : 1)
         }
-        let names = configuration.subcommands.compactMap(\.configuration.commandName) + ["help"]
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
         guard let name = rest.first, !names.contains(name) else { return nil }
         let program = configuration.commandName ?? "tributary"
         let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }

@@ -30,6 +30,8 @@ struct HookQueue {
     private var lostRun: RunPosition?
     /// The sources that fail, as long as no run has been read since.
     private var failingSources: [FailingSource]?
+    /// The last event that came with the time and not with a run, until it is delivered: what ends meanwhile comes after it.
+    private var timed: Item?
 
     init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState) throws {
         self.hook = hook
@@ -59,6 +61,7 @@ struct HookQueue {
         state.deliveredAt = progress.deliveredAt ?? state.deliveredAt
         readTo = max(readTo, progress.position)
         if progress.step == 0 { lostRun = nil }
+        timed = nil
         if let (source, known) = progress.memory { memories[source] = known == HookMemory() ? nil : known }
     }
 
@@ -67,6 +70,8 @@ struct HookQueue {
     /// - Parameter sources: those that are declared and switched on.
     /// - Returns: also the time at which a source will have failed for long enough.
     mutating func next(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
+        if let timed, let source = timed.event?.source, sources.contains(source) { return (timed, nil) }
+        timed = nil
         while true {
             if let run = runs.first {
                 if let item = try item(of: run) { return (item, nil) }
@@ -190,7 +195,9 @@ struct HookQueue {
             guard hook.events.contains(.failing) else { return (Item(event: nil, progress: progress), nil) }
             var event = self.failing(failing.source, since: failing.since)
             event.error = failing.error
-            return (Item(event: event, progress: progress), nil)
+            let item = Item(event: event, progress: progress)
+            timed = item
+            return (item, nil)
         }
         return (nil, soonest)
     }
