@@ -10,6 +10,7 @@ extension DeclarationReader {
         let written = self[DaemonKeys.all.listen]
         let token = self[DaemonKeys.all.token]
         let readToken = self[DaemonKeys.all.readToken]
+        let showsRows = self[DaemonKeys.all.rows] ?? true
         for (key, token) in [("token", token), ("read_token", readToken)] {
             guard let token, token.value.utf8.count < Self.shortestToken else { continue }
             report(
@@ -34,7 +35,7 @@ extension DeclarationReader {
             report("listen", "other machines can connect to \(address); declare the 'token' that they must know")
         }
         return WebDeclaration(
-            address: address, token: token, readToken: readToken, showsRows: self[DaemonKeys.all.rows] ?? true)
+            address: address, token: token, readToken: readToken, showsRows: showsRows)
     }
 
     /// Reads where the daemon tells its health alone.

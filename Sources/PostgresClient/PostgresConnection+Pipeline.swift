@@ -18,6 +18,11 @@ extension PostgresConnection {
         guard PQenterPipelineMode(connection) == 1 else { throw lostError() }
         defer { leavePipeline() }
         var sent: [SentCommand] = []
+        if isInSingleRowMode {
+            guard try StatementParameters([]).send("", over: connection) else { throw lostError() }
+            sent.append(SentCommand(index: nil))
+            isInSingleRowMode = false
+        }
         var preparing: [String: String] = [:]
         for (index, (statement, parameters)) in zip(statements, encoded).enumerated() {
             let sql = statement.sql
@@ -49,8 +54,8 @@ extension PostgresConnection {
 
     /// A message that the server answers.
     private struct SentCommand {
-        /// The statement's place.
-        var index: Int
+        /// The statement's place; nil for one whose answer nobody needs.
+        var index: Int?
         var isPrepared = false
         /// What is to be known once the answer has come; nil for an execution.
         var preparation: (sql: String, name: String)?
@@ -78,15 +83,15 @@ extension PostgresConnection {
         for command in sent {
             while let result = try nextResult() {
                 if let error = error(result) {
-                    outcomes[command.index] = .failure(error)
+                    if let index = command.index { outcomes[index] = .failure(error) }
                     if error.isConnectionLost { throw error }
                     if command.isPrepared || command.preparation != nil { prepared.note(error) }
                 } else if PQresultStatus(result.result) == PGRES_PIPELINE_ABORTED {
                     continue
                 } else if let (sql, name) = command.preparation {
                     prepared.keep(sql, as: name)
-                } else {
-                    outcomes[command.index] = .result(result)
+                } else if let index = command.index {
+                    outcomes[index] = .result(result)
                 }
             }
             guard PQstatus(try open()) == CONNECTION_OK else { throw lostError() }

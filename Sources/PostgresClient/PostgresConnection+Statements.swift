@@ -15,6 +15,7 @@ extension PostgresConnection {
         let connection = try ready(for: sql)
         let encoded = try StatementParameters(parameters, server: address)
         guard encoded.send(sql, over: connection) else { throw lostError() }
+        isInSingleRowMode = false
     }
 
     /// - Throws: ``PostgresError`` where another statement of this connection is under way, whose rows are being read.

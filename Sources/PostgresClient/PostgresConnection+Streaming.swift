@@ -18,6 +18,7 @@ extension PostgresConnection {
         let isInTransaction = transactionStatus == .inTransaction
         try send(sql, parameters)
         guard PQsetSingleRowMode(try open()) == 1 else { throw lostError() }
+        isInSingleRowMode = true
         while let result = try nextResult() {
             if let error = error(result) {
                 try drain()

@@ -18,6 +18,9 @@ package final class PostgresConnection {
     var answerDeadline: ContinuousClock.Instant?
     /// What the session keeps prepared.
     var prepared = PreparedStatements()
+    /// True since the last statement's rows came one by one, until another is sent alone. libpq would give the rows of a
+    /// pipeline's first statement one by one, too.
+    var isInSingleRowMode = false
     /// The longest wait for the answer to COMMIT: that of a large transaction with deferred constraints, or of one whose
     /// standby is slow. Then its outcome counts as unknown.
     package var commitLimit = Duration.seconds(120)

@@ -35,6 +35,19 @@ import Testing
 
     private func list(_ elements: [String?]) throws -> PostgresValue { .array(try PostgresTextArray(elements)) }
 
+    /// libpq would give its rows one by one, as those before them.
+    @Test func theFirstStatementAfterAStreamHasItsRows() async throws {
+        try await withPostgresDatabase { (database) async throws in
+            let connection = try database.connect()
+            let statement = PostgresStatement("SELECT n FROM generate_series(1, 3) n", isPrepared: true)
+            _ = try connection.execute([statement])
+            try connection.forEachRow(of: "SELECT 7") { _ in .next }
+            let results = try connection.execute([statement, PostgresStatement("SELECT 8")])
+            #expect(results[0].map { $0.string(0) } == ["1", "2", "3"])
+            #expect(results[1].map { $0.string(0) } == ["8"])
+        }
+    }
+
     @Test func whatFollowsAnErrorIsSkipped() async throws {
         try await withPostgresDatabase { database in
             let connection = try database.connect()

@@ -139,7 +139,7 @@ import Testing
             #expect(try await sync(fixture, Self.zip()).outcome == .committed)
             let limited = Self.sources(options: "documents = \"**/*.xml\"\nmax_body = \"64KiB\"")
             let blank = "<l>" + String(repeating: " ", count: 1 << 20) + "</l>"
-            let message = "larger than max_body, 64KiB"
+            let message = "larger than max_body, 64 KiB"
             try await expectDiscarded(fixture, Self.zip([(name: "a.xml", content: blank)]), message, limited)
             // What is not wanted is unpacked, too, to be skipped.
             for compression in [Tar.Compression.bzip2, .xz, .zstd] {

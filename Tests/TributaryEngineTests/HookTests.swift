@@ -159,7 +159,7 @@ import Testing
             try await HookFixture.run(fixture, configuration) { (hooks) async throws in
                 let events = try await hooks.events(count: 7)
                 #expect(events.dropFirst(5).map(\.type) == ["forgotten", "changed"])
-                #expect(events[5].error?.contains("were forgotten") == true)
+                #expect(events[5].error?.contains("were deleted before their events") == true)
                 try await hooks.wait("the cursor") {
                     try fixture.rows("SELECT run FROM tributary_hook") == ["\(runs[runs.count - 1])"]
                 }

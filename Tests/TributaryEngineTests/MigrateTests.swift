@@ -127,7 +127,7 @@ import TributaryStores
                 _ = try Self.migrate(fixture, things("\"id\""))
                 Issue.record("rows with one key were taken")
             } catch let error as StoreError {
-                #expect(error.message.contains("2 rows have the key (id"), "\(error.message)")
+                #expect(error.message.contains("2 rows have the same key (id"), "\(error.message)")
             }
             #expect(try fixture.dump() == before)
             try fixture.store.execute("DELETE FROM thing WHERE shop = 'b'")

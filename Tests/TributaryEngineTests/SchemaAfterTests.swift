@@ -1,6 +1,7 @@
 import FeedModel
 import Foundation
 import PostgresClient
+import Synchronization
 import TestStores
 import TestSupport
 import Testing
@@ -75,13 +76,17 @@ import TributaryStores
             // Unchanged, it asks for no lock at all.
             #expect(try await fixture.sync(Self.sources).first?.error == nil)
             try fixture.folder.write("CREATE OR REPLACE VIEW v AS SELECT id, 1 AS n FROM place", to: "after.sql")
-            async let report = fixture.sync(Self.sources).first
+            let hasEnded = Mutex(false)
+            async let report = {
+                defer { hasEnded.withLock { $0 = true } }
+                return try await fixture.sync(Self.sources).first
+            }()
             let other = try PostgresConnection(url)
             defer { other.close() }
             try other.execute("SET lock_timeout = '10s'")
             // As long as it is tried, others read on.
             var tried = 0
-            while tried < 3 {
+            while tried < 3, !hasEnded.withLock({ $0 }) {
                 try other.execute("SELECT * FROM v")
                 let waits =
                     try other.execute(
@@ -90,8 +95,9 @@ import TributaryStores
                         AND mode = 'AccessExclusiveLock'
                         """)[0].int64(0) ?? 0
                 if waits > 0 { tried += 1 }
-                await Task.yield()
+                try await Task.sleep(for: .milliseconds(1))
             }
+            #expect(tried > 0)
             try reader.execute("COMMIT")
             #expect(try await report?.error == nil)
             #expect(try fixture.rows("SELECT n FROM v") == ["1"])

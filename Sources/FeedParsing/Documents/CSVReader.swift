@@ -102,7 +102,8 @@ final class CSVReader: DocumentReader {
                 throw DocumentError(
                     dialect.skip == 0
                         ? "the body has no header"
-                        : "the body ends before line \(dialect.skip + 1), which is declared as its header; see 'csv.skip'")
+                        : "the body ends before line \(dialect.skip + 1), which is declared as its header; see 'csv.skip'"
+                )
             }
             header = nil
         }

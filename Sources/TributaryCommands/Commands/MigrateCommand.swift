@@ -82,7 +82,9 @@ struct MigrateCommand: ProgramCommand {
             let tables = migrations.map { Result.Table(table: $0.table, changes: $0.changes, sql: $0.statements) }
             return try Terminal.printJSON(Result(source: source, migrated: isDone && !tables.isEmpty, tables: tables))
         }
-        for line in lines(migrations, isDone: isDone) { try Terminal.print(TerminalLine(line)) }
+        for line in lines(migrations, isDone: isDone).flatMap({ $0.split(separator: "\n") }) {
+            try Terminal.print(TerminalLine(String(line)))
+        }
     }
 
     private func lines(_ migrations: [TableMigration], isDone: Bool) -> [String] {

@@ -68,12 +68,14 @@ import Testing
 
     @Test func everyRequestOfTheDaemonsInterfaceIsDescribedAndNoOther() throws {
         let page = try MarkdownFile("Documentation/Commands.md")
-        let source = MarkdownFile.root.appendingPathComponent("Sources/TributaryWeb/API/API.swift")
-        let routes = try String(contentsOf: source, encoding: .utf8)
-            .matches(of: /router\.(get|post)\("(\/api\/[^"]+)"\)/)
-            .map { "\($0.1.uppercased()) \($0.2)" }
+        let folder = MarkdownFile.root.appendingPathComponent("Sources/TributaryWeb/API")
+        let routes = try ["API.swift", "API+Rows.swift"].flatMap { name in
+            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+                .matches(of: /\.(get|post)\(\s*"(\/api[^"]*)"/)
+                .map { "\($0.1.uppercased()) \($0.2)" }
+        }
         let described = page.lines.compactMap { line in
-            line.firstMatch(of: /^\| `((?:GET|POST) \/api\/[^`]+)`/).map { String($0.1) }
+            line.firstMatch(of: /^\| `((?:GET|POST) \/api[^`]*)`/).map { String($0.1) }
         }
         #expect(Set(routes) == Set(described) && !routes.isEmpty)
     }

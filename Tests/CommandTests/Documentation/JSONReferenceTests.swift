@@ -49,7 +49,8 @@ import Testing
         #expect(await daemon.end() == 0)
         try fixture.declare(price: "integer")
         try fixture.store.execute("UPDATE product SET price = 3")
-        try await session.run("migrate", "shop", "--dry-run", exits: 2)
+        // A column of PostgreSQL's for decimals takes integers, too.
+        try await session.run("migrate", "shop", "--dry-run", exits: StoreKind.current == .sqlite ? 2 : 0)
         try await session.run("migrate", "shop", "--yes")
         if StoreKind.current == .sqlite {
             try await session.run("backup", fixture.folder.file("copy.sqlite"))
