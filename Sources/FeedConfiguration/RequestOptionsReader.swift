@@ -125,7 +125,9 @@ struct RequestOptionsReader {
     }
 
     /// Reads `documents`.
-    func documents() -> MemberPattern? {
+    ///
+    /// - Parameter forEach: the rows for which the request is sent.
+    func documents(of forEach: ForEachDeclaration?) -> MemberPattern? {
         guard let text = table[keys.documents] else { return nil }
         if text.isEmpty || text.hasPrefix("/") {
             table.report(
@@ -137,6 +139,9 @@ struct RequestOptionsReader {
         }
         for key in ["capture", "page", "soap"] where table.has(key) {
             table.report("documents", "a request of several documents has no '\(key)'")
+        }
+        if forEach?.maxSkipped != nil {
+            table.report("documents", "an archive cannot be left out; take on_error = \"skip\" out of for_each")
         }
         return MemberPattern(text)
     }

@@ -116,7 +116,18 @@ final class StagedRowsReader {
 
     /// Returns true for a statement that gives rows of its own.
     private static func isQuery(_ sql: String) -> Bool {
-        let word = sql.drop { $0.isWhitespace }.prefix { $0.isLetter }.uppercased()
+        var rest = sql[...]
+        while true {
+            rest = rest.drop { $0.isWhitespace }
+            if rest.hasPrefix("--") {
+                rest = rest.drop { !$0.isNewline }
+            } else if rest.hasPrefix("/*"), let end = rest.dropFirst(2).firstRange(of: "*/") {
+                rest = rest[end.upperBound...]
+            } else {
+                break
+            }
+        }
+        let word = rest.prefix { $0.isLetter }.uppercased()
         return ["SELECT", "WITH", "VALUES"].contains(word)
     }
 

@@ -83,7 +83,9 @@ extension PostgresConnection {
         for command in sent {
             while let result = try nextResult() {
                 if let error = error(result) {
-                    if let index = command.index { outcomes[index] = .failure(error) }
+                    // What follows it was not executed: it is the first statement's.
+                    let index = command.index ?? 0
+                    if outcomes.indices.contains(index) { outcomes[index] = .failure(error) }
                     if error.isConnectionLost { throw error }
                     if command.isPrepared || command.preparation != nil { prepared.note(error) }
                 } else if PQresultStatus(result.result) == PGRES_PIPELINE_ABORTED {

@@ -70,6 +70,8 @@ import Testing
         "<?xml version=\"1.0\"?><?go & < &nbsp; ?><a b='\"' c=\"'>\">d</a>", "<é:ü xmlns:é='u'>é</é:ü>",
         "<!DOCTYPE a [<!ENTITY nbsp '&#32;'><!ENTITY b \"]>&nbsp;\">]><a>&nbsp;&b;</a>",
         "<!DOCTYPE a PUBLIC '-//x' 'http://example.org/[a]'><a>\r\n\t&#9;</a>",
+        "<!DOCTYPE r [<!-- don't ]> --><!ELEMENT r ANY>]><r><n><![CDATA[it's ]> & b < c]]></n></r>",
+        "<!DOCTYPE r [<?x don't ]> ?>]><r><![CDATA[it's ]> & b]]></r>",
     ])
     func whatIsWellFormedStays(document: String) throws {
         for pieces in [1, 2, 3, 5, 1_000] {

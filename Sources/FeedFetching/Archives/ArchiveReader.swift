@@ -18,7 +18,7 @@ package final class ArchiveReader {
     /// The name of the only member, where the file is no archive.
     private let single: String
     private let limit: Int
-    private let names = tributary_utf8_locale()
+    private let names: locale_t?
     /// True for a ZIP archive without members, which libarchive does not know for one.
     private let isEmpty: Bool
     private var entry: OpaquePointer?
@@ -34,16 +34,18 @@ package final class ArchiveReader {
     ///   - limit: the most bytes that the archive and its members may each unpack to.
     /// - Throws: ``FetchError`` where it cannot be read.
     package init(_ file: FileHandle, pattern: MemberPattern, single: String, limit: Int) throws {
-        guard let archive = archive_read_new() else { throw FetchError(.decoding, "there is no memory for an archive") }
-        self.archive = archive
         self.pattern = pattern
         self.single = single
         self.limit = limit
         let size = Int(try file.seekToEnd())
-        input = ArchiveInput(file, size: size, limit: limit)
         guard size > 0 else { throw FetchError(.decoding, "the body is empty") }
         try file.seek(toOffset: 0)
         let start = Array(try file.read(upToCount: 4) ?? Data())
+        // Made last: deinit does not run where this throws before.
+        guard let archive = archive_read_new() else { throw FetchError(.decoding, "there is no memory for an archive") }
+        self.archive = archive
+        names = tributary_utf8_locale()
+        input = ArchiveInput(file, size: size, limit: limit)
         isEmpty = ZipDirectory.isEmptyArchive(start) && size < 1 << 16
         guard !isEmpty else { return }
         if ZipArchive.isArchive(start) {
@@ -61,6 +63,10 @@ package final class ArchiveReader {
             archive_read_support_format_raw(archive)
         }
         guard input.open(archive) == ARCHIVE_OK else { throw failure }
+        // The file itself counts as one. Of several compressions, one piece may unpack to more than can be looked at.
+        guard archive_filter_count(archive) <= 2 else {
+            throw FetchError(.decoding, "the archive is compressed more than once")
+        }
     }
 
     deinit {
@@ -157,7 +163,12 @@ package final class ArchiveReader {
             throw FetchError(
                 .decoding, "the name of member \(count) of the archive has more than \(Self.longestName) bytes")
         }
-        var name = String(cString: bytes)
+        // Names in another encoding stay unlike each other: bytes that are not UTF-8 are written as in a URL.
+        var name =
+            String(validatingCString: bytes)
+            ?? UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) }.map { byte in
+                byte < 0x80 ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+            }.joined()
         while name.hasPrefix("./") { name.removeFirst(2) }
         return name
     }

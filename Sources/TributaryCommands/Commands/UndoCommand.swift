@@ -45,15 +45,20 @@ struct UndoCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         if !plan { try confirmation.requireAnswer(json: json) }
+        var shown: Int64?
         if plan || !confirmation.yes {
-            let differs = try await PrivateFolder.with("undo") { folder in
-                try await undoing(program, configuration, workFolder: folder) { undo in try await show(undo) }
+            let (last, differs) = try await PrivateFolder.with("undo") { folder in
+                try await undoing(program, configuration, workFolder: folder) { undo in
+                    let last = try await undo.lastCommit()
+                    return (last, try await show(undo))
+                }
             }
             guard !plan, differs else { return }
             try confirmation.ask("Undo these changes of \(source)?")
+            shown = last
         }
-        try await undoing(program, configuration) { undo in
-            let report = try await undo.run()
+        try await undoing(program, configuration) { [shown] undo in
+            let report = try await undo.run(shown: shown)
             if json { return try Terminal.printJSON(report) }
             try Terminal.print(
                 "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"

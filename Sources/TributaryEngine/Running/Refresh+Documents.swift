@@ -90,9 +90,11 @@ extension Refresh {
             let parser = try factory.makeParser(response, context: context, index: index)
             context.textLimit = request.maxBody
             let reader = try BodyReader(
-                response, parser: parser, limit: request.maxBody, format: request.format, csv: request.csv)
+                response, parser: parser, limit: request.maxBody, format: request.format, csv: request.csv,
+                repair: request.repair)
             try read(reader)
             try reader.finish()
+            run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
             if notesUnused, let mapped = parser as? MappingBodyParser {
                 unmatched.note(mapped.handler, of: request.key)
             }

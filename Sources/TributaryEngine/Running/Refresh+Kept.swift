@@ -59,6 +59,8 @@ extension Refresh {
                     names.insert(name, at: 0)
                 }
             }
+            // What was kept before is older than the rows are now, and would bring them back.
+            if run.lacksItems(index), newBodies[index] == nil { names = [] }
             run.results[index].state?.bodies = Array(names.prefix(request.keepsBodies ? request.keepBodies : 0))
         }
     }

@@ -197,14 +197,14 @@ extension Refresh {
         let request = run.source.requests[index]
         if leftOut.count > 0 {
             run.leftOut[index] = leftOut
-            // What is kept must not pass for all of the feed when it is read again.
-            if run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
         } else if records == 0, request.mirrors, !request.allowsEmpty {
             throw StackError(
                 .empty,
                 "\(request.url): the feed holds no record, and mirroring it would delete every row; "
                     + "set allow_empty = true if that is meant")
         }
+        // What is kept must not pass for all of the feed when it is read again.
+        if run.lacksItems(index), run.source.requests.contains(where: \.deletesRows) { keepers[index] = nil }
         run.results[index].report.outcome = request.content == .captures ? .captured : .parsed
     }
 

@@ -150,13 +150,19 @@ extension RunState {
         leftOut.sorted { $0.key < $1.key }.map { $1.note(of: source.requests[$0].key) }
     }
 
+    /// True where items of a request were left out, or of one before it for whose staged rows it may have been sent.
+    func lacksItems(_ index: Int) -> Bool {
+        leftOut.keys.contains { $0 == index || $0 < index && source.requests[index].forEach != nil }
+    }
+
     /// The items that were left out, as records of which nobody knows the rows: no row is deleted from the tables that their
-    /// requests write, whichever request mirrors them.
+    /// requests write, nor from those of the later requests for each row, whichever request mirrors them.
     var skippedRecords: [SkippedRecords] {
-        leftOut.sorted { $0.key < $1.key }.flatMap { index, items in
-            (results[index].state?.tables ?? []).sorted()
+        source.requests.indices.filter(lacksItems).flatMap { index in
+            let items = leftOut.filter { $0.key <= index }.reduce(0) { $0 + $1.value.count }
+            return (results[index].state?.tables ?? []).sorted()
                 .filter { table in source.requests.contains { $0.deletesRows(of: table) } }
-                .map { SkippedRecords(table: $0, scope: source.requests[index].scope, items: items.count) }
+                .map { SkippedRecords(table: $0, scope: source.requests[index].scope, items: items) }
         }
     }
 

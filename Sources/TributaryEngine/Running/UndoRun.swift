@@ -38,16 +38,28 @@ package struct UndoRun: Sendable {
         self.threads = threads
     }
 
+    /// Returns the number of the source's last commit; 0 where it has none.
+    package func lastCommit() async throws -> Int64 {
+        try await threads.run { try store.commits(of: source, after: 0).last?.number ?? 0 }
+    }
+
     /// Waits for a run of the source that is under way, and brings the rows back.
     ///
+    /// - Parameter shown: the last commit before the changes were shown; nil where they were not.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError`` saying why the rows cannot be brought back; nothing has changed then. `CancellationError`.
-    package func run() async throws -> RunReport {
+    package func run(shown: Int64? = nil) async throws -> RunReport {
         let claim = try await claim()
         let start = clock.uptime
         let result: Result<RunReport, any Error>
         do {
-            let undo = try await threads.run { try self.undo(began: clock.now()) }
+            let undo = try await threads.run {
+                if let shown, let other = try store.commits(of: source, after: shown).last {
+                    throw StoreError(
+                        .history, "run \(other.number) was committed since the changes were shown; nothing was undone")
+                }
+                return try self.undo(began: clock.now())
+            }
             result = .success(try await store.undo(undo) { [clock] in (clock.uptime - start).seconds })
         } catch {
             result = .failure(error)

@@ -32,6 +32,8 @@ actor HookDelivery {
     /// The names of the sources that are declared and switched on.
     private let sources: Mutex<Set<String>>
     private var queue: HookQueue?
+    /// The timed event of a queue that a failing store has ended, until the next queue has it.
+    private var timed: HookQueue.Item?
     /// When the store was told how far the hook has come.
     private var noted: Date
     private var isCutOff = false
@@ -106,6 +108,7 @@ actor HookDelivery {
                     metadata: ["error": "\(environment.shown("\(error)"))"])
             }
             isCutOff = true
+            timed = queue?.timed ?? timed
             queue = nil
             return clock.now() + Self.secondsBetweenLooks
         }
@@ -122,7 +125,10 @@ actor HookDelivery {
             if state.gone == hook.fingerprint { return now + HookDecision.longestWait }
             // Nobody asks for a longer wait, and a clock that was wrong does not count.
             if let next = state.nextAttempt, next > now, next < now + RetryAfter.longest.seconds + 1 { return next }
-            if queue?.stands(for: state) != true { queue = try HookQueue(hook, store, state: state) }
+            if queue?.stands(for: state) != true {
+                queue = try HookQueue(hook, store, state: state, timed: queue?.timed ?? timed)
+                timed = nil
+            }
             guard let (item, due) = try queue?.next(of: sources, now: now) else { return latest }
             guard let item else {
                 try notePassed(state, now)

@@ -31,14 +31,18 @@ struct HookQueue {
     /// The sources that fail, as long as no run has been read since.
     private var failingSources: [FailingSource]?
     /// The last event that came with the time and not with a run, until it is delivered: what ends meanwhile comes after it.
-    private var timed: Item?
+    private(set) var timed: Item?
 
-    init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState) throws {
+    /// - Parameter timed: the timed event of a former queue that was not delivered.
+    init(_ hook: HookDeclaration, _ store: any MainStore, state: HookState, timed: Item? = nil) throws {
         self.hook = hook
         self.store = store
         self.state = state
         readTo = state.position
         memories = try store.hookMemories(hook.name)
+        // Another process may have delivered it.
+        let isKnown = timed?.event?.source.flatMap { memories[$0]?.isFailing } ?? false
+        self.timed = isKnown ? nil : timed
         guard state.step > 0 else { return }
         if let run = try store.run(state.position.run) { runs = [run] } else { lostRun = state.position }
     }

@@ -35,6 +35,7 @@ struct RowAddress: Sendable, Equatable {
                 guard let column else { throw Query.Problem("'\(name)' needs a 'column' before it") }
                 guard !column.isEmpty else { continue }
                 if name == "value" {
+                    guard !value.utf8.contains(0) else { throw Query.Problem("'value' holds U+0000, as no text does") }
                     filters[filters.count - 1].value = value
                 } else {
                     filters[filters.count - 1].comparison = try Self.comparison(value)

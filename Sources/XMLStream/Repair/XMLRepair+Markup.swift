@@ -90,6 +90,13 @@ extension XMLRepair {
             if byte == quote { state = .declaration(quote: 0, depth: depth) }
             return
         }
+        recent = recent << 8 | UInt32(byte)
+        // Quotes and brackets of comments and processing instructions are text.
+        if recent == 0x3C21_2D2D {
+            return skip(to: "-->", depth)
+        } else if recent & 0xFFFF == 0x3C3F {
+            return skip(to: "?>", depth)
+        }
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): state = .declaration(quote: byte, depth: depth)
         case UInt8(ascii: "["):
@@ -99,6 +106,12 @@ extension XMLRepair {
         case UInt8(ascii: ">") where depth == 0: state = .text
         default: break
         }
+    }
+
+    private func skip(to end: String, _ depth: Int) {
+        recent = 0
+        matched = 0
+        state = .section(end: Array(end.utf8), depth: depth)
     }
 
     // MARK: - References
@@ -127,7 +140,8 @@ extension XMLRepair {
             } else {
                 output.append(UInt8(ascii: "&"))
             }
-            output += name
+            // Any character may be in what is no reference.
+            for byte in name { take(byte) }
             return take(byte)
         }
         switch known {

@@ -24,8 +24,8 @@ package final class XMLRepair {
         /// Within a start or end tag, beside attributes' values.
         case tag
         case value(quote: UInt8)
-        /// Until this text; what was there before begins it.
-        case section(end: [UInt8])
+        /// Until this text; what was there before begins it. With a depth, within the document type declaration.
+        case section(end: [UInt8], depth: Int? = nil)
         case declaration(quote: UInt8, depth: Int)
     }
 
@@ -42,6 +42,8 @@ package final class XMLRepair {
     var matched = 0
     /// True where the document declares entities of its own: named ones are then its own affair.
     var declaresEntities = false
+    /// The last four bytes of the document type declaration outside of quotes, the last one lowest.
+    var recent: UInt32 = 0
     private var isUTF8 = true
     /// The first bytes, until the encoding is known; nil after that.
     private var start: [UInt8]? = []
@@ -169,10 +171,10 @@ package final class XMLRepair {
                 if byte == quote { state = .tag }
                 output.append(byte)
             }
-        case .section(let end):
+        case .section(let end, let depth):
             output.append(byte)
             matched = Self.matched(byte, after: matched, of: end)
-            if matched == end.count { state = .text }
+            if matched == end.count { state = depth.map { .declaration(quote: 0, depth: $0) } ?? .text }
         case .declaration(let quote, let depth): declare(byte, quote, depth)
         }
     }
