@@ -134,6 +134,34 @@ import Testing
         }
     }
 
+    @Test func membersAreMended() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let sources = Self.sources(options: "documents = \"*.xml\"\nrepair = [\"ampersands\"]")
+            let body = Self.zip([(name: "a.xml", content: "<l><a sku='1' name='A & B'/></l>")])
+            let report = try await sync(fixture, body, sources)
+            #expect(report.outcome == .committed && report.note?.contains("was mended") == true, "\(report)")
+            #expect(try fixture.rows(Self.rows) == ["1|A & B|a.xml"])
+        }
+    }
+
+    /// ZIP archives of other systems have names in their own encodings.
+    @Test func namesThatAreNotUTF8StayUnlikeEachOther() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            var body = Self.zip([
+                (name: "AB.xml", content: "<l><a sku='1' name='A'/></l>"),
+                (name: "CB.xml", content: "<l><a sku='2' name='B'/></l>"),
+            ])
+            for (letter, byte) in [("A", UInt8(0x81)), ("C", 0x84)] {
+                let name = Array("\(letter)B.xml".utf8)
+                for start in body.indices.dropLast(name.count) where body[start...].starts(with: name) {
+                    body[start] = byte
+                }
+            }
+            #expect(try await sync(fixture, body).outcome == .committed)
+            #expect(try fixture.rows(Self.rows) == ["1|A|%81B.xml", "2|B|%84B.xml"])
+        }
+    }
+
     @Test func bombsMeetLimits() async throws {
         try await EngineFixture.with { (fixture) async throws in
             #expect(try await sync(fixture, Self.zip()).outcome == .committed)

@@ -101,6 +101,7 @@ import TributaryStores
     @Test(arguments: [
         ("(SELECT count(*) FROM staged.thing) > 3", "(it gave 0)"),
         ("SELECT price < 20 FROM staged.thing", "(it gave 0"),
+        ("/* each */ -- of them\\nSELECT price < 20 FROM staged.thing", "(it gave 0"),
         ("SELECT count(*) > 3, count(*) AS rows, max(id) AS last FROM staged.thing", "(found rows = 3, last = 2)"),
         ("SELECT 1 FROM staged.thing WHERE id = 'x'", "(it gave no row)"), ("NULL", "(it gave NULL)"),
     ])

@@ -112,6 +112,29 @@ import Testing
         }
     }
 
+    /// A request for each row of the rows that an item would have given is not sent for these.
+    @Test func rowsOfLaterRequestsStay() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            serve(["a", "b"], on: fixture)
+            for id in ["a1", "a2", "b1", "b2"] {
+                fixture.server.document("/details/\(id)", "<l><d id='\(id)' text='t'/></l>")
+            }
+            let stack =
+                Self.stack() + """
+
+                    [[sources.s.requests]]
+                    url = "URL/details/${row:id}"
+                    for_each = "SELECT id FROM staged.item ORDER BY id"
+                    sync = "mirror"
+                    tables = [{ table = "detail", element = "d", key = ["id"], columns = { id = "@id", text = "@text" } }]
+                    """
+            #expect(try await sync(fixture, stack).outcome == .committed)
+            fixture.server.route("/items/b") { _ in StubServer.response(404, "") }
+            #expect(try await sync(fixture, stack).outcome == .committed)
+            #expect(try fixture.rows("SELECT id FROM detail ORDER BY id") == ["a1", "a2", "b1", "b2"])
+        }
+    }
+
     @Test func moreThanMayBeLeftOutDiscardTheRun() async throws {
         try await EngineFixture.with { (fixture) async throws in
             serve(["a", "b", "c"], on: fixture)
