@@ -107,7 +107,7 @@ struct PageKeys: KeyGroup {
         "link", default: false, "`true` follows the Link header with `rel=\"next\"` (RFC 8288).")
     let token = Key.string("token", "The path, from the root, of a continuation token.")
     let parameter = Key.string("parameter", "The parameter by which `token` is sent for the next page.")
-    let keep = Key.strings("keep", "The parameters that are sent besides a token; all of them where it is absent.")
+    let keep = Key.strings("keep", "The parameters to send with a token; all of them where this is absent.")
     let counter = Key.string("counter", "The parameter of the query that counts.")
     let start = Key.integer(
         "start", 0...ConfigurationLimits.counterStart, default: .value(1), "The counter's first value, at most 10¹⁵.")

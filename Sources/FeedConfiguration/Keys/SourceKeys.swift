@@ -87,7 +87,7 @@ struct RequestKeys: KeyGroup {
     let csv = TableKey.table("csv", CSVKeys.self, "How a body in CSV is written: see csv. It means `format = \"csv\"`.")
     let repair = Key.strings(
         "repair",
-        "What is mended in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
+        "Faults to repair in XML that is not well-formed: `\"characters\"` that XML forbids, HTML's `\"entities\"`, bare `\"ampersands\"` and `<`."
     )
     let documents = Key.string(
         "documents",

@@ -24,11 +24,22 @@ struct AcceptCommand: ProgramCommand {
     @Argument(help: "The sources to accept.")
     var sources: [String]
 
+    @Option(
+        name: .customLong("run"),
+        help: ArgumentHelp("The blocked run that is meant; another one is refused.", valueName: "number"))
+    var number: Int64?
+
     @Flag(name: .long, help: "Let the next commits of sources that are not blocked do anything.")
     var inAdvance = false
 
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
+
+    func validate() throws {
+        guard number == nil || sources.count == 1 && !inAdvance else {
+            throw ValidationError("--run is for the blocked run of one source")
+        }
+    }
 
     private struct Result: Encodable {
         var accepted: [String]
@@ -41,7 +52,8 @@ struct AcceptCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         try SyncCommand.check(sources, in: configuration)
-        let accepted = try StoreReader(configuration).accept(sources, inAdvance: inAdvance) { acceptances in
+        let accepted = try StoreReader(configuration).accept(sources, inAdvance: inAdvance, run: number) {
+            acceptances in
             if !confirmation.yes { try ask(acceptances, configuration) }
         }
         // What is accepted in advance is for documents that are still to come.

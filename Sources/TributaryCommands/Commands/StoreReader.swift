@@ -26,14 +26,14 @@ struct StoreReader {
     ///
     /// - Parameter confirm: gets the permissions before they are given; what it throws keeps them from it.
     func accept(
-        _ sources: [String], inAdvance: Bool, confirm: ([Acceptance]) throws -> Void
+        _ sources: [String], inAdvance: Bool, run: Int64?, confirm: ([Acceptance]) throws -> Void
     ) throws -> [Acceptance] {
         guard let store = try configuration.openExistingStore(isWritten: true) else {
             throw Failure.failed("there is no store yet, so that nothing can be deleted")
         }
         defer { try? store.close() }
         do {
-            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, at: Date())
+            let shown = try store.acceptances(of: sources, inAdvance: inAdvance, run: run, at: Date())
             try confirm(shown)
             // Another run may be blocked by now, which nobody has confirmed.
             let accepted = try store.acceptances(of: sources, inAdvance: inAdvance, at: Date())
