@@ -21,7 +21,7 @@ public struct RequestDeclaration: Sendable, Equatable {
     public package(set) var format: BodyFormat?
     /// How the body is written if it is CSV.
     public package(set) var csv = CSVDialect()
-    /// What is mended in a body that is XML.
+    /// The faults that are repaired in a body that is XML.
     package private(set) var repair: Set<XMLRepair.Fault> = []
     /// The members of an archive that are the request's documents; nil where the body is one document.
     package var documents: MemberPattern?
@@ -169,7 +169,7 @@ public struct RequestDeclaration: Sendable, Equatable {
         contentDigest += "\u{0}" + name
     }
 
-    /// Has bodies mended that are not well-formed. That decides which rows they give.
+    /// Repairs bodies that are not well-formed. The faults decide which rows a body gives, and so are part of its digest.
     package mutating func mend(_ faults: Set<XMLRepair.Fault>) {
         guard !faults.isEmpty else { return }
         repair = faults
