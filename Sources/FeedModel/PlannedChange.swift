@@ -15,11 +15,14 @@ package struct PlannedChange: Sendable {
     package var row: Values
     /// The columns that identify the row.
     package var key: [String]
+    /// Columns, in lower case, whose values the commit itself finds in other rows.
+    package var resolved: Set<String> = []
 
-    package init(table: String, operation: Operation, row: Values, key: [String]) {
+    package init(table: String, operation: Operation, row: Values, key: [String], resolved: Set<String> = []) {
         self.table = table
         self.operation = operation
         self.row = row
         self.key = key
+        self.resolved = resolved
     }
 }

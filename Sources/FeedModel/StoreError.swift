@@ -26,6 +26,8 @@ public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     public var message: String
     /// The limits that a commit would exceed, and the expectations that its rows do not meet, of the code `held`.
     package var exceeded: [ExceededLimit] = []
+    /// The counts of a commit that is blocked; nil for other errors.
+    package var counts: MergeCounts?
 
     public init(_ code: Code, _ message: String) {
         self.code = code

@@ -60,3 +60,19 @@ extension StoredValue: Encodable {
         }
     }
 }
+
+extension StoredValue: Decodable {
+    /// Decodes what JSON tells apart: NULL, numbers and texts. A blob comes back as its text in base 64.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let number = try? container.decode(Int64.self) {
+            self = .integer(number)
+        } else if let number = try? container.decode(Double.self) {
+            self = .real(number)
+        } else {
+            self = .text(try container.decode(String.self))
+        }
+    }
+}

@@ -15,6 +15,8 @@ package struct Commit: Sendable {
     package var limits: [ScopedRows: ChangeLimits] = [:]
     /// What the source's blocked run would have done, where its documents are committed now because they were accepted.
     package var accepted: [ExceededLimit]?
+    /// The changes that were shown to whoever accepted them; nil where none were.
+    package var shown: ChangeDigest?
     /// What becomes of the source's permission to exceed the limits.
     package var acceptance = Acceptance.Use.none
     /// True if what the commit replaces is kept in the tables' histories.

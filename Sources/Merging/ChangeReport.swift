@@ -9,15 +9,18 @@ package struct ChangeReport {
     package init(merge: MergeContext) { self.merge = merge }
 
     /// Reports rows of a query for the columns that the merge writes, in their order.
+    ///
+    /// - Parameter resolved: the columns whose values the merge finds in other rows.
     package func report(
         _ table: String, _ operation: PlannedChange.Operation, _ columns: [any StoredColumn], key: [String],
-        _ query: SQLText
+        _ query: SQLText, resolved: Set<String> = []
     ) throws {
         guard let onChange = merge.onChange else { return }
         try merge.driver.forEachRow(of: query.once) { row in
             try onChange(
                 PlannedChange(
-                    table: table, operation: operation, row: Self.values(of: columns, row, from: 0), key: key))
+                    table: table, operation: operation, row: Self.values(of: columns, row, from: 0), key: key,
+                    resolved: resolved))
             return true
         }
     }
@@ -31,7 +34,8 @@ package struct ChangeReport {
         guard merge.onChange != nil else { return }
         let columns = try staged.allColumns.map { try table.needed($0.name) }
         try report(
-            table.name, .insert, columns, key: staged.keyColumns, "SELECT \(columns.list(alias)) FROM \(rows)")
+            table.name, .insert, columns, key: staged.keyColumns, "SELECT \(columns.list(alias)) FROM \(rows)",
+            resolved: Set(staged.references.map { $0.column.name.lowercased() }))
     }
 
     func updates(of difference: Difference) throws {

@@ -137,13 +137,9 @@ import TributaryStores
             fixture.server.document("/a", Self.items(0..<9))
             let service = try fixture.service(Self.mapping(), clock: SystemClock())
             let source = try #require(try fixture.configuration(Self.mapping())[source: "s"])
-            var problem = ""
-            do {
-                _ = try await service.plan(source, bodies: [:], ignoresValidators: true) { _ in }
-            } catch {
-                problem = "\(error)"
-            }
-            #expect(problem.contains("would delete 191 of the 200 rows"))
+            let plan = try await service.plan(source, bodies: [:], ignoresValidators: true) { _ in }
+            #expect(plan.blocked?.contains("would delete 191 of the 200 rows") == true)
+            #expect(plan.counts.deleted == 191 && plan.counts.unchanged == 9)
             try service.store.close()
         }
     }

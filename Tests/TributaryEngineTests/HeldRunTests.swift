@@ -22,6 +22,12 @@ import TributaryStores
         _ = try store.accept(["s"], inAdvance: inAdvance, at: now)
     }
 
+    private static func blockedRun(_ fixture: EngineFixture, _ mapping: String) throws -> RunReport {
+        let store = try #require(try fixture.configuration(mapping).openExistingStore(isWritten: true))
+        defer { try? store.close() }
+        return try #require(try store.blockedRun(of: "s"))
+    }
+
     private static func serve(_ items: Range<Int>, etag: String, _ fixture: EngineFixture) {
         fixture.server.document("/a", EngineFixture.items(items.map(String.init)), etag: "\"\(etag)\"")
     }
@@ -131,6 +137,45 @@ import TributaryStores
         }
     }
 
+    @Test func aBlockedRunShowsItsChangesTheLargestFirst() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(150..<202, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            let run = try Self.blockedRun(fixture, mapping)
+            let review = try #require(try fixture.configuration(mapping).review(of: run))
+            #expect(review.tables.map(\.table) == ["thing"] && review.omitted == 0)
+            #expect(review.total == MergeCounts(inserted: 2, deleted: 150))
+            #expect(review.rows.count == 152 && review.rows.first?.operation == .delete)
+            #expect(review.rows.last?.operation == .insert)
+            #expect(try fixture.configuration(mapping).blockedCounts(of: run) == review.total)
+        }
+    }
+
+    /// No more rows than were accepted, but others.
+    @Test func otherRowsThanWereShownAreBlockedAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = Self.mappings[0]
+            Self.serve(0..<200, etag: "1", fixture)
+            try await fixture.sync(mapping)
+            Self.serve(0..<50, etag: "2", fixture)
+            try await fixture.sync(mapping)
+            try fixture.store.execute("UPDATE thing SET id = 'mine' WHERE id = '199'")
+            try Self.accept(fixture)
+            let error = try await fixture.sync(mapping).first?.error ?? ""
+            #expect(error.contains("not what was accepted, as the rows in the store have changed since"), "\(error)")
+            #expect(try fixture.rows("SELECT count(*) FROM thing") == ["200"])
+            let run = try Self.blockedRun(fixture, mapping)
+            let review = try #require(try fixture.configuration(mapping).review(of: run))
+            #expect(review.rows.contains { row in row.key.contains { $0.value == .text("mine") } })
+            try Self.accept(fixture)
+            #expect(try await fixture.sync(mapping).first?.counts.deleted == 150)
+            try Self.expectNoFiles(fixture)
+        }
+    }
+
     @Test func moreThanWasShownIsBlockedAgain() async throws {
         try await EngineFixture.with { (fixture) async throws in
             let mapping = Self.mappings[0]
@@ -143,7 +188,7 @@ import TributaryStores
             let error = try await fixture.sync(mapping).first?.error ?? ""
             #expect(error.contains("delete 151 of the 201 rows"), "\(error)")
             #expect(
-                error.contains("more than what was accepted, as the rows in the store have changed since"), "\(error)")
+                error.contains("not what was accepted, as the rows in the store have changed since"), "\(error)")
             #expect(try fixture.rows("SELECT count(*) FROM tributary_acceptance") == ["0"])
             try Self.accept(fixture)
             #expect(try await fixture.sync(mapping).first?.counts.deleted == 151)

@@ -7,6 +7,8 @@ package struct Undo: Sendable {
     /// The run, of whichever source, after which the rows were as they are wanted.
     package var run: Int64
     package var changelog: UndoChangelog
+    /// The changes that were shown to whoever wants them; nil where none were.
+    package var shown: ChangeDigest?
 
     package init(_ commit: Commit, to run: Int64, changelog: UndoChangelog = UndoChangelog()) {
         self.commit = commit
@@ -40,6 +42,11 @@ package struct Undo: Sendable {
             .history,
             "run \(bare.number) of source '\(source)' kept no history of all that it replaced; the source can be "
                 + "brought back to run \(bare.number) or a later one; keep_history = true keeps it from now on")
+    }
+
+    /// The error for changes that differ from those that were shown.
+    package var changedSinceShown: StoreError {
+        StoreError(.history, "the store has changed since the changes were shown; nothing is undone")
     }
 
     /// The error for rows that are not as the source has left them.

@@ -24,7 +24,10 @@ package struct CommitTransaction {
         var commit = planned
         let source = commit.report.source
         let watch = ClaimWatch(claims)
-        let merge = store.driver.merge(mirrors: commit.mirrors, retention: commit.retention, claims: watch)
+        var changes = ChangeDigest()
+        let noteChange = commit.shown.map { _ in { (change: PlannedChange) in changes.add(change) } }
+        let merge = store.driver.merge(
+            mirrors: commit.mirrors, retention: commit.retention, claims: watch, onChange: noteChange)
         try store.stage(commit.mirrors, commit.retention)
         // To stage the rows, or to wait for the locks, may have taken longer than the lease.
         try ledger.sources.checkLease(of: source)
@@ -36,8 +39,12 @@ package struct CommitTransaction {
         var losing = try claims.writersOfEmptiedTables(filledBy: stack)
         commit.report.counts = try merge.execute()
         commit.report.skipped += commit.report.counts.skipped
-        try merge.check(commit.limits, accepted: commit.accepted) {
+        let isAsShown = commit.shown.map { $0 == changes } ?? true
+        try merge.check(commit.limits, accepted: isAsShown ? commit.accepted : []) {
             try isAcceptedInAdvance(source, at: commit.report.startedAt)
+        }
+        guard isAsShown else {
+            throw StoreError(.held, "the commit would make other changes than those that were shown")
         }
         let widened = try watch.widen(&commit, outOfScope: ScopeTracker(merge: merge.context).outOfScopeRows())
         try store.finish()
@@ -57,7 +64,8 @@ package struct CommitTransaction {
         return (commit, widened)
     }
 
-    /// Merges the rows without the record of a run.
+    /// Merges the rows without the record of a run. An error of the code `held` has the counts of the merge, whose changes
+    /// have all been reported.
     ///
     /// - Parameter source: the source whose rows they are; nil for rows that are merged without a question.
     package func merge(
@@ -73,7 +81,13 @@ package struct CommitTransaction {
         }
         let counts = try merge.execute()
         try store.finish()
-        if let source { try merge.check(limits) { try isAcceptedInAdvance(source, at: Date()) } }
+        guard let source else { return counts }
+        do {
+            try merge.check(limits) { try isAcceptedInAdvance(source, at: Date()) }
+        } catch var error as StoreError {
+            error.counts = counts
+            throw error
+        }
         return counts
     }
 

@@ -27,7 +27,10 @@ package struct UndoMerge {
         as run: RecordedRun, _ ledger: Ledger, _ claims: CommitClaims, seconds: () -> Double
     ) throws -> Commit {
         var commit = undo.commit
-        let merged = try execute(as: run, ledger)
+        var changes = ChangeDigest()
+        let noteChange = undo.shown.map { _ in { (change: PlannedChange) in changes.add(change) } }
+        let merged = try execute(as: run, ledger, onChange: noteChange)
+        if let shown = undo.shown, shown != changes { throw undo.changedSinceShown }
         commit.report.counts = merged.counts
         commit.report.seconds = seconds()
         // The rows are no longer those of the feed's versions, nor those that others have sent.

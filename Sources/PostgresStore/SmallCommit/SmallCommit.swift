@@ -84,6 +84,7 @@ struct SmallCommit {
         try Unsuitable.unless(stack.skipped.isEmpty && stack.skippedNumbers.isEmpty, "records that were left out")
         try Unsuitable.unless(stack.unmet.isEmpty, "expectations that the rows do not meet")
         try Unsuitable.unless(!commit.keepsHistory, "a history")
+        try Unsuitable.unless(commit.shown == nil, "changes that were shown")
         try Unsuitable.unless(
             commit.retention.deletionMarks.isEmpty && commit.retention.expiries.isEmpty,
             "rows that are marked or expire")

@@ -12,10 +12,13 @@ struct AcceptCommand: ProgramCommand {
             A run that would delete or change more of a table's rows than 'max_deleted' and 'max_changed' allow is \
             blocked, and its documents are kept. 'accept' lets them through: a running daemon commits them at once, else \
             the next 'sync' does. Nothing is fetched for that, and nothing else is let through.
+            Its changes are shown before it asks, the largest differences first, and the commit makes these changes or none: \
+            where the store has changed since, the run is blocked again.
             With --in-advance, the next commit of a source that is not blocked may delete and change any number of rows.
 
-            Example:
+            Examples:
               tributary accept shop
+              tributary accept shop --dry-run
             """)
 
     @OptionGroup var options: GlobalOptions
@@ -32,6 +35,9 @@ struct AcceptCommand: ProgramCommand {
     @Flag(name: .long, help: "Let the next commits of sources that are not blocked do anything.")
     var inAdvance = false
 
+    @Option(name: .long, help: "Changes to show of a table and kind before it asks; 0 for all that are kept.")
+    var limit = 20
+
     @Flag(name: .long, help: "Print a JSON object.")
     var json = false
 
@@ -45,6 +51,8 @@ struct AcceptCommand: ProgramCommand {
         var accepted: [String]
         var runs: [Int64]?
         var until: Date
+        /// What would be committed, with `--dry-run`.
+        var changes: [PlanOutput]?
         var daemon: Int32?
         var daemons: [String]?
     }
@@ -77,23 +85,34 @@ struct AcceptCommand: ProgramCommand {
     /// Shows what would be committed, with the blocked runs' own figures, and asks.
     private func ask(_ acceptances: [Acceptance], _ configuration: TributaryConfiguration) throws {
         try confirmation.requireAnswer(json: json)
+        let blocked = try acceptances.compactMap { acceptance in
+            try acceptance.run.flatMap { try StoreReader(configuration).run($0) }
+        }
+        let reviews = blocked.map { configuration.review(of: $0) }
         if json {
             try Terminal.printJSON(
                 Result(
                     accepted: [], runs: inAdvance ? nil : acceptances.compactMap(\.run),
-                    until: acceptances.map(\.until).min() ?? Date()))
+                    until: acceptances.map(\.until).min() ?? Date(),
+                    changes: zip(blocked, reviews).compactMap { run, review in
+                        review.map {
+                            PlanOutput(source: run.source, counts: $0.total, report: PlanReport($0, limit: limit))
+                        }
+                    }))
         } else {
-            for acceptance in acceptances {
-                guard let number = acceptance.run else {
-                    try Terminal.print(
-                        "\(acceptance.source): its next commit within a day may delete and change any number of rows")
+            for acceptance in acceptances where acceptance.run == nil {
+                try Terminal.print(
+                    "\(acceptance.source): its next commit within a day may delete and change any number of rows")
+            }
+            for (run, review) in zip(blocked, reviews) {
+                try Terminal.print(
+                    "\(run.source): commits the documents of run \(run.number ?? 0), and no others\(run.error.map { ": \($0)" } ?? "")"
+                )
+                guard let review else {
+                    try Terminal.print("its changes are not known here")
                     continue
                 }
-                let runs = try StoreReader(configuration).runs(of: acceptance.source, failed: true, limit: 100)
-                let reason = runs.first { $0.number == number }?.error
-                try Terminal.print(
-                    "\(acceptance.source): commits the documents of run \(number), and no others\(reason.map { ": \($0)" } ?? "")"
-                )
+                for line in PlanReport(review, limit: limit).changes(on: Terminal()) { try Terminal.print(line) }
             }
         }
         try confirmation.ask("Accept \(acceptances.map(\.source).joined(separator: ", "))?")

@@ -16,6 +16,10 @@ struct StoreReader {
         try configuration.withExistingStore { try $0?.runs(of: source, failed: failed, limit: limit) ?? [] }
     }
 
+    func run(_ number: Int64) throws -> RunReport? {
+        try configuration.withExistingStore { try $0?.recordedRun(number) }
+    }
+
     /// Returns the states of a source's requests, by their keys.
     func requests(of source: String) throws -> [String: RequestState] {
         try configuration.withExistingStore { try $0?.states(of: source).requests ?? [:] }

@@ -45,20 +45,20 @@ struct UndoCommand: ProgramCommand {
     func run(_ program: Program) async throws {
         let configuration = try program.configuration(options)
         if !plan { try confirmation.requireAnswer(json: json) }
-        var shown: Int64?
+        var shown: (last: Int64, changes: ChangeDigest)?
         if plan || !confirmation.yes {
-            let (last, differs) = try await PrivateFolder.with("undo") { folder in
+            let (last, changes) = try await PrivateFolder.with("undo") { folder in
                 try await undoing(program, configuration, workFolder: folder) { undo in
                     let last = try await undo.lastCommit()
                     return (last, try await show(undo))
                 }
             }
-            guard !plan, differs else { return }
+            guard !plan, let changes else { return }
             try confirmation.ask("Undo these changes of \(source)?")
-            shown = last
+            shown = (last, changes)
         }
         try await undoing(program, configuration) { [shown] undo in
-            let report = try await undo.run(shown: shown)
+            let report = try await undo.run(shown: shown?.last, changes: shown?.changes)
             if json { return try Terminal.printJSON(report) }
             try Terminal.print(
                 "\(source): \(report.note ?? "undone"): \(Figures.changes(report)) (\(Figures.seconds(report.seconds)))"
@@ -82,11 +82,16 @@ struct UndoCommand: ProgramCommand {
                 parsers: program.parsers))
     }
 
-    /// - Returns: true where something would change.
-    private func show(_ undo: UndoRun) async throws -> Bool {
-        let found = Mutex(PlanReport(limit: limit))
-        let counts = try await undo.plan { change in found.withLock { $0.add(change) } }
-        let report = found.withLock { $0 }
+    /// - Returns: what would change; nil for nothing.
+    private func show(_ undo: UndoRun) async throws -> ChangeDigest? {
+        let found = Mutex((report: PlanReport(limit: limit), changes: ChangeDigest()))
+        let counts = try await undo.plan { change in
+            found.withLock {
+                $0.report.add(change)
+                $0.changes.add(change)
+            }
+        }
+        let (report, changes) = found.withLock { $0 }
         let differs = counts.inserted + counts.updated + counts.deleted > 0
         if json {
             try Terminal.printJSON(PlanOutput(source: source, counts: counts, report: report))
@@ -94,7 +99,7 @@ struct UndoCommand: ProgramCommand {
             for line in report.changes(on: Terminal()) { try Terminal.print(line) }
             if !differs { try Terminal.print("nothing would change") }
         }
-        return differs
+        return differs ? changes : nil
     }
 
     private func target() throws -> UndoRun.Target {

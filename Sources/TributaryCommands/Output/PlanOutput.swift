@@ -26,6 +26,8 @@ struct PlanOutput: Encodable {
     var unchanged: Int
     var skipped = 0
     var tables: [Table]
+    /// The reason for which a run would be blocked.
+    var blocked: String?
     var requests: [RequestReport] = []
     var unmatched_elements: [StackPlan.Unmatched] = []
     var unmatched_columns: [StackPlan.Unmatched] = []
@@ -33,6 +35,7 @@ struct PlanOutput: Encodable {
     init(source: String, plan: StackPlan, report: PlanReport) {
         self.init(source: source, counts: plan.counts, report: report)
         skipped = plan.skipped
+        blocked = plan.blocked
         requests = plan.requests
         unmatched_elements = plan.elements
         unmatched_columns = plan.columns

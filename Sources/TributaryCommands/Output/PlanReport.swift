@@ -33,6 +33,34 @@ struct PlanReport: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
+    /// The changes that a blocked run would make.
+    ///
+    /// - Parameter limit: the most of a table and kind that are shown.
+    init(_ review: ChangeReview, limit: Int) {
+        self.init(limit: limit)
+        for row in review.rows {
+            func values(_ cells: [ChangeReview.Cell]) -> PlannedChange.Values { cells.map { ($0.column, $0.value) } }
+            // Of an updated row, the key and what differs.
+            let key = row.operation == .update ? values(row.key) : []
+            let changed = Set(row.old.map(\.column))
+            let same = key.filter { !changed.contains($0.column) }
+            let operation: PlannedChange.Operation =
+                switch row.operation {
+                case .insert: .insert
+                case .update: .update(old: same + values(row.old))
+                case .delete: .delete
+                }
+            add(
+                PlannedChange(
+                    table: row.table, operation: operation,
+                    row: same + values(row.operation == .delete ? row.old : row.new), key: row.key.map(\.column)))
+        }
+        for table in review.tables {
+            tables[table.table, default: Table()].counts = MergeCounts(
+                inserted: table.inserted, updated: table.updated, deleted: table.deleted)
+        }
+    }
+
     mutating func add(_ change: PlannedChange) {
         // Changed in place: taking the table out and putting it back would copy its changes each time.
         tables[change.table, default: Table()].add(change, limit: limit)
@@ -47,6 +75,7 @@ struct PlanReport: Sendable {
                     ? "no difference: every request answered 304"
                     : "no difference: \(Figures.count(plan.counts.unchanged, "row")) as before")
         }
+        if let blocked = plan.blocked { lines.append("a run would be blocked: \(blocked)") }
         if plan.skipped > 0 { lines.append("\(plan.skipped) skipped") }
         for note in plan.notes { lines.append("\(note)") }
         lines += Self.section("Elements and attributes that are not mapped:", plan.elements)

@@ -10,6 +10,7 @@ struct BodyFolder: Sendable {
     let path: String
 
     private static let heldName = "held.json"
+    private static let reviewName = "review.json"
 
     func folder(of source: String) -> String {
         path + "/" + SourceFileName.name(of: source)
@@ -60,7 +61,7 @@ struct BodyFolder: Sendable {
     /// Returns the names of the files in which a blocked run is kept.
     private static func heldFiles(in folder: String) -> Set<String> {
         guard let run = heldRun(in: folder) else { return [] }
-        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([heldName])
+        return Set(run.requests.compactMap { $0.bodies.map { $0 + ".gz" } }).union([heldName, reviewName])
     }
 
     private static func tidy(_ folder: String, keeping kept: Set<String>) -> [String] {
@@ -96,12 +97,27 @@ struct BodyFolder: Sendable {
         }
     }
 
+    /// Returns the changes that the blocked run of a source would have made; nil where they are not known.
+    func review(of source: String) -> ChangeReview? {
+        FileManager.default.contents(atPath: folder(of: source) + "/" + Self.reviewName).flatMap {
+            try? JSONDecoder().decode(ChangeReview.self, from: $0)
+        }
+    }
+
+    /// - Parameter review: the changes that it would have made; nil where they are not known.
     /// - Throws: ``StoreError``
-    func keep(_ run: HeldRun, of source: String) throws {
+    func keep(_ run: HeldRun, of source: String, _ review: ChangeReview?) throws {
         try makeFolder(of: source)
-        let file = folder(of: source) + "/" + Self.heldName
+        // The run refers to the review, and so comes after it.
+        unlink(folder(of: source) + "/" + Self.reviewName)
+        if let review { try write(review, Self.reviewName, of: source) }
+        try write(run, Self.heldName, of: source)
+    }
+
+    private func write(_ value: some Encodable, _ name: String, of source: String) throws {
+        let file = folder(of: source) + "/" + name
         do {
-            try JSONEncoder().encode(run).write(to: URL(fileURLWithPath: file), options: .atomic)
+            try JSONEncoder().encode(value).write(to: URL(fileURLWithPath: file), options: .atomic)
         } catch {
             throw Self.failure(file, error.localizedDescription)
         }

@@ -1,4 +1,5 @@
 import FeedModel
+import FeedStores
 import Foundation
 
 /// The documents of a blocked run. Once it is accepted, the next run commits them, and fetches nothing.
@@ -19,6 +20,10 @@ struct HeldRun: Codable, Sendable {
     var requests: [Request]
     /// What its commit would have done, and was not allowed to; nil where an earlier release has written this.
     var exceeded: [ExceededLimit]?
+    /// What tells whether another commit would make the same changes; nil where they could not be found out.
+    var shown: ChangeDigest?
+    /// The counts of these changes.
+    var counts: MergeCounts?
 
     /// Returns true where a recorded run is this one.
     func isRecorded(as run: RunReport) -> Bool {
@@ -26,9 +31,9 @@ struct HeldRun: Codable, Sendable {
         abs(run.startedAt.timeIntervalSince(startedAt)) < 0.002
     }
 
-    /// Returns true where another run was answered with the same documents, and would have changed as many rows.
+    /// Returns true where another run was answered with the same documents, and would have changed the same rows.
     func isSame(as other: HeldRun) -> Bool {
-        declared == other.declared && requests.count == other.requests.count
+        declared == other.declared && requests.count == other.requests.count && shown == other.shown
             && ExceededLimit.areEqual(exceeded ?? [], other.exceeded ?? [])
             && zip(requests, other.requests).allSatisfy { request, other in
                 switch (request.bodies, other.bodies) {

@@ -96,7 +96,8 @@ extension Refresh {
         if var held = run.kept?.held {
             held.startedAt = run.startedAt
             held.exceeded = exceeded
-            try bodies.keep(held, of: run.source.name)
+            (held.shown, held.counts) = (review?.digest, review?.total)
+            try bodies.keep(held, of: run.source.name, review)
             return false
         }
         for (index, keeper) in keepers where run.results[index].report.outcome == .parsed {
@@ -114,9 +115,10 @@ extension Refresh {
                 digest: state?.digest, movedTo: state?.movedTo, movedTimes: state?.movedTimes ?? 0)
         }
         let held = HeldRun(
-            startedAt: run.startedAt, declared: run.source.identity, requests: requests, exceeded: exceeded)
+            startedAt: run.startedAt, declared: run.source.identity, requests: requests, exceeded: exceeded,
+            shown: review?.digest, counts: review?.total)
         let isKnown = run.stored.isHeldBack && bodies.heldRun(of: run.source.name)?.isSame(as: held) == true
-        try bodies.keep(held, of: run.source.name)
+        try bodies.keep(held, of: run.source.name, review)
         return isKnown
     }
 
@@ -131,7 +133,7 @@ extension Refresh {
         }
         if let unusable = run.unusable { ending.error? += "; \(unusable)" }
         if run.kept?.held != nil {
-            ending.error? += "; that is more than what was accepted, as the rows in the store have changed since"
+            ending.error? += "; that is not what was accepted, as the rows in the store have changed since"
         }
         do {
             ending.isBlockedAgain = try keepBlockedRun(ending.exceeded)

@@ -4,6 +4,7 @@ import FeedModel
 import FeedStaging
 import FeedStores
 import Foundation
+import Logging
 
 /// Parses the bodies of a source's stack into its worker context, and merges them into the main store in one transaction.
 ///
@@ -28,6 +29,8 @@ actor Refresh {
     var waits = RequestedWaits()
     /// Keep what is being parsed, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
+    /// The changes that the commit would have made, where it was blocked.
+    var review: ChangeReview?
     /// The names of bodies that count once the run is committed, by the requests' positions.
     var newBodies: [Int: String] = [:]
 
@@ -106,17 +109,42 @@ actor Refresh {
         commit.checkMirrors = run.checkMirrors
         commit.limits = run.limits
         commit.accepted = run.kept?.held.map { $0.exceeded ?? [] }
+        commit.shown = run.kept?.held?.shown
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime
-        let report = try await environment.store.commit(
-            commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+        let report: RunReport
+        do {
+            report = try await environment.store.commit(
+                commit, merging: stack, interruption: interruption, seconds: run.elapsed)
+        } catch let error as StoreError where error.code == .held {
+            review = run.isReplay ? nil : reviewed(stack, retention)
+            throw error
+        }
         environment.metrics.committed(in: (environment.clock.uptime - began).seconds)
         environment.attempts.end(run.source.name)
         tidyBodies(ending)
         context?.remove()
         context = nil
         return report
+    }
+
+    /// Returns the changes that a blocked commit would have made; nil where that cannot be found out.
+    private func reviewed(_ stack: StagedStack, _ retention: Retention) -> ChangeReview? {
+        var stack = stack
+        stack.unmet = []
+        var reviewer = ChangeReviewer()
+        do {
+            _ = try environment.store.plan(
+                stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: [:], retention: retention,
+                source: run.source.name, onChange: { reviewer.add($0) })
+        } catch {
+            environment.logger.warning(
+                "What a blocked run would change cannot be shown",
+                metadata: ["source": "\(run.source.name)", "error": "\(run.shown(error))"])
+            return nil
+        }
+        return reviewer.review(of: run.startedAt)
     }
 
     private func record(_ ending: RunState.Ending) async -> RunReport {
@@ -142,8 +170,7 @@ actor Refresh {
             if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
             try await sendRequests()
             return try planned(onChange)
-        } catch var error as StoreError {
-            if error.code == .held { error.message += "; a run would be blocked by that" }
+        } catch let error as StoreError {
             throw error
         } catch {
             throw ShownError(description: run.shown(error))
@@ -182,9 +209,16 @@ actor Refresh {
         stack.skipped += run.skippedRecords
         stack.unmet = unmet.blocking
         plan.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
-        plan.counts = try environment.store.plan(
-            stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
-            source: run.source.name, onChange: onChange)
+        do {
+            plan.counts = try environment.store.plan(
+                stack, mirrors: run.mirrors, checkMirrors: run.checkMirrors, limits: run.limits, retention: retention,
+                source: run.source.name, onChange: onChange)
+        } catch let error as StoreError where error.code == .held {
+            // All changes have been reported.
+            guard let counts = error.counts else { throw error }
+            plan.counts = counts
+            plan.blocked = run.shown(error)
+        }
         plan.skipped = (context?.skippedRows ?? 0) + plan.counts.skipped
         return plan
     }

@@ -14,6 +14,9 @@ package struct StackPlan: Sendable {
     /// What a commit would not do, and why.
     package var notes: [String] = []
 
+    /// The reason for which a run would be blocked; nil where it would be committed.
+    package var blocked: String?
+
     /// True if a commit would change anything.
     package var differs: Bool { counts.inserted + counts.updated + counts.deleted > 0 }
 }

@@ -45,10 +45,12 @@ package struct UndoRun: Sendable {
 
     /// Waits for a run of the source that is under way, and brings the rows back.
     ///
-    /// - Parameter shown: the last commit before the changes were shown; nil where they were not.
+    /// - Parameters:
+    ///   - shown: the last commit before the changes were shown; nil where they were not.
+    ///   - changes: the changes that were shown.
     /// - Returns: the report as it was recorded.
     /// - Throws: ``StoreError`` saying why the rows cannot be brought back; nothing has changed then. `CancellationError`.
-    package func run(shown: Int64? = nil) async throws -> RunReport {
+    package func run(shown: Int64? = nil, changes: ChangeDigest? = nil) async throws -> RunReport {
         let claim = try await claim()
         let start = clock.uptime
         let result: Result<RunReport, any Error>
@@ -58,7 +60,9 @@ package struct UndoRun: Sendable {
                     throw StoreError(
                         .history, "run \(other.number) was committed since the changes were shown; nothing was undone")
                 }
-                return try self.undo(began: clock.now())
+                var undo = try self.undo(began: clock.now())
+                undo.shown = changes
+                return undo
             }
             result = .success(try await store.undo(undo) { [clock] in (clock.uptime - start).seconds })
         } catch {

@@ -42,6 +42,15 @@ struct API: Sendable {
                     .init("limit", "The most rows: 1,000; at most 10,000.", .integer),
                 ], answers: .lines
             ) { _, query in try await changes(query) },
+            .get(
+                "/api/review",
+                "What a blocked run would change, the largest differences first, as 'accept' commits it.",
+                [
+                    .init("run", "The number of the blocked run.", .integer), .init("table", "A table's name."),
+                    .init("from", "The number of the first row: 1.", .integer),
+                    .init("limit", "The most rows: 100; at most 10,000.", .integer),
+                ], answers: .object
+            ) { _, query in try await review(query) },
             .post("/api/refresh", "Refreshes sources; all that are switched on without 'source'.", [sources]) {
                 _, query in
                 try await refresh(query)
@@ -141,6 +150,37 @@ struct API: Sendable {
         let first = try await changes.next(after: 0)
         guard !first.isLast else { return .lines(ResponseBody(byteBuffer: ByteBuffer(string: first.text))) }
         return .lines(ResponseBody { writer in try await changes.write(to: &writer, first) })
+    }
+
+    private struct Review: Encodable {
+        var run: Int64
+        var source: String
+        var tables: [ChangeReview.Table]
+        /// The number of changed rows that are in the totals alone.
+        var omitted: Int
+        var rows: [ChangeReview.Row]
+    }
+
+    private func review(_ query: Query) async throws -> Response {
+        guard let number = try query.number("run") else { throw Query.Problem("name the run as ?run=NUMBER") }
+        let from = try query.number("from") ?? 1
+        let limit = try query.number("limit", upTo: Self.mostElements) ?? 100
+        let table = query["table"]
+        let configuration = service.configuration
+        return .json(
+            try await store.read { store in
+                guard let run = try store.recordedRun(Int64(number)),
+                    try store.blockedRun(of: run.source)?.number == run.number,
+                    let review = configuration.review(of: run)
+                else {
+                    throw Query.Problem("run \(number) is not blocked, or its changes are not known here", .notFound)
+                }
+                let rows = review.rows.filter { table == nil || $0.table == table }
+                return try JSONOutput.line(
+                    Review(
+                        run: Int64(number), source: run.source, tables: review.tables, omitted: review.omitted,
+                        rows: Array(rows.dropFirst(from - 1).prefix(limit))))
+            })
     }
 
     private func refresh(_ query: Query) async throws -> Response {

@@ -55,8 +55,9 @@ struct Query: Sendable {
         }
     }
 
-    /// - Throws: ``Problem`` where the value is no number from 1.
+    /// - Throws: ``Problem`` where the value is no number from 1, or is given more than once.
     func number(_ name: String, upTo most: Int = .max) throws -> Int? {
+        guard all(name).count < 2 else { throw Problem("'\(name)' is given more than once") }
         guard let text = self[name] else { return nil }
         guard let number = Int(text), number > 0, number <= most else {
             throw Problem("'\(name)' must be a number" + (most == .max ? " above 0" : " from 1 to \(most)"))

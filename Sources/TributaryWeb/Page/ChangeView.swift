@@ -1,5 +1,7 @@
 import FeedModel
 import FeedStores
+import Foundation
+import TributaryEngine
 
 /// A changed row, as the templates show it.
 struct ChangeView {
@@ -43,6 +45,15 @@ struct ChangeView {
         columns = columns.filter(\.isChanged) + columns.filter { !$0.isChanged }
         hasColumns = !columns.isEmpty
         isUnknown = !change.isKnown
+    }
+
+    init(_ change: ChangeReview.Row, id: String) {
+        func values(_ cells: [ChangeReview.Cell]) -> RowChange.Values { cells.map { ($0.column, $0.value) } }
+        self.init(
+            RowChange(
+                run: 0, source: "", startedAt: .distantPast, table: change.table, operation: change.operation.rawValue,
+                key: values(change.key), old: change.operation == .insert ? nil : values(change.old),
+                new: change.operation == .delete ? nil : values(change.new)), id: id)
     }
 
     init(_ change: JournalChange, id: String) {

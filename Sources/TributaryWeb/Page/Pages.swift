@@ -66,7 +66,7 @@ struct Pages: Sendable {
             }
         case .run(let source, let number, let first):
             return try await store.read { [templates] store in
-                try RunPage(source, number, from: first, in: store, templates: templates)?.page()
+                try RunPage(source, number, from: first, in: store, configuration, templates: templates)?.page()
             }
         }
     }

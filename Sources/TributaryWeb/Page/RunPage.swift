@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import FeedStores
 import Foundation
@@ -14,6 +15,8 @@ struct RunPage {
     let changes: [ChangeView]
     let hasHistory: Bool
     let hasMore: Bool
+    /// The changes that it waits to make; nil where it does not, or where they are not known.
+    let review: ChangeReview?
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
@@ -21,11 +24,17 @@ struct RunPage {
     /// - Parameter first: the number of rows to pass over.
     /// - Returns: nil where the source has no such run.
     /// - Throws: `StoreError`.
-    init?(_ source: String, _ number: Int64, from first: Int, in store: any MainStore, templates: Templates) throws {
+    init?(
+        _ source: String, _ number: Int64, from first: Int, in store: any MainStore,
+        _ configuration: TributaryConfiguration, templates: Templates
+    ) throws {
         guard let run = try store.recordedRun(number), run.source == source else { return nil }
         self.run = run
         self.templates = templates
         from = min(first, Self.mostPassed)
+        review =
+            try configuration[source: source]?.isEnabled == true && store.blockedRun(of: source)?.number == number
+            ? configuration.review(of: run) : nil
         hasHistory = try store.hasHistory(run: number)
         var found: [ChangeView] = []
         if hasHistory {
@@ -60,7 +69,9 @@ struct RunPage {
             title: "Run \(run.number ?? 0) of \(run.source)",
             fragments: [
                 Fragment("run", templates.render("run", SummaryView(self))),
-                Fragment("changes", templates.render("changes", ChangesView(self))),
+                review.map {
+                    Fragment("review", templates.render("review", ReviewView($0, of: run, from: from)))
+                } ?? Fragment("changes", templates.render("changes", ChangesView(self))),
             ])
     }
 }

@@ -31,6 +31,8 @@ struct SourcePage {
     let timeline: Timeline
     /// The run that waits to be accepted.
     let blockedRun: Int64?
+    /// The counts of what that run would change; nil where they are not known.
+    let blockedCounts: MergeCounts?
     let running: RunBoard.Entry?
     let redactor: Redactor
     let templates: Templates
@@ -57,7 +59,9 @@ struct SourcePage {
         var timeline = Timeline(from: start, to: now, interval: declaration?.cache.seconds ?? 0, first: first)
         timeline.fill(try store.figures(of: name, from: timeline.start, spansOf: timeline.seconds))
         self.timeline = timeline
-        blockedRun = try states.source.isHeldBack ? store.blockedRun(of: name)?.number : nil
+        let blocked = try states.source.isHeldBack ? store.blockedRun(of: name) : nil
+        blockedRun = blocked?.number
+        blockedCounts = blocked.flatMap { configuration.blockedCounts(of: $0) }
         self.running = running
         redactor = configuration.redactor
         self.templates = templates
@@ -134,6 +138,8 @@ extension SourcePage {
         var isDeclared: Bool
         var mayBeAccepted: Bool
         var blockedRun: Int64?
+        var review: String?
+        var does: String
         var mayBeReleased: Bool
 
         init(_ page: SourcePage) {
@@ -141,6 +147,9 @@ extension SourcePage {
             isDeclared = page.status.declaration?.isEnabled == true
             blockedRun = page.blockedRun
             mayBeAccepted = isDeclared && blockedRun != nil
+            let number = page.blockedRun ?? 0
+            review = page.blockedCounts.map { _ in PageAddress.path(page.name, "/runs/\(number)") }
+            does = page.blockedCounts.map(ReviewView.words) ?? "Accept run \(number)"
             mayBeReleased = isDeclared && page.status.mayBeReleased
         }
     }

@@ -18,7 +18,8 @@ struct Templates: Sendable {
             ("tables", PackageResources.tables_mustache), ("table", PackageResources.table_mustache),
             ("causes", PackageResources.causes_mustache), ("row", PackageResources.row_mustache),
             ("run", PackageResources.run_mustache),
-            ("changes", PackageResources.changes_mustache),
+            ("changes", PackageResources.changes_mustache), ("change", PackageResources.change_mustache),
+            ("review", PackageResources.review_mustache),
         ] {
             try library.register(String(decoding: bytes, as: UTF8.self), named: name)
         }

@@ -139,6 +139,13 @@ import Testing
             // Nobody accepts what was not shown, or what is not blocked.
             let run = try fixture.store.rows("SELECT max(id) FROM tributary_run WHERE source = 'rates' AND held")[0]
             #expect(try await fixture.page.get("/sources/rates").body.contains("/accept?run=\(run)\""))
+            // What it would change is shown before it is accepted, and the button says it.
+            let review = try await fixture.page.get("/sources/rates/runs/\(run)").body
+            #expect(review.contains("What it would change") && review.contains("id=\"accept\">Delete "), "\(review)")
+            let rows = try await fixture.page.get("/api/review?run=\(run)")
+            #expect(rows.status == 200 && rows.body.contains("\"operation\":\"delete\""), "\(rows)")
+            #expect(try await fixture.page.get("/api/review?run=1").status == 404)
+            #expect(try await fixture.page.get("/api/review?run=\(run)&limit=1&limit=2").status == 400)
             let other = try await fixture.page.post("/sources/rates/accept?run=1")
             #expect(other.status == 409 && other.body.contains("does not wait to be accepted any more"))
             let sound = try await fixture.page.post("/api/accept?source=news")
