@@ -44,9 +44,10 @@ struct API: Sendable {
             ) { _, query in try await changes(query) },
             .get(
                 "/api/review",
-                "What a blocked run would change, the largest differences first, as 'accept' commits it.",
+                "What blocked runs would change, the largest differences first.",
                 [
-                    .init("run", "The number of the blocked run.", .integer), .init("table", "A table's name."),
+                    .init("run", "A blocked run, whose tables and rows are wanted.", .integer),
+                    .init("table", "A table's name."),
                     .init("from", "The number of the first row: 1.", .integer),
                     .init("limit", "The most rows: 100; at most 10,000.", .integer),
                 ], answers: .object
@@ -152,34 +153,44 @@ struct API: Sendable {
         return .lines(ResponseBody { writer in try await changes.write(to: &writer, first) })
     }
 
+    private struct Reviews: Encodable { var blocked: [Review] }
+
     private struct Review: Encodable {
         var run: Int64
         var source: String
-        var tables: [ChangeReview.Table]
+        var counts: MergeCounts?
+        var tables: [ChangeReview.Table]?
         /// The number of changed rows that are in the totals alone.
-        var omitted: Int
-        var rows: [ChangeReview.Row]
+        var omitted: Int?
+        var rows: [ChangeReview.Row]?
     }
 
     private func review(_ query: Query) async throws -> Response {
-        guard let number = try query.number("run") else { throw Query.Problem("name the run as ?run=NUMBER") }
+        let number = try query.number("run").map(Int64.init)
         let from = try query.number("from") ?? 1
         let limit = try query.number("limit", upTo: Self.mostElements) ?? 100
         let table = query["table"]
         let configuration = service.configuration
         return .json(
             try await store.read { store in
-                guard let run = try store.recordedRun(Int64(number)),
-                    try store.blockedRun(of: run.source)?.number == run.number,
+                guard let number else {
+                    let names = try store.sourceStates().values.filter(\.isHeldBack).map(\.source).sorted()
+                    let runs = try names.compactMap { try store.blockedRun(of: $0) }
+                    let blocked = runs.map {
+                        Review(run: $0.number ?? 0, source: $0.source, counts: configuration.blockedCounts(of: $0))
+                    }
+                    return try JSONOutput.line(Reviews(blocked: blocked))
+                }
+                guard let run = try store.recordedRun(number), try store.blockedRun(of: run.source)?.number == number,
                     let review = configuration.review(of: run)
                 else {
                     throw Query.Problem("run \(number) is not blocked, or its changes are not known here", .notFound)
                 }
                 let rows = review.rows.filter { table == nil || $0.table == table }
-                return try JSONOutput.line(
-                    Review(
-                        run: Int64(number), source: run.source, tables: review.tables, omitted: review.omitted,
-                        rows: Array(rows.dropFirst(from - 1).prefix(limit))))
+                let found = Review(
+                    run: number, source: run.source, counts: review.total, tables: review.tables,
+                    omitted: review.omitted, rows: Array(rows.dropFirst(from - 1).prefix(limit)))
+                return try JSONOutput.line(Reviews(blocked: [found]))
             })
     }
 
