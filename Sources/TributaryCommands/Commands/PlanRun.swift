@@ -18,7 +18,7 @@ struct PlanRun {
     let json: Bool
 
     /// - Parameter plan: makes the plan, and calls what it is given with each change.
-    /// - Returns: true where there is a difference.
+    /// - Returns: true where there is a difference, or a run would be blocked.
     func run(
         _ program: Program,
         _ plan: (SyncService, @escaping @Sendable (PlannedChange) throws -> Void) async throws -> StackPlan
@@ -51,6 +51,6 @@ struct PlanRun {
         } else {
             for line in finished.lines(made, on: Terminal()) { try Terminal.print(line) }
         }
-        return made.differs
+        return made.differs || made.blocked != nil
     }
 }
