@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 package import FeedDeclarations
 import FeedModel
 import Foundation
@@ -70,10 +69,9 @@ package struct HTTPTarget {
     mutating func dropSecrets() { declared = declared.leavingOrigin() }
 
     /// Returns the target of a response's redirect (RFC 9110, section 15.4); nil if it is not one.
-    func redirected(by response: HTTPClientResponse, request: String) throws -> HTTPTarget? {
-        let status = Int(response.status.code)
+    func redirected(by status: Int, to location: String?, request: String) throws -> HTTPTarget? {
         guard [301, 302, 303, 307, 308].contains(status) else { return nil }
-        guard let location = response.headers.first(name: "Location"), !location.isEmpty else {
+        guard let location, !location.isEmpty else {
             throw FetchError(.redirect, "\(request) answers \(status) without a Location")
         }
         let address: WebAddress

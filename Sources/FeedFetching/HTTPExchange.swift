@@ -1,0 +1,154 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+import NIOHTTP1
+
+/// The way of a request to its response, as a value: it takes what arrived and returns the next step.
+///
+/// It has no task, no clock and no connection. ``HTTPFetcher`` takes the steps. Redirects follow RFC 9110, section 15.4; a
+/// refused token RFC 6750, section 3.1. Whether a message without an answer is sent again, ``Resends`` decides.
+struct HTTPExchange {
+    /// What to do next.
+    enum Step {
+        /// Get a token for a client and call ``authorize(_:isNew:)``. `refused` is the token that the server did not accept.
+        case authenticate(ClientCredentials, refused: TokenStore.Token?)
+        /// Send a message and call ``receive(status:location:from:)``.
+        case send(Message)
+        /// Pass the response on.
+        case finish(Result)
+    }
+
+    struct Message: Equatable {
+        var url: URL
+        var method: String
+        var headers: HTTPHeaders
+        var body: String?
+        /// Who named the address; nil where it may be any.
+        var provenance: AddressProvenance?
+        /// The address whose host named this one, where the provenance lacks that host's address.
+        var namedBy: URL?
+    }
+
+    struct Result: Equatable {
+        var url: URL
+        /// The address that permanent redirects led to; nil if there were none, or others too.
+        var movedTo: String?
+    }
+
+    /// The most redirects followed for one request.
+    static let redirectLimit = 5
+
+    private let request: RequestDeclaration
+    private let validators: Validators
+    private let movedTo: String?
+    /// The target of the request as it is declared.
+    private let declared: HTTPTarget
+    private var target: HTTPTarget
+    private var headers: HTTPHeaders
+    private var provenance: AddressProvenance?
+    private var namedBy: URL?
+    private var isPermanent = true
+    private var redirects = 0
+    private var token: (value: TokenStore.Token, isNew: Bool)?
+
+    /// - Parameter movedTo: the address that the server's permanent redirects have named; nil for the declared one.
+    /// - Throws: ``FetchError`` where the request has no valid address.
+    init(_ request: RequestDeclaration, validators: Validators, movedTo: String?) throws {
+        self.request = request
+        self.validators = validators
+        self.movedTo = movedTo
+        declared = try HTTPTarget(request)
+        target = declared
+        headers = HTTPHeaders()
+    }
+
+    // MARK: - Steps
+
+    /// Returns the first step.
+    mutating func begin() -> Step {
+        if case .oauth2(let client) = request.authentication { return .authenticate(client, refused: nil) }
+        return start()
+    }
+
+    /// - Parameter isNew: true where the token was issued for this exchange: another one would be refused as well.
+    mutating func authorize(_ token: TokenStore.Token, isNew: Bool) -> Step {
+        self.token = (token, isNew || self.token != nil)
+        return start()
+    }
+
+    /// Takes the head of an answer.
+    ///
+    /// - Parameter from: the address that sent it; nil where it is unknown.
+    /// - Throws: ``FetchError`` for a redirect that is not followed.
+    mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
+        guard let redirect = try target.redirected(by: status, to: location, request: request.url.template) else {
+            if status == 401, let token, !token.isNew, case .oauth2(let client) = request.authentication {
+                return .authenticate(client, refused: token.value)
+            }
+            // A POST that has become a GET is not the same request.
+            let isMoved = isPermanent && target.url != declared.url && target.method == declared.method
+            return .finish(Result(url: target.url, movedTo: isMoved ? target.url.absoluteString : nil))
+        }
+        isPermanent = isPermanent && [301, 308].contains(status)
+        if redirect.origin != target.origin {
+            guard redirect.body == nil else {
+                throw FetchError(
+                    .redirect, "\(request.url) redirects its \(request.method) to another origin, which is refused")
+            }
+            headers = headers.leavingOrigin()
+        }
+        if redirect.method != target.method { headers = headers.withoutBody() }
+        guard redirects < Self.redirectLimit else {
+            throw FetchError(.redirect, "\(request.url) redirects more than \(Self.redirectLimit) times")
+        }
+        redirects += 1
+        provenance = AddressProvenance(namer: "a redirect of \(target.origin)", origin: target.origin, from: from)
+        namedBy = nil
+        target = redirect
+        return .send(message())
+    }
+
+    // MARK: - Messages
+
+    /// Returns the first message: to the declared address, or to that of a permanent redirect. To another origin go no
+    /// secrets, and a request with a body stays at its declared address.
+    private mutating func start() -> Step {
+        target = declared
+        provenance = request.provenance
+        namedBy = nil
+        isPermanent = true
+        redirects = 0
+        if let movedTo, let address = try? WebAddress(movedTo) {
+            target.url = address.url
+            if target.origin != declared.origin {
+                if target.body == nil { target.dropSecrets() } else { target = declared }
+            }
+            if target.url.hostBeforePort != declared.url.hostBeforePort {
+                provenance = AddressProvenance(
+                    namer: "the permanent redirect of \(request.url)", origin: declared.origin, from: nil)
+                namedBy = declared.url
+            }
+        }
+        headers = target.headers(validators)
+        if let authorization, target.origin == declared.origin {
+            headers.replaceOrAdd(name: "Authorization", value: authorization)
+        }
+        return .send(message())
+    }
+
+    private var authorization: String? {
+        switch request.authentication {
+        case nil: nil
+        case .basic(let user, let password): HTTPTarget.basic(user.value, password.value)
+        case .bearer(let token): "Bearer \(token.value)"
+        case .oauth2: token.map { "Bearer \($0.value.value)" }
+        }
+    }
+
+    private mutating func message() -> Message {
+        if request.allowsPrivate || provenance?.admitsAll(of: target.url.host) ?? false { provenance = nil }
+        return Message(
+            url: target.url, method: target.method, headers: headers, body: target.body, provenance: provenance,
+            namedBy: namedBy)
+    }
+}
