@@ -18,8 +18,6 @@ struct HookReader {
         self.sources = sources
     }
 
-    /// The most changed rows that an event may hold.
-    static let rowLimit = 10_000
     private static let longestTimeout = Duration.seconds(600)
 
     func read() -> HookDeclaration? {

@@ -8,8 +8,8 @@ import GRDBSQLite
 final class ExpressionDatabase {
     /// The table whose columns are those of a record.
     static let record = "record"
-    /// The most bytes of a value: as many as a record may hold.
-    static let longestValue = Int32(RecordInstance.limit)
+    /// The most bytes of a value.
+    static let longestValue = PatternReplacement.longestResult
 
     /// The most bytes of a pattern of LIKE and GLOB, whose time grows with that of the text times that of the pattern.
     private static let longestLike: Int32 = 1000
@@ -27,7 +27,7 @@ final class ExpressionDatabase {
         guard code == SQLITE_OK, let connection else { preconditionFailure("SQLite refuses a database in memory") }
         self.connection = connection
         _disableDoubleQuotedStringLiterals(connection)
-        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Self.longestValue)
+        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(Self.longestValue))
         sqlite3_limit(connection, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, Self.longestLike)
         functions.register(in: connection)
     }
