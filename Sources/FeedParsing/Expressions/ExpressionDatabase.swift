@@ -90,7 +90,7 @@ final class ExpressionDatabase {
         var functions: [String] = []
         defer {
             for name in functions { forget(name) }
-            guardian.pardoned = []
+            guardian.allowedOnce = []
         }
         while faults.count < Self.mostFaults {
             do throws(ExpressionFault) {
@@ -103,7 +103,7 @@ final class ExpressionDatabase {
                 faults.append(fault)
                 switch error.culprit {
                 case .column(let name): names.append(name)
-                case .function(let name) where guardian.pardoned.insert(name.lowercased()).inserted:
+                case .function(let name) where guardian.allowedOnce.insert(name.lowercased()).inserted:
                     functions.append(name)
                     pretend(name)
                 default: return ([], faults)
