@@ -132,7 +132,7 @@ package struct ConfigurationReader {
         let requests = table.tables(keys.requests)
         let inherited = RequestDefaults(table, over: defaults)
         if requests?.isEmpty ?? true {
-            if !table.has("requests") || requests != nil {
+            if !table.has(SourceKeys.all.requests) || requests != nil {
                 problems.report(table.path, "the source has no requests; add a [[sources.\(name).requests]]")
             }
             return nil
@@ -164,7 +164,7 @@ package struct ConfigurationReader {
         let keys = RequestKeys.all
         let key = table[keys.key] ?? String(index + 1)
         let url = table[keys.url]
-        let hasTables = table.has("tables")
+        let hasTables = table.has(RequestKeys.all.tables)
         let scope = Set((inherited.scope.keys + table.keys(of: "scope")).map { $0.lowercased() })
         let mapping = MappingReader(table, scope: scope, hasEncryptionKey: hasEncryptionKey, parsers: parsers).read()
         let optionsReader = RequestOptionsReader(table: table)
@@ -177,16 +177,16 @@ package struct ConfigurationReader {
         let repair = optionsReader.repair(of: format?.format)
         let documents = optionsReader.documents(of: forEach)
         let options = RequestDefaults(table, over: inherited)
-        if !table.has("url") { problems.report(table.path, "the request has no 'url'") }
+        if !table.has(RequestKeys.all.url) { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {
             let shown = "\(url)".withoutUserInfo.shortened(to: ConfigurationLimits.shownAddress)
             table.report("url", "'\(shown)' cannot be asked: \(problem)")
         }
-        if hasTables, table.has("parser") {
+        if hasTables, table.has(RequestKeys.all.parser) {
             table.report("parser", "a request has 'tables' or a 'parser', not both")
         }
         let hasParser = options.parser != nil || options.triedParser
-        if mapping == nil, !hasParser, !hasTables, !table.has("capture") {
+        if mapping == nil, !hasParser, !hasTables, !table.has(RequestKeys.all.capture) {
             problems.report(
                 table.path,
                 "nothing parses the request; declare 'tables', name a registered 'parser', or 'capture' what others need"
@@ -196,7 +196,7 @@ package struct ConfigurationReader {
         {
             let nearest = nearestName(to: parser, among: parsers.names)
             let hint = nearest.map { "did you mean '\($0)'?" } ?? "registered: \(parsers.names.joined(separator: ", "))"
-            let place = table.has("parser") ? table.path.appending("parser") : table.path
+            let place = table.has(RequestKeys.all.parser) ? table.path.appending("parser") : table.path
             problems.report(place, "the parser '\(parser)' is not registered; \(hint)")
         }
         let content: BodyContent
@@ -211,7 +211,7 @@ package struct ConfigurationReader {
         }
         guard let url else { return nil }
         if content == .captures {
-            for key in ["min_rows", "expect"] where table.has(key) {
+            for key in table.present(RequestKeys.all.minRows, RequestKeys.all.expect) {
                 table.report(key, "has no meaning for a request that stages no rows")
             }
         }
@@ -252,7 +252,8 @@ package struct ConfigurationReader {
         if let soap = options.soap {
             if let method = options.method, method != "POST" {
                 table.report(
-                    table.has("method") ? "method" : "soap", "a SOAP operation is called by POST, not \(method)")
+                    table.has(RequestKeys.all.method) ? "method" : "soap",
+                    "a SOAP operation is called by POST, not \(method)")
             }
             request.call(soap)
         } else if let type = request.body?.contentType, !request.hasHeader("Content-Type") {

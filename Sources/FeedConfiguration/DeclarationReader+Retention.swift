@@ -13,7 +13,7 @@ extension DeclarationReader {
         guard let table = table(key) else { return nil }
         let column = table[ExpiryKeys.all.column]
         let after = table[ExpiryKeys.all.after]
-        if !table.has("column") || !table.has("after") {
+        if !table.has(ExpiryKeys.all.column) || !table.has(ExpiryKeys.all.after) {
             report(
                 "expire", "needs the column with a row's date, and a time: { column = \"stop\", after = \"7d\" }")
         }

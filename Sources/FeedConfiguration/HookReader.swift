@@ -18,8 +18,6 @@ struct HookReader {
         self.sources = sources
     }
 
-    /// The most changed rows that an event may hold.
-    static let rowLimit = 10_000
     private static let longestTimeout = Duration.seconds(600)
 
     func read() -> HookDeclaration? {
@@ -42,7 +40,7 @@ struct HookReader {
     private func events() -> Set<HookEventKind>? {
         let names = HookEventKind.declarable.map(\.rawValue)
         guard let words = table[keys.on] else {
-            if !table.has("on") {
+            if !table.has(HookKeys.all.on) {
                 table.problems.report(
                     table.path,
                     "'on' is missing; name the events that the hook receives: \(names.joined(separator: ", "))")
@@ -81,17 +79,17 @@ struct HookReader {
         let command = self.command()
         let address = table[keys.post]
         let secret = self.secret()
-        if table.has("run"), table.has("post") {
+        if table.has(HookKeys.all.run), table.has(HookKeys.all.post) {
             table.report("post", "a hook has 'run' or 'post', not both")
             return nil
         }
-        if table.has("run") {
-            if table.has("secret") {
+        if table.has(HookKeys.all.run) {
+            if table.has(HookKeys.all.secret) {
                 table.report("secret", "only what is posted is signed; a program needs no secret")
             }
             return command.map { .program($0) }
         }
-        guard table.has("post") else {
+        guard table.has(HookKeys.all.post) else {
             table.problems.report(table.path, "the hook has no receiver; name a program ('run') or an address ('post')")
             return nil
         }

@@ -6,12 +6,13 @@ import XMLStream
 /// Checks of a mapping's parts against each other.
 extension MappingReader {
     func checkOptions(_ column: ColumnMapping, _ reader: DeclarationReader) {
-        let hasPath = reader.has("path")
-        let isSent = reader.has("row") || reader.has("capture")
-        for key in ["repeat", "values", "default", "references", "format"] where reader.has(key) && !hasPath {
-            if isSent, key != "repeat" { continue }
-            if column.isDerived, key == "references" { continue }
-            reader.report(key, "has a meaning only with a 'path'")
+        let keys = ColumnKeys.all
+        if !reader.has(keys.path) {
+            let isSent = reader.has(keys.row) || reader.has(keys.capture)
+            var needless: [any DeclaredKey] = [keys.repetition]
+            if !isSent { needless += [keys.values, keys.fallback, keys.format] as [any DeclaredKey] }
+            if !isSent, !column.isDerived { needless.append(keys.references) }
+            for key in needless where reader.has(key) { reader.report(key, "has a meaning only with a 'path'") }
         }
         if let format = column.format {
             switch column.type {

@@ -21,10 +21,10 @@ extension MappingReader {
 
     func checkDerivation(_ column: ColumnMapping, _ reader: DeclarationReader) {
         if !column.isStored {
-            for key in ["references", "overwrite", "encrypted"] where reader.has(key) {
+            for key in reader.present(ColumnKeys.all.references, ColumnKeys.all.overwrite, ColumnKeys.all.encrypted) {
                 reader.report(key, "has no meaning for a column that is not stored")
             }
-            if reader.has("parent") {
+            if reader.has(ColumnKeys.all.parent) {
                 reader.report("stored", "the key of the parent is needed in the table; store it")
             }
         }
@@ -35,7 +35,7 @@ extension MappingReader {
         if column.type == .xml {
             reader.report("type", "an expression has no markup; 'xml' takes the path of an element")
         }
-        for key in ["decimal_separator", "group_separator"] where reader.has(key) {
+        for key in reader.present(ColumnKeys.all.decimalSeparator, ColumnKeys.all.groupSeparator) {
             reader.report(key, "has a meaning only with a 'path'; an expression sees the number itself")
         }
     }

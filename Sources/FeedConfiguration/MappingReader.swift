@@ -28,7 +28,8 @@ struct MappingReader {
         let root = request[keys.root]
         let expands = request[keys.expand] ?? keys.expand.standard
         guard let readers = request.tables(keys.tables) else {
-            for key in ["namespaces", "root", "expand"] where request.has(key) && !request.has("tables") {
+            for key in request.present(RequestKeys.all.namespaces, RequestKeys.all.root, RequestKeys.all.expand)
+            where !request.has(RequestKeys.all.tables) {
                 request.report(key, "has a meaning only beside 'tables'")
             }
             return nil
@@ -55,10 +56,10 @@ struct MappingReader {
     func table(_ reader: DeclarationReader) -> TableMapping? {
         let keys = TableKeys.all
         let name = reader[keys.table]
-        if !reader.has("table") { reader.problems.report(reader.path, "the mapping has no 'table'") }
+        if !reader.has(TableKeys.all.table) { reader.problems.report(reader.path, "the mapping has no 'table'") }
         if let name, let problem = Self.problem(ofName: name) { reader.report("table", problem) }
         let written = reader[keys.element]
-        if !reader.has("element") {
+        if !reader.has(TableKeys.all.element) {
             reader.problems.report(
                 reader.path,
                 "the mapping has no 'element'; give the path of the element that is a row, such as \"item\"")
@@ -83,7 +84,7 @@ struct MappingReader {
         if let columns, !columns.contains(where: \.isStored) {
             reader.report("columns", "a table needs at least one column" + (columns.isEmpty ? "" : " that is stored"))
         }
-        for key in ["where", "deleted_when"] where columns == nil && reader.has(key) {
+        for key in reader.present(keys.filter, keys.deletedWhen) where columns == nil {
             reader.report(key, "is an expression over the record's 'columns'; name those that it needs")
         }
         reader.finish()
@@ -239,7 +240,9 @@ struct MappingReader {
 
     func origin(_ reader: DeclarationReader) -> ColumnMapping.Origin? {
         let keys = ColumnKeys.all
-        let given = ["path", "value", "ordinal", "response", "parent", "row", "capture", "sql"].filter(reader.has)
+        let given = reader.present(
+            keys.path, keys.value, keys.ordinal, keys.response, keys.parent, keys.row, keys.capture, keys.sql
+        ).map(\.entry.name)
         let written = reader[keys.path]
         let constant = reader[keys.value]
         let ordinal = reader[keys.ordinal]
@@ -292,7 +295,7 @@ struct MappingReader {
             }
         }
         guard let text = reader[keys.references] else {
-            for key in ["missing", "set", "update"] where reader.has(key) {
+            for key in reader.present(keys.missing, keys.set, keys.update) {
                 reader.report(key, "has a meaning only beside 'references'")
             }
             return nil
@@ -302,7 +305,7 @@ struct MappingReader {
             reader.report("references", "'\(text)' does not name a table and its column; write \"company(name)\"")
             return nil
         }
-        for key in ["set", "update"] where reader.has(key) && missing != .create {
+        for key in reader.present(keys.set, keys.update) where missing != .create {
             reader.report(key, "has a meaning only with missing = \"create\"")
         }
         return ColumnMapping.Reference(

@@ -50,9 +50,11 @@ struct RequestDefaults {
         }
         parameters = outer.parameters.merging(table[keys.parameters] ?? [:]) { $1 }
         // A body also replaces an inherited SOAP call, and a SOAP call an inherited body.
-        body = RequestBodyReader(table: table).read() ?? (table.has("soap") ? nil : outer.body)
-        soap = table.table(keys.soap).map { SOAPReader(table: $0).read() } ?? (table.has("body") ? nil : outer.soap)
-        if table.has("body"), table.has("soap") {
+        body = RequestBodyReader(table: table).read() ?? (table.has(RequestKeys.all.soap) ? nil : outer.body)
+        soap =
+            table.table(keys.soap).map { SOAPReader(table: $0).read() }
+            ?? (table.has(RequestKeys.all.body) ? nil : outer.soap)
+        if table.has(RequestKeys.all.body), table.has(RequestKeys.all.soap) {
             table.report("soap", "a request has a 'body' or calls 'soap', not both")
         }
         let transport = TransportReader(table: table)
@@ -79,7 +81,7 @@ struct RequestDefaults {
         }
         retries = table[keys.retries] ?? outer.retries
         retriesUnsafe = table[keys.retryUnsafe] ?? outer.retriesUnsafe
-        triedParser = table.has("parser") || outer.triedParser
+        triedParser = table.has(RequestKeys.all.parser) || outer.triedParser
         if let method, !Self.isToken(method) {
             table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")
         }

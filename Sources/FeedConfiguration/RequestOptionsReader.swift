@@ -36,8 +36,11 @@ struct RequestOptionsReader {
                     + "continuation token) and 'counter' (a parameter that counts)")
             return nil
         }
-        for (keys, other) in [(["start", "step"], "counter"), (["parameter", "keep"], "token")] where !page.has(other) {
-            for key in keys where page.has(key) { page.report(key, "has a meaning only beside '\(other)'") }
+        if !page.has(keys.counter) {
+            for key in page.present(keys.start, keys.step) { page.report(key, "has a meaning only beside 'counter'") }
+        }
+        if !page.has(keys.token) {
+            for key in page.present(keys.parameter, keys.keep) { page.report(key, "has a meaning only beside 'token'") }
         }
         if let next {
             return path(next, "page").map { PagingDeclaration(next: .path($0, written: next), maxPages: most) }
@@ -61,7 +64,8 @@ struct RequestOptionsReader {
         let concurrency = table[keys.concurrency] ?? keys.concurrency.standard
         let most = table[keys.maxRequests] ?? keys.maxRequests.standard
         guard let rows else {
-            for key in ["concurrency", "max_requests"] where table.has(key) && !table.has("for_each") {
+            for key in table.present(RequestKeys.all.concurrency, RequestKeys.all.maxRequests)
+            where !table.has(RequestKeys.all.forEach) {
                 table.report(key, "has a meaning only beside 'for_each'")
             }
             return nil
@@ -71,11 +75,11 @@ struct RequestOptionsReader {
         let skips = rows[own.onError] == .skip
         let mostSkipped = rows[own.maxSkipped] ?? own.maxSkipped.standard
         rows.finish()
-        if rows.has("max_skipped"), !skips {
+        if rows.has(ForEachKeys.all.maxSkipped), !skips {
             rows.report("max_skipped", "has a meaning only with on_error = \"skip\"")
         }
         guard let query else {
-            if !rows.has("rows") { table.report("for_each", "the 'rows' are missing, a SELECT") }
+            if !rows.has(ForEachKeys.all.rows) { table.report("for_each", "the 'rows' are missing, a SELECT") }
             return nil
         }
         return ForEachDeclaration(
@@ -137,7 +141,7 @@ struct RequestOptionsReader {
         } else if text.utf8.count > 1024 {
             table.report("documents", "has more than 1,024 bytes")
         }
-        for key in ["capture", "page", "soap"] where table.has(key) {
+        for key in table.present(RequestKeys.all.capture, RequestKeys.all.page, RequestKeys.all.soap) {
             table.report("documents", "a request of several documents has no '\(key)'")
         }
         if forEach?.maxSkipped != nil {

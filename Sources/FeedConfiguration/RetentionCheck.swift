@@ -8,10 +8,10 @@ struct RetentionCheck {
     /// - Parameter table: the request's table in the file.
     func check(_ request: RequestDeclaration, _ table: DeclarationReader) {
         guard case .mapping(let mapping) = request.content else {
-            if table.has("deleted"), request.sync != .mirror { reportMode(request.sync, table.path) }
+            if table.has(RequestKeys.all.deleted), request.sync != .mirror { reportMode(request.sync, table.path) }
             return
         }
-        if table.has("deleted"),
+        if table.has(RequestKeys.all.deleted),
             !mapping.tables.contains(where: { request.sync(of: $0) == .mirror || $0.deletedWhen != nil })
         {
             reportMode(request.sync, table.path)

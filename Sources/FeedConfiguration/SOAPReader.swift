@@ -17,7 +17,7 @@ struct SOAPReader {
         let header = table.table(keys.header).map { XMLBodyWriter(table: $0).content() }
         table.finish()
         guard let name else {
-            if !table.has("name") {
+            if !table.has(SOAPKeys.all.name) {
                 table.problems.report(table.path, "the call has no 'name', the operation's element")
             }
             return nil

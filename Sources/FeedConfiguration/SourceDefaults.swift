@@ -18,10 +18,10 @@ struct SourceDefaults {
         timeZone = times.timeZone() ?? outer.timeZone
         cache = table[keys.cache]
         schedule = times.schedule(timeZone ?? .utc)
-        if table.has("cache"), table.has("schedule") {
+        if table.has(SourceKeys.all.cache), table.has(SourceKeys.all.schedule) {
             table.report(
                 "cache", "'schedule' already says when the source is run; drop 'cache', or 'schedule' to use 'cache'")
-        } else if !table.has("cache"), !table.has("schedule") {
+        } else if !table.has(SourceKeys.all.cache), !table.has(SourceKeys.all.schedule) {
             // The nearest of the two counts.
             cache = outer.cache
             schedule = outer.schedule.map { schedule in

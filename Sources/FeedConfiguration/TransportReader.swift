@@ -11,7 +11,7 @@ struct TransportReader {
         guard let auth = table.table(RequestKeys.all.auth) else { return nil }
         defer { auth.finish() }
         let keys = AuthenticationKeys.all
-        let kinds = ["basic", "bearer", "oauth2"].filter(auth.has)
+        let kinds = auth.present(keys.basic, keys.bearer, keys.oauth2)
         let basic = auth.table(keys.basic)
         let bearer = auth[keys.bearer]
         let oauth2 = auth.table(keys.oauth2)
@@ -75,7 +75,7 @@ struct TransportReader {
         let key = tls[keys.key]
         let password = tls[keys.keyPassword]
         tls.finish()
-        if tls.has("certificate") != tls.has("key") {
+        if tls.has(TLSKeys.all.certificate) != tls.has(TLSKeys.all.key) {
             tls.problems.report(tls.path, "a client certificate needs both 'certificate' and 'key'")
         }
         let contents = [

@@ -168,3 +168,40 @@ public struct ColumnMapping: Sendable, Hashable {
         }
     }
 }
+
+/// The type of the values in a mapping's column.
+public enum ValueType: String, Sendable, CaseIterable {
+    case text, integer, real, decimal, boolean, date, datetime, blob, xml
+
+    /// The SQL type of a column that is created for it. Dates are text. A column of decimals has no type: it keeps each
+    /// as a number, or as text where a number would be rounded.
+    var sqlType: String {
+        switch self {
+        case .text, .date, .datetime, .xml: "TEXT"
+        case .decimal: ""
+        case .integer, .boolean: "INTEGER"
+        case .real: "REAL"
+        case .blob: "BLOB"
+        }
+    }
+}
+
+/// A constant of a mapping.
+package enum Constant: Sendable, Hashable {
+    case text(String)
+    case integer(Int)
+    case real(Double)
+    case boolean(Bool)
+
+    package var isText: Bool { if case .text = self { true } else { false } }
+
+    /// The constant as the text of an element.
+    package var text: String {
+        switch self {
+        case .text(let text): text
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .boolean(let flag): flag ? "true" : "false"
+        }
+    }
+}

@@ -1,3 +1,5 @@
+package import XMLStream
+
 /// The repetition of a request for each row that earlier requests of its stack have staged.
 public struct ForEachDeclaration: Sendable, Hashable {
     /// A SELECT. Staged rows are in the tables of the schema `staged`, the store's rows in those of `main`.
@@ -27,4 +29,18 @@ public struct ForEachDeclaration: Sendable, Hashable {
     package static let defaultConcurrency = 2
     package static let defaultMaxRequests = 1_000
     package static let defaultMaxSkipped = 10
+}
+
+/// A value of a response that later requests of the stack may use, as `${capture:NAME}`.
+public struct CaptureDeclaration: Sendable, Hashable {
+    public package(set) var name: String
+    /// The path of the value, from the root of the document.
+    var path: XMLPath
+    package var written: String
+
+    package init(name: String, path: XMLPath, written: String) {
+        self.name = name
+        self.path = path
+        self.written = written
+    }
 }

@@ -1,3 +1,7 @@
+import Crypto
+import Foundation
+import XMLStream
+
 /// The declarations of `sources.toml`.
 public struct TributaryConfiguration: Sendable, Equatable {
     /// The file from which it was read.
@@ -84,5 +88,43 @@ public struct TributaryConfiguration: Sendable, Equatable {
         self.redactor = redactor
         bodyFolder = ""
         bodyFolder = localPath + "-bodies"
+    }
+}
+
+/// The key of encrypted columns: 256 bits.
+package struct EncryptionKey: Sendable, Equatable {
+    package let bytes: [UInt8]
+
+    /// - Parameter text: the key in hexadecimal digits. The result is nil where they are not 32 bytes.
+    package init?(hexadecimal text: String) {
+        var text = text
+        guard let data = text.withUTF8({ Lexical.hexadecimal($0) }), data.count == 32 else { return nil }
+        bytes = Array(data)
+    }
+
+    /// A name that distinguishes keys and reveals nothing about them.
+    package var name: String {
+        HMAC<SHA256>.authenticationCode(for: Data("tributary key name".utf8), using: SymmetricKey(data: bytes))
+            .prefix(16).map { String(format: "%02x", $0) }.joined()
+    }
+}
+
+/// Where the daemon's page, metrics and health are shown, as `[daemon] listen` and `token` declare it.
+package struct WebDeclaration: Sendable, Equatable {
+    package var address: ListenAddress
+    /// The password of everything but `/healthz`; nil where only this machine can ask.
+    package var token: InterpolatedText?
+    /// The password of those who change nothing; nil where there is none.
+    package var readToken: InterpolatedText?
+    /// False where the rows of the store are not shown.
+    package var showsRows: Bool
+
+    package init(
+        address: ListenAddress, token: InterpolatedText?, readToken: InterpolatedText? = nil, showsRows: Bool = true
+    ) {
+        self.address = address
+        self.token = token
+        self.readToken = readToken
+        self.showsRows = showsRows
     }
 }

@@ -211,3 +211,14 @@ extension XMLName {
 
     var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }
 }
+
+/// The observed values of one attribute of one element path.
+package struct AttributeProfile {
+    package let name: XMLName
+    package internal(set) var value = ValueProfile()
+
+    /// True where the attribute holds data. `xsi:schemaLocation` and similar attributes describe the document instead.
+    var isData: Bool {
+        name.namespace != "http://www.w3.org/2001/XMLSchema-instance" && name.qualified != "xml:space"
+    }
+}

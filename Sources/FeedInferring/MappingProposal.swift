@@ -98,3 +98,8 @@ package struct MappingProposal: Sendable, Equatable {
         return lines
     }
 }
+
+/// The reason that no mapping can be proposed for a document.
+package struct InferenceError: Error, Sendable, Equatable, CustomStringConvertible {
+    package var description: String
+}

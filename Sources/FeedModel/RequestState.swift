@@ -33,3 +33,32 @@ package struct RequestState: Sendable, Equatable {
         self.scope = scope
     }
 }
+
+/// The identity of a request: its source and its key.
+package struct RequestID: Hashable, Comparable, Sendable {
+    package var source: String
+    /// The request's key within its source.
+    package var key: String
+
+    package init(source: String, key: String) {
+        self.source = source
+        self.key = key
+    }
+
+    package static func < (left: RequestID, right: RequestID) -> Bool {
+        (left.source, left.key) < (right.source, right.key)
+    }
+}
+
+/// The server's identifiers for the version of a response, byte for byte (RFC 9110, section 8.8).
+public struct Validators: Sendable, Hashable, Codable {
+    public var etag: String?
+    public var lastModified: String?
+
+    public init(etag: String? = nil, lastModified: String? = nil) {
+        self.etag = etag
+        self.lastModified = lastModified
+    }
+
+    public var isEmpty: Bool { etag == nil && lastModified == nil }
+}

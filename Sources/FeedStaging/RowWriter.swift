@@ -1,3 +1,5 @@
+import GRDB
+
 /// Stages the rows of one shape value by value, as bytes. Mappings write with it.
 ///
 /// Between ``beginRow()`` and ``endRow()`` the values follow in the shape's order. Used from the run's executor only.
@@ -37,5 +39,12 @@ package final class RowWriter {
     /// - Parameter key: the columns that identify a row, where that is not the table's primary key.
     package func ignore(_ columns: Set<String>, key: [String]?) throws {
         try staging.table.ignore(columns, key: key)
+    }
+}
+
+extension DatabaseValue {
+    /// True if the value is the floating-point value NaN.
+    var isNotANumber: Bool {
+        if case .double(let value) = storage { value.isNaN } else { false }
     }
 }

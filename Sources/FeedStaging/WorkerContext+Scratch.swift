@@ -1,5 +1,7 @@
 import Dispatch
+import FeedModel
 import GRDB
+import Locking
 
 /// Staged rows waiting for the merge, in memory or in the scratch database.
 extension WorkerContext {
@@ -132,5 +134,37 @@ extension WorkerContext {
     /// A closure that stops the scratch database's work, from any thread.
     package var interrupter: @Sendable () -> Void {
         { [scratch] in scratch.interrupt() }
+    }
+}
+
+/// Batches that have been written and are kept for reuse of their memory.
+final class BatchPool: Sendable {
+    private let batches = Mutex<[RowBatch]>([])
+
+    func take() -> RowBatch? { batches.withLock { $0.popLast() } }
+
+    /// Twice the size to which a batch of rows of the usual size grows.
+    static let largestKept = 4 * WorkerContext.batchCapacity
+
+    /// Keeps at most three batches, which is the most that one run can have under way. Does not keep a batch that one
+    /// very large row has enlarged.
+    func put(_ batch: RowBatch) {
+        guard batch.capacity <= Self.largestKept else { return }
+        batches.withLock { if $0.count < 3 { $0.append(batch) } }
+    }
+
+    func removeAll() { batches.withLock { $0 = [] } }
+}
+
+/// The first error on the scratch database's queue. Batches queued behind it are not written.
+final class FirstError: Sendable {
+    private let error = Mutex<(any Error)?>(nil)
+
+    var isSet: Bool { error.withLock { $0 != nil } }
+
+    func set(_ new: any Error) { error.withLock { $0 = $0 ?? new } }
+
+    func check() throws {
+        if let error = error.withLock({ $0 }) { throw StoreError(scratch: error) }
     }
 }

@@ -42,3 +42,26 @@ package enum TOMLParser {
         return try root.opened(byHeader: path, last, isElement: isElement, line: line, in: scanner.source)
     }
 }
+
+/// The limits of a document, so that none is nested too deep for the stack of code that walks through it.
+package enum TOMLLimits {
+    /// The most tables and arrays within one another, without the document's own table.
+    package static let depth = 100
+}
+
+/// The place at which a document stops being TOML, with the reason and a correction.
+package struct TOMLError: Error, Equatable, CustomStringConvertible {
+    /// The line, counted from 1.
+    package var line: Int
+    /// The column, counted from 1 in Unicode characters.
+    package var column: Int
+    package var message: String
+
+    package init(line: Int, column: Int, message: String) {
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+
+    package var description: String { "line \(line), column \(column): \(message)" }
+}

@@ -38,3 +38,25 @@ struct Entry: FeedRecord {
 
     private static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
 }
+
+/// A category, tag or subject of an entry: a row of `entry_category`.
+struct Category: FeedRecord {
+    static let databaseTableName = "entry_category"
+
+    var feed = ""
+    var entry = ""
+    var term = ""
+    /// The address of the vocabulary that the term belongs to; empty where none is named.
+    var scheme = ""
+    /// The text shown to people in place of the term.
+    var label: String?
+}
+
+/// A file that belongs to an entry, such as a podcast's episode: a row of `enclosure`.
+struct Enclosure: FeedRecord {
+    var feed = ""
+    var entry = ""
+    var url = ""
+    var type: String?
+    var length: Int?
+}

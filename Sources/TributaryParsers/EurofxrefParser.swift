@@ -1,3 +1,4 @@
+import GRDB
 public import Tributary
 
 /// Parses the euro's reference rates of the European Central Bank, daily or historical → `rate`.
@@ -30,4 +31,11 @@ public final class EurofxrefParser: FeedParser {
         bind(&rate.value, attribute: "rate")
         try context.insert(rate)
     }
+}
+
+/// The worth of one euro on a day: a row of `rate`.
+struct Rate: FeedRecord {
+    var day: String?
+    var currency = ""
+    var value: Double?
 }

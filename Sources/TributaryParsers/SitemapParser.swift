@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 public import Tributary
 
 /// Parses sitemaps and sitemap indexes (sitemaps.org, protocol 0.9) → `sitemap_url`, one row for each address.
@@ -49,4 +50,19 @@ public final class SitemapParser: FeedParser {
             || namespace.hasPrefix("https://www.sitemaps.org/schemas/sitemap/")
             || namespace.hasPrefix("http://www.google.com/schemas/sitemap/0.8")
     }
+}
+
+/// An address of a sitemap: a row of `sitemap_url`.
+struct SitemapURL: FeedRecord {
+    static let databaseTableName = "sitemap_url"
+
+    var sitemap = ""
+    var loc: String?
+    /// The kind: `url`, or `sitemap` where an index names another sitemap.
+    var kind = "url"
+    var lastmod: Date?
+    var changefreq: String?
+    var priority: Double?
+
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .iso8601 }
 }

@@ -86,7 +86,7 @@ struct HookKeys: KeyGroup {
     let after = Key.duration(
         "after", default: .value(.seconds(3600)), "How long a source must fail before `failing` is sent.")
     let rows = Key.integer(
-        "rows", 0...HookReader.rowLimit, default: .value(100),
+        "rows", 0...ConfigurationLimits.hookRows, default: .value(100),
         "The most changed rows that an event holds, at most 10,000.")
     let timeout = Key.duration("timeout", default: .value(.seconds(10)), "The time for one attempt, at most `\"10m\"`.")
     let run = Key.strings("run", "A program and its arguments, without a shell.")

@@ -8,8 +8,8 @@ import GRDBSQLite
 final class ExpressionDatabase {
     /// The table whose columns are those of a record.
     static let record = "record"
-    /// The most bytes of a value: as many as a record may hold.
-    static let longestValue = Int32(RecordInstance.limit)
+    /// The most bytes of a value.
+    static let longestValue = PatternReplacement.longestResult
 
     /// The most bytes of a pattern of LIKE and GLOB, whose time grows with that of the text times that of the pattern.
     private static let longestLike: Int32 = 1000
@@ -27,7 +27,7 @@ final class ExpressionDatabase {
         guard code == SQLITE_OK, let connection else { preconditionFailure("SQLite refuses a database in memory") }
         self.connection = connection
         _disableDoubleQuotedStringLiterals(connection)
-        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Self.longestValue)
+        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(Self.longestValue))
         sqlite3_limit(connection, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, Self.longestLike)
         functions.register(in: connection)
     }
@@ -90,7 +90,7 @@ final class ExpressionDatabase {
         var functions: [String] = []
         defer {
             for name in functions { forget(name) }
-            guardian.pardoned = []
+            guardian.allowedOnce = []
         }
         while faults.count < Self.mostFaults {
             do throws(ExpressionFault) {
@@ -103,7 +103,7 @@ final class ExpressionDatabase {
                 faults.append(fault)
                 switch error.culprit {
                 case .column(let name): names.append(name)
-                case .function(let name) where guardian.pardoned.insert(name.lowercased()).inserted:
+                case .function(let name) where guardian.allowedOnce.insert(name.lowercased()).inserted:
                     functions.append(name)
                     pretend(name)
                 default: return ([], faults)

@@ -16,8 +16,8 @@ final class ExpressionGuardian {
     /// The column that was refused.
     private(set) var refusedColumn: String?
     private(set) var known: [String] = []
-    /// Functions that are let pass, in lower case, as they have been reported.
-    var pardoned: Set<String> = []
+    /// Forbidden functions, in lower case, that have been reported and are allowed from then on: so that the next mistake is found.
+    var allowedOnce: Set<String> = []
 
     /// Starts to watch over a connection, which must not outlive the guardian before ``end(_:)``.
     func begin(_ connection: OpaquePointer, columns: [String]) {
@@ -61,7 +61,7 @@ final class ExpressionGuardian {
     private func calls(_ function: UnsafePointer<CChar>?) -> Int32 {
         guard let function else { return SQLITE_OK }
         let name = String(cString: function).lowercased()
-        guard Self.forbidden.contains(name), !pardoned.contains(name) else { return SQLITE_OK }
+        guard Self.forbidden.contains(name), !allowedOnce.contains(name) else { return SQLITE_OK }
         refusedFunction = name
         return SQLITE_DENY
     }

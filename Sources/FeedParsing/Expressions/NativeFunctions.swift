@@ -44,7 +44,7 @@ final class NativeFunctions {
         if let known = statements[name]?[arguments] { return known }
         if connection == nil {
             sqlite3_open(":memory:", &connection)
-            sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, ExpressionDatabase.longestValue)
+            sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, Int32(ExpressionDatabase.longestValue))
         }
         let parameters = Array(repeating: "?", count: arguments).joined(separator: ", ")
         var statement: OpaquePointer?

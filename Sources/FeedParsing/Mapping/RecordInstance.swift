@@ -3,8 +3,8 @@ import FeedDeclarations
 /// The values gathered so far for one record: bytes as found, all in one block of memory. A value that is joined or
 /// replaced has its own memory.
 final class RecordInstance {
-    /// The most bytes of the values of one record.
-    static let limit = 16 << 20
+    /// The most bytes of the values of one record: as many as one value of an expression may have.
+    static let limit = ExpressionDatabase.longestValue
 
     private struct Found {
         /// The start of the value in the block.

@@ -43,8 +43,3 @@ struct PostgresLedgerDialect: LedgerDialect {
     var countsClaims: Bool { true }
     var claimsVersion: String { "SELECT version, pg_postmaster_start_time() FROM tributary_claims" }
 }
-
-extension PostgresConnection {
-    /// - Parameter leases: nil where no lease is needed.
-    func ledger(_ leases: Leases? = nil) -> Ledger { Ledger(self, PostgresLedgerDialect(), leases: leases) }
-}

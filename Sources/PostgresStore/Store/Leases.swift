@@ -3,6 +3,7 @@ import Foundation
 import Ledger
 import StoreSQL
 import Locking
+import PostgresClient
 
 /// The leases by which this store may run sources, as far as this process knows.
 final class Leases: Sendable {
@@ -95,4 +96,9 @@ extension Leases: LeaseTerms {
             WHERE id <> \(bind: holder) AND seen_at > clock_timestamp() - interval '\(Int(DaemonRecord.secondsToLive)) seconds')
         """
     }
+}
+
+extension PostgresConnection {
+    /// - Parameter leases: nil where no lease is needed.
+    func ledger(_ leases: Leases? = nil) -> Ledger { Ledger(self, PostgresLedgerDialect(), leases: leases) }
 }

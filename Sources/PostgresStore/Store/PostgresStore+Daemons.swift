@@ -150,3 +150,11 @@ extension PostgresConnection {
         try execute("SELECT pg_notify($1 || \(Self.schema), $2)", [.text(channel), .text(payload)])
     }
 }
+
+/// Points in time in Tributary's own tables: `timestamptz`, to the millisecond, as SQLite's store keeps them.
+enum PostgresDate {
+    /// Returns an expression that `SQLRow.date` reads.
+    static func sql(_ column: String) -> String { "extract(epoch FROM \(column))" }
+
+    static func value(_ date: Date) -> PostgresValue { .text(StoreDate.text(date)) }
+}

@@ -62,3 +62,26 @@ struct Terminal: Sendable {
         }
     }
 }
+
+/// Standard output does not take what is written.
+enum OutputError: Error, CustomStringConvertible {
+    /// Nobody reads it any more: whoever has read enough ends a command so.
+    case unread
+    /// The system refuses it, with this error number.
+    case refused(Int32)
+
+    /// - Parameter code: an error of write(2).
+    init(_ code: Int32) { self = code == EPIPE ? .unread : .refused(code) }
+
+    var description: String {
+        switch self {
+        case .unread: "the output was closed"
+        case .refused(let code): "standard output cannot be written: \(String(cString: strerror(code)))"
+        }
+    }
+}
+
+extension FileHandle {
+    /// Writes a text for people. Where nobody reads it any more, or a log's disk is full, the work goes on without it.
+    func show(_ text: String) { try? write(contentsOf: Data(text.utf8)) }
+}

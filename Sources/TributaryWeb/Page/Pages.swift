@@ -40,7 +40,6 @@ struct Pages: Sendable {
         router.get("/assets/{name}") { request, context in
             assets.response(to: context.parameters.get("name") ?? "") ?? missing("There is no such file.")
         }
-        TablePages(pages: self, isShown: showsRows).add(to: router)
         router.get("**") { _, _ in missing("There is no such page.") }
     }
 

@@ -7,6 +7,8 @@ struct PatternReplacement {
 
     /// The greatest number of a group that can be named: numbers have one digit.
     static let lastGroup = 9
+    /// The most bytes of a text with its replacements.
+    static let longestResult = 16 << 20
 
     private var parts: [Part] = []
     /// The greatest number of a group that is named.
@@ -76,8 +78,8 @@ struct PatternReplacement {
         return result
 
         func append(_ bytes: some Collection<UInt8>) throws(PatternError) {
-            guard result.count + bytes.count <= RecordInstance.limit else {
-                throw PatternError("the result is longer than \(RecordInstance.limit) bytes")
+            guard result.count + bytes.count <= Self.longestResult else {
+                throw PatternError("the result is longer than \(Self.longestResult) bytes")
             }
             result += bytes
         }

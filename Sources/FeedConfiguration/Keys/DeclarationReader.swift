@@ -36,7 +36,7 @@ final class DeclarationReader {
         if case .table(let nodes)? = nodes[key] { nodes.keys } else { [] }
     }
 
-    func has(_ key: String) -> Bool { nodes[key] != nil }
+    private func has(_ key: String) -> Bool { nodes[key] != nil }
 
     func report(_ key: String, _ message: @autoclosure () -> String) {
         problems.report(path.appending(key), message())
@@ -68,6 +68,11 @@ final class DeclarationReader {
     subscript<Value>(key: Key<Value>) -> Value? { key.read(self, key.entry.name) }
 
     func has(_ key: some DeclaredKey) -> Bool { has(key.entry.name) }
+
+    /// Returns those of the keys that the table has.
+    func present(_ keys: any DeclaredKey...) -> [any DeclaredKey] { keys.filter { has($0) } }
+
+    func report(_ key: some DeclaredKey, _ message: @autoclosure () -> String) { report(key.entry.name, message()) }
 
     func value<Value>(_ key: String, _ expected: String, _ convert: (TOMLValue) -> Value?) -> Value? {
         guard let node = nodes[key] else { return nil }

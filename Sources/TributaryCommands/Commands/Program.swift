@@ -65,3 +65,8 @@ package struct Program: Sendable {
             configuration: configuration, store: store, parsers: parsers, logger: logger, clock: SystemClock())
     }
 }
+
+/// A command that needs its program: the parsers and migrations.
+protocol ProgramCommand: ParsableCommand {
+    func run(_ program: Program) async throws
+}

@@ -7,7 +7,8 @@ final class ProblemCollector {
     private(set) var found: [(path: TOMLKeyPath, message: String)] = []
     /// The positions in `found` of messages that may still show secrets.
     private var unredacted: [Int] = []
-    private var untold = 0
+    /// The number of mistakes beyond the limit, which are counted and not shown.
+    private var suppressed = 0
     /// Returns the secrets that messages must not show: any wrong key may have a secret as its value.
     private let secrets: () -> Set<String>
 
@@ -18,7 +19,7 @@ final class ProblemCollector {
 
     func report(_ path: @autoclosure () -> TOMLKeyPath, _ message: @autoclosure () -> String) {
         guard found.count < ConfigurationLimits.problems else {
-            untold += 1
+            suppressed += 1
             return
         }
         var message = message()
@@ -48,8 +49,8 @@ final class ProblemCollector {
                 message: problem.message)
         }
         problems.sort { ($0.line ?? 0, $0.keyPath) < ($1.line ?? 0, $1.keyPath) }
-        if untold > 0 {
-            problems.append(.init(file: file, message: "and \(untold) more mistake\(untold == 1 ? "" : "s")"))
+        if suppressed > 0 {
+            problems.append(.init(file: file, message: "and \(suppressed) more mistake\(suppressed == 1 ? "" : "s")"))
         }
         throw ConfigurationError(problems: problems)
     }

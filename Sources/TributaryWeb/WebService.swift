@@ -48,7 +48,9 @@ package struct WebService: Service {
         API(service: service, store: store, showsRows: declaration.showsRows).add(to: router)
         MetricsRoute(service: service, registry: metrics.registry).add(to: router)
         HealthRoute(service: service, hasToken: declaration.token != nil).add(to: router)
-        try Pages(service: service, store: store, logger: logger, showsRows: declaration.showsRows).add(to: router)
+        let pages = try Pages(service: service, store: store, logger: logger, showsRows: declaration.showsRows)
+        TablePages(pages: pages, isShown: declaration.showsRows).add(to: router)
+        pages.add(to: router)
         let places = ConnectionPlaces(limit: Self.mostConnections)
         let app = Application(
             router: router,

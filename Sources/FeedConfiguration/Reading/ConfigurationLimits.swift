@@ -11,6 +11,8 @@ enum ConfigurationLimits {
     static let maxPages = 1_000_000_000
     static let maxRequests = 1_000_000_000
     static let minRows = 1_000_000_000_000
+    /// The most changed rows that an event of a hook may hold.
+    static let hookRows = 10_000
     /// The limits of a page's counter.
     static let counterStart = 1_000_000_000_000_000
     static let counterStep = 1_000_000_000
