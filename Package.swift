@@ -40,11 +40,7 @@ let house: [Target.Dependency] = [
 
 /// What `Scripts/fuzz` builds under coverage with libFuzzer is the same code that the suite runs; a target is either.
 let fuzzDependencies: [Target.Dependency] =
-    house + [
-        "TributaryParsers", "TestSupport", grdb, logging,
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-    ]
+    house + ["TributaryParsers", "TestSupport", grdb, logging]
 let fuzzTarget: Target =
     ProcessInfo.processInfo.environment["TRIBUTARY_FUZZ"] == nil
     ? .testTarget(

@@ -1,9 +1,7 @@
-import AsyncHTTPClient
 import FeedStaging
 import FeedStores
 import SQLiteStore
 import Foundation
-import NIOHTTP1
 @testable import FeedDeclarations
 @testable import FeedFetching
 @testable import TributaryEngine
@@ -34,11 +32,9 @@ final class AddressTarget: FuzzTarget {
             let target = try HTTPTarget(asked)
             _ = target.origin
             for status in [301, 303, 308] {
-                let response = HTTPClientResponse(
-                    status: HTTPResponseStatus(statusCode: status), headers: ["Location": location])
                 isTaken =
                     try accepts {
-                        guard let next = try target.redirected(by: response, request: "GET") else {
+                        guard let next = try target.redirected(by: status, to: location, request: "GET") else {
                             throw FuzzFinding("a redirect that leads nowhere")
                         }
                         try expectUsable(next.url)
