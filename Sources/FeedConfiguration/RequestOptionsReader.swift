@@ -142,7 +142,7 @@ struct RequestOptionsReader {
             table.report("documents", "has more than 1,024 bytes")
         }
         for key in table.present(RequestKeys.all.capture, RequestKeys.all.page, RequestKeys.all.soap) {
-            table.report("documents", "a request of several documents has no '\(key)'")
+            table.report("documents", "a request of several documents has no '\(key.entry.name)'")
         }
         if forEach?.maxSkipped != nil {
             table.report("documents", "an archive cannot be left out; take on_error = \"skip\" out of for_each")

@@ -2,7 +2,7 @@ package import FeedDeclarations
 import FeedModel
 package import FeedParsing
 package import FeedStores
-import Foundation
+package import Foundation
 import TributaryEngine
 
 /// What a store is to forget of a source, as far as the declaration and the states of requests tell.
@@ -17,9 +17,9 @@ package struct SourcePurge {
         self.store = store
     }
 
+    /// - Parameter now: the time that the store records of the purge.
     /// - Throws: `StoreError`
-    package func purge(parsers: ParserRegistry) throws -> Purge {
-        let now = Date()
+    package func purge(parsers: ParserRegistry, now: Date) throws -> Purge {
         var report = RunReport(source: source, outcome: .committed, startedAt: now)
         report.kind = .purge
         var states: [(source: String, state: RequestState)] = []

@@ -139,9 +139,8 @@ extension Simulation {
     private static func purge(_ name: String, _ service: SyncService, _ clock: SimulatedClock) throws {
         guard let claim = try service.store.claim(name) else { return }
         defer { claim.unlock() }
-        var purge = try SourcePurge(source: name, configuration: service.configuration, store: service.store)
-            .purge(parsers: Daemon.parsers)
-        purge.commit.report.startedAt = clock.now()
+        let purge = try SourcePurge(source: name, configuration: service.configuration, store: service.store)
+            .purge(parsers: Daemon.parsers, now: clock.now())
         _ = try service.store.purge(purge, isTrial: false)
     }
 

@@ -97,6 +97,27 @@ import Testing
         }
     }
 
+    /// A column of decimals has no type on SQLite, where it holds numbers, and texts for what a number cannot hold.
+    @Test func numbersAreComparedInAColumnWithoutAType() async throws {
+        let type = StoreKind.current == .sqlite ? "" : "numeric"
+        try await Self.with("CREATE TABLE item (id text PRIMARY KEY NOT NULL, price \(type))") { tables, store in
+            try tables.execute("INSERT INTO item VALUES ('1', 9), ('2', 10.5), ('3', -2), ('4', NULL)")
+            func ids(_ comparison: RowQuery.Filter.Comparison, _ value: String) throws -> [String] {
+                var query = RowQuery(table: "item", limit: 100)
+                query.filters = [RowQuery.Filter(column: "price", comparison, value)]
+                return try Self.all(query, in: store)
+            }
+            #expect(try ids(.greater, "9") == ["2"])
+            #expect(try ids(.less, "9") == ["3"])
+            #expect(try ids(.less, "10.5") == ["1", "3"])
+            #expect(try ids(.equal, "9.0") == ["1"])
+            guard StoreKind.current == .sqlite else { return }
+            try tables.execute("INSERT INTO item VALUES ('5', '9'), ('6', 'on request')")
+            #expect(try ids(.equal, "9") == ["1", "5"])
+            #expect(try ids(.equal, "on request") == ["6"])
+        }
+    }
+
     @Test func onlyTablesThatSourcesWriteAreShown() async throws {
         let all: Set<String> = ["item", "missing", "tributary_run", "TRIBUTARY_source"]
         try await Self.with("CREATE TABLE item (id text PRIMARY KEY NOT NULL)", tables: all) { tables, store in

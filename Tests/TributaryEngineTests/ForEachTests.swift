@@ -128,6 +128,7 @@ import Testing
             fixture.server.route("/items/c") { _ in StubServer.response(404, "") }
             #expect(
                 try await error().contains("request '2', item 3 of 3 (id = c): GET \(fixture.server.url)/items/c: "))
+            #expect(try await error().contains("on_error = \"skip\" in for_each leaves out such items"))
             // The second page of the second row's response.
             let paged = "page = { next = \"/items/next\" }\nheaders = { X-Key = \"${TOKEN}\" }"
             fixture.server.document("/items/b", "<items><next>/more?key=s3cret-token</next></items>")

@@ -31,7 +31,7 @@ import TributaryStores
         let claim = try #require(try store.claim(name))
         defer { claim.unlock() }
         let purge = try SourcePurge(source: name, configuration: configuration, store: store)
-            .purge(parsers: EngineFixture.registry)
+            .purge(parsers: EngineFixture.registry, now: Date())
         return try store.purge(purge, isTrial: isTrial)
     }
 

@@ -90,13 +90,30 @@ struct RowStatements {
     }
 
     private func condition(_ filter: RowQuery.Filter, _ shape: BrowsedTable) throws -> SQLText {
-        let value = "m.\(try column(filter.column, shape).sql)"
+        let column = try column(filter.column, shape)
+        let value = "m.\(column.sql)"
+        let number = column.number(filter.value)
+        let compared = number ?? .text(filter.value)
         return switch filter.comparison {
-        case .equal: "\(value) = \(bind: filter.value)"
-        case .less: "\(value) < \(bind: filter.value)"
-        case .greater: "\(value) > \(bind: filter.value)"
+        case .equal where number != nil: "\(value) IN (\(bind: compared), \(bind: filter.value))"
+        case .equal: "\(value) = \(bind: compared)"
+        case .less: "\(value) < \(bind: compared)"
+        case .greater: "\(value) > \(bind: compared)"
         case .contains: dialect.contains(value, filter.value)
         case .null: "\(value) IS NULL"
+        }
+    }
+}
+
+extension StoredColumn {
+    /// Returns the number of a text with which a condition compares the column; nil where the column converts the text
+    /// itself, as all do but SQLite's without a type.
+    fileprivate func number(_ text: String) -> SQLText.Value? {
+        guard ["", "ANY"].contains(type.uppercased()) else { return nil }
+        return switch ComparedValue(number: text) {
+        case .integer(let integer): .integer(integer)
+        case .real(let real): .real(real)
+        case .text, .blob, nil: nil
         }
     }
 }

@@ -45,7 +45,7 @@ struct PurgeCommand: ProgramCommand {
         }
         defer { claim.unlock() }
         let purge = try SourcePurge(source: source, configuration: configuration, store: store)
-            .purge(parsers: program.parsers)
+            .purge(parsers: program.parsers, now: Date())
         if !confirmation.yes { try ask(store.purge(purge, isTrial: true), configuration) }
         let report = try store.purge(purge, isTrial: false)
         let left = configuration.removeBodies(of: source)

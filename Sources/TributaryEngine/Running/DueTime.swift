@@ -113,9 +113,9 @@ enum DueTime {
                     )
                 }
             } else {
-                let verb = isHeld ? "blocked" : "failed"
-                let times = state.failures == 1 ? verb : "\(verb) \(state.failures) times in a row"
-                state.note = join(state.note, "\(times); asked again \(text(due))")
+                let count = state.failures == 1 ? "" : "; no commit in \(state.failures) runs"
+                state.note = join(
+                    state.note, "\(isHeld ? "blocked" : "failed")\(count); asked again \(text(due))")
             }
             if !isHeld, last.isHeldBack {
                 state.note = join(

@@ -97,7 +97,7 @@ extension Refresh {
         if request.soap != nil, let fault = try await fault(in: exchange) { throw fault }
         throw FetchError(
             [500, 502, 504].contains(status) ? .overloaded : .status,
-            "\(request.method) \(request.url): \(StackDecision.refusal(status))")
+            "\(request.method) \(request.url): \(StackDecision.refusal(status, itemOf: request.forEach))")
     }
 
     private func fault(in exchange: Exchange) async throws -> SOAPFault? {

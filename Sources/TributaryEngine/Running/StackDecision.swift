@@ -57,8 +57,14 @@ enum StackDecision {
     }
 
     /// Returns the message for a status that is neither 200 nor 304, for the person who must act on it.
-    static func refusal(_ status: Int) -> String {
+    ///
+    /// - Parameter forEach: the declaration of which the request is an item; nil for a request that is sent once.
+    static func refusal(_ status: Int, itemOf forEach: ForEachDeclaration? = nil) -> String {
         let reason = HTTPReason.phrase(status)
+        if let forEach, [404, 410].contains(status) {
+            let advice = "; on_error = \"skip\" in for_each leaves out such items"
+            return "the server answered \(status) \(reason)" + (forEach.maxSkipped == nil ? advice : "")
+        }
         switch status {
         case 401, 403: return "the server answered \(status) \(reason); check the request's credentials"
         case 404: return "the server answered 404 Not Found; check the request's url"
