@@ -18,7 +18,6 @@ package struct Exchange: Sendable {
     fileprivate enum Body: Sendable {
         case none
         case http(HTTPClientResponse.Body)
-        case file(FileHandle)
         case part(FileHandle, Range<UInt64>)
     }
 
@@ -33,11 +32,7 @@ package struct Exchange: Sendable {
             announcedBytes: response[header: "Content-Length"].flatMap { Int($0) })
     }
 
-    static func file(_ response: FeedResponse, _ handle: FileHandle, size: Int) -> Exchange {
-        Exchange(response: response, body: .file(handle), announcedBytes: size)
-    }
-
-    /// A body that lies between two offsets of a file.
+    /// A body that lies between two offsets of a file. What the file gets behind it meanwhile is not read.
     package static func part(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
         Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
     }
@@ -78,11 +73,6 @@ package struct Exchange: Sendable {
                 try Task.checkCancellation()
                 try piece.withUnsafeReadableBytes(consume)
             }
-        case .file(let handle):
-            while let piece = try handle.read(upToCount: 256 << 10), !piece.isEmpty {
-                try Task.checkCancellation()
-                try piece.withUnsafeBytes(consume)
-            }
         case .part(let handle, let range):
             try handle.seek(toOffset: range.lowerBound)
             var left = range.count
@@ -90,6 +80,12 @@ package struct Exchange: Sendable {
                 try Task.checkCancellation()
                 left -= piece.count
                 try piece.withUnsafeBytes(consume)
+            }
+            guard left == 0 else {
+                throw FetchError(
+                    .truncated,
+                    "\(response.requestedURL): the file became \(left) bytes shorter while it was read; write a new file "
+                        + "and rename it over the old one")
             }
         }
         // A sequence may simply end when its reader is cancelled.

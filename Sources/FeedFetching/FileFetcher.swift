@@ -26,7 +26,7 @@ package struct FileFetcher: Fetcher {
                 requestedURL: request.url.template, url: request.url.value, status: isUnchanged ? 304 : 200,
                 headers: Self.mediaType(of: path).map { [("Content-Type", $0)] } ?? [], fetchedAt: now(),
                 validators: current)
-            return isUnchanged ? .withoutBody(response) : .file(response, file.handle, size: Int(status.st_size))
+            return isUnchanged ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
         } catch let error as WebAddress.Problem {
             throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
         } catch let error as RegularFile.Problem {

@@ -1,4 +1,5 @@
 import FeedConfiguration
+import FeedDeclarations
 import FeedModel
 import FeedStaging
 import FeedStores
@@ -78,6 +79,32 @@ import Testing
                 _ = try configuration.schema()
             } throws: { error in
                 "\(error)".contains("is not a regular file")
+            }
+        }
+    }
+
+    /// A file that others write while it is read: what it has lost is missed, what it got waits for the next run.
+    @Test(arguments: [0, 300_000, 2_000_000]) func aFileThatChangesWhileItIsRead(size: Int) async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let path = fixture.folder.file("feed.csv")
+            try Data(repeating: UInt8(ascii: "a"), count: 1_000_000).write(to: URL(filePath: path))
+            let source = "[[sources.s.requests]]\nurl = \"file://\(path)\"\nparser = \"ItemsParser\"\n"
+            let request = try #require(try fixture.configuration(source)[source: "s"]?.requests.first)
+            let exchange = try await FileFetcher { Date() }
+                .fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
+            var read = 0
+            func readAll() async throws {
+                try await exchange.forEachPiece { piece in
+                    if read == 0 { try #require(truncate(path, size) == 0) }
+                    read += piece.count
+                }
+            }
+            if size < 1_000_000 {
+                let error = await #expect(throws: FetchError.self) { try await readAll() }
+                #expect(error?.description.contains("bytes shorter while it was read") == true)
+            } else {
+                try await readAll()
+                #expect(read == 1_000_000)
             }
         }
     }

@@ -17,7 +17,7 @@ struct Terminal: Sendable {
 
     init(descriptor: Int32 = STDOUT_FILENO, environment: [String: String] = ProcessInfo.processInfo.environment) {
         isInteractive = isatty(descriptor) != 0 && environment["TERM"] != "dumb"
-        usesColor = isInteractive && environment["NO_COLOR"] == nil
+        usesColor = isInteractive && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
     private let usesColor: Bool
