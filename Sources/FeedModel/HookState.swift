@@ -88,8 +88,8 @@ package struct FailingSource: Sendable, Equatable {
     }
 }
 
-/// The place of a run in the order in which runs are told. Whoever has read all runs up to a place has missed none of
-/// them, as a run that is recorded later comes after it.
+/// The position of a run in the order in which hooks receive runs. A reader of all runs up to a position has missed none:
+/// a run that is recorded later comes after it.
 ///
 /// In a file, one run is recorded after another, and their ids are that order. On a server ids are given before the
 /// commit, so that a later one may become visible earlier. There the order is that of the recording transactions, of
