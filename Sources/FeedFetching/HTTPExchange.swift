@@ -82,7 +82,10 @@ struct HTTPExchange {
     /// - Throws: ``FetchError`` for a redirect that is not followed.
     mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
         guard let redirect = try target.redirected(by: status, to: location, request: request.url.template) else {
-            if status == 401, let token, !token.isNew, case .oauth2(let client) = request.authentication {
+            // Another origin has not seen the token.
+            if status == 401, target.origin == declared.origin, let token, !token.isNew,
+                case .oauth2(let client) = request.authentication
+            {
                 return .authenticate(client, refused: token.value)
             }
             // A POST that has become a GET is not the same request.

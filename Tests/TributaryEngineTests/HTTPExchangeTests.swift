@@ -158,6 +158,16 @@ import Testing
         _ = try Self.result(step)
     }
 
+    /// A token stays where the origin of a redirect, which it did not go to, answers 401.
+    @Test func anotherOriginRefusesNoToken() throws {
+        var (exchange, step) = try Self.begin(Self.request(authentication: .oauth2(Self.client)))
+        step = exchange.authorize(TokenStore.Token(value: "one"), isNew: false)
+        step = try exchange.receive(status: 302, location: "https://b.test/", from: nil)
+        #expect(try !Self.message(step).headers.contains(name: "Authorization"))
+        step = try exchange.receive(status: 401, location: nil, from: nil)
+        #expect(try Self.result(step).url.host == "b.test")
+    }
+
     // MARK: - Messages without an answer
 
     /// What failed, whether bytes had left, and how often a GET and a POST are sent again.
