@@ -82,8 +82,8 @@ struct HTTPExchange {
     /// - Throws: ``FetchError`` for a redirect that is not followed.
     mutating func receive(status: Int, location: String?, from: IPAddress?) throws -> Step {
         guard let redirect = try target.redirected(by: status, to: location, request: request.url.template) else {
-            // Another origin has not seen the token.
-            if status == 401, target.origin == declared.origin, let token, !token.isNew,
+            // After a redirect to another origin, the message had no token that could be refused.
+            if status == 401, headers.contains(name: "Authorization"), let token, !token.isNew,
                 case .oauth2(let client) = request.authentication
             {
                 return .authenticate(client, refused: token.value)

@@ -47,10 +47,13 @@ package final class HTTPFetcher: Fetcher {
         while true {
             switch step {
             case .authenticate(let client, let refused):
+                answer = nil
                 if let refused { tokens.forget(refused, of: client) }
                 let (token, isNew) = try await token(for: client, request, context)
                 step = exchange.authorize(token, isNew: isNew)
             case .send(let message):
+                // An unread body holds its connection, for which the next message may be waiting.
+                answer = nil
                 try await context.permit?.move(to: message.url.origin, mayWait: context.mayWait, context.progress)
                 let isProxied = request.transport.proxy != nil
                 let provenance: AddressProvenance?
@@ -62,10 +65,10 @@ package final class HTTPFetcher: Fetcher {
                 }
                 let received = try await send(
                     HTTPClientRequest(message), with: connections, for: request, context, provenance: provenance)
-                answer = received
                 step = try exchange.receive(
                     status: Int(received.response.status.code),
                     location: received.response.headers.first(name: "Location"), from: received.from)
+                answer = received
             case .finish(let result):
                 guard let answer else { preconditionFailure("an exchange ends with an answer") }
                 return self.exchange(answer, to: request, result)

@@ -1,6 +1,9 @@
+import AsyncHTTPClient
 import FeedModel
 import Foundation
+import NIOCore
 import NIOHTTP1
+import Synchronization
 import Testing
 @testable import FeedDeclarations
 @testable import FeedFetching
@@ -166,6 +169,48 @@ import Testing
         #expect(try !Self.message(step).headers.contains(name: "Authorization"))
         step = try exchange.receive(status: 401, location: nil, from: nil)
         #expect(try Self.result(step).url.host == "b.test")
+    }
+
+    /// Answers each message with a redirect whose body nobody reads, and the last one with the feed.
+    private final class RedirectingNetwork: Network {
+        /// The bodies that are still held when the next message is sent.
+        let held = Mutex<(last: Weak, count: Int)>((Weak(), 0))
+
+        struct Weak {
+            weak var body: Body?
+        }
+
+        final class Body: AsyncSequence, Sendable {
+            struct AsyncIterator: AsyncIteratorProtocol {
+                mutating func next() async throws -> ByteBuffer? { nil }
+            }
+
+            func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+        }
+
+        func send(_ message: HTTPClientRequest, within: Duration) async throws -> HTTPClientResponse {
+            let body = Body()
+            held.withLock { held in
+                if held.last.body != nil { held.count += 1 }
+                held.last.body = body
+            }
+            let isLast = message.url.hasSuffix("/3")
+            return HTTPClientResponse(
+                status: isLast ? .ok : .found,
+                headers: ["Location": message.url.hasSuffix("/2") ? "/3" : message.url.hasSuffix("/1") ? "/2" : "/1"],
+                body: .stream(body))
+        }
+    }
+
+    /// The connection of a redirect is free before the next message is sent.
+    @Test func anAnswerIsLetGoBeforeTheNextMessage() async throws {
+        let network = RedirectingNetwork()
+        let fetcher = HTTPFetcher(now: { Date() }, network: network)
+        let exchange = try await fetcher.fetch(
+            Self.request("GET", "http://127.0.0.1/feed"), ExchangeContext(), validators: Validators(), movedTo: nil)
+        #expect(exchange.response.url == "http://127.0.0.1/3")
+        #expect(network.held.withLock(\.count) == 0)
+        try await fetcher.shutdown()
     }
 
     // MARK: - Messages without an answer
