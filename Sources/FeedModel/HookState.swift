@@ -107,6 +107,18 @@ package struct RunPosition: Sendable, Hashable, Comparable {
         self.run = run
     }
 
+    /// The position as text: `0.41`.
+    package var text: String { "\(transaction).\(run)" }
+
+    /// - Returns: nil for a text that ``text`` does not give.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, let transaction = UInt64(parts[0]), let run = Int64(parts[1]), run >= 0 else {
+            return nil
+        }
+        self.init(transaction: transaction, run: run)
+    }
+
     package static func < (left: RunPosition, right: RunPosition) -> Bool {
         (left.transaction, left.run) < (right.transaction, right.run)
     }

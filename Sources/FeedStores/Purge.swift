@@ -10,6 +10,8 @@ package struct Purge: Sendable {
     package var mirrored: [ScopedRows]
     /// The run as which the purge is recorded. It forgets the states of all requests.
     package var commit: Commit
+    /// That of what was shown to whoever wants it; nil where nothing was.
+    package var shown: ChangeDigest?
 
     package init(source: String, keys: [String: [String]] = [:], mirrored: [ScopedRows] = [], commit: Commit) {
         self.source = source
@@ -42,8 +44,18 @@ package struct PurgedTable: Sendable, Equatable {
 package struct PurgeReport: Sendable {
     package var tables: [PurgedTable] = []
     package var run: RunReport
+    /// The source's last commit before; 0 where it has none.
+    package var lastCommit: Int64 = 0
 
     package init(run: RunReport) { self.run = run }
+
+    /// What tells whether another purge would delete the same rows.
+    package var digest: ChangeDigest {
+        var digest = ChangeDigest()
+        digest.add("\(lastCommit)")
+        for table in tables { digest.add("\(table.name) \(table.deleted) \(table.shared) \(table.unknown)") }
+        return digest
+    }
 
     package mutating func add(_ table: PurgedTable) {
         tables.append(table)

@@ -5,6 +5,9 @@ package protocol StoreJournal: AnyObject, Sendable {
     /// Returns the first runs after a place.
     func runs(after position: RunPosition, limit: Int) throws -> [JournalRun]
 
+    /// Returns the place behind all runs that can be read.
+    func lastPosition() throws -> RunPosition
+
     /// Returns a run; nil where it is forgotten.
     func run(_ id: Int64) throws -> JournalRun?
 

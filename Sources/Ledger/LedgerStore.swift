@@ -93,6 +93,8 @@ extension LedgerStore {
         try readLedger { try $0.changelog.runs(after: position, limit: limit) }
     }
 
+    package func lastPosition() throws -> RunPosition { try readLedger { try $0.changelog.lastPosition() } }
+
     package func run(_ id: Int64) throws -> JournalRun? { try readLedger { try $0.changelog.run(id) } }
 
     package func isHeldUp(after position: RunPosition) throws -> Bool {

@@ -77,6 +77,7 @@ extension LossyStore {
     func runs(after position: RunPosition, limit: Int) throws -> [JournalRun] {
         try reading("runs") { try $0.runs(after: position, limit: limit) }
     }
+    func lastPosition() throws -> RunPosition { try reading("lastPosition") { try $0.lastPosition() } }
     func run(_ id: Int64) throws -> JournalRun? { try reading("run") { try $0.run(id) } }
     func isHeldUp(after position: RunPosition) throws -> Bool {
         try reading("isHeldUp") { try $0.isHeldUp(after: position) }

@@ -4,7 +4,6 @@ import FeedStores
 import Foundation
 import TestSupport
 import TributaryEngine
-import TributaryStores
 
 /// What publishers and operators do, and what happens to processes.
 extension Simulation {

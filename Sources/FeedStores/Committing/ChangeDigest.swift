@@ -35,8 +35,26 @@ package struct ChangeDigest: Sendable, Equatable, Codable {
         second &+= hash.second.mixed
     }
 
+    /// Adds a text on which the changes depend.
+    package mutating func add(_ text: String) {
+        var hash = StableHash()
+        hash.combine(text)
+        count += 1
+        first &+= hash.first.mixed
+        second &+= hash.second.mixed
+    }
+
     /// The digest as text, for an address.
     package var text: String { [UInt64(count), first, second].map { String($0, radix: 36) }.joined(separator: "-") }
+
+    /// - Returns: nil for a text that ``text`` does not give.
+    package init?(_ text: some StringProtocol) {
+        let numbers = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0, radix: 36) }
+        guard numbers.count == 3, let count = numbers[0].flatMap({ Int(exactly: $0) }), let first = numbers[1],
+            let second = numbers[2]
+        else { return nil }
+        (self.count, self.first, self.second) = (count, first, second)
+    }
 }
 
 /// Two hashes of 64 bits by FNV-1a, which begin differently.

@@ -61,6 +61,7 @@ package struct PurgeTransaction {
         let targets = try tables.enumerated().map { try target($1, number: $0, written) }
         for target in targets { try checkChildren(of: target, among: targets) }
         var report = PurgeReport(run: purge.commit.report)
+        report.lastCommit = try ledger.runs.commits(of: purge.source, after: 0).last?.number ?? 0
         for target in targets {
             report.add(target.report)
             guard target.report.deleted > 0 else { continue }
@@ -68,6 +69,9 @@ package struct PurgeTransaction {
             // Others that may have written the rows send them again.
             let writers = try claims.requests(of: target.table.name, within: [:])
             try ledger.requests.forgetValidators(of: Set(writers))
+        }
+        if let shown = purge.shown, shown != report.digest {
+            throw StoreError(.history, "the store has changed since the deletions were shown; nothing is deleted")
         }
         try driver.checkConstraints()
         try driver.end()

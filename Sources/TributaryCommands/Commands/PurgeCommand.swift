@@ -44,9 +44,13 @@ struct PurgeCommand: ProgramCommand {
                 "\(source) is being run at this moment; wait for the end of the run, or stop the process that runs it")
         }
         defer { claim.unlock() }
-        let purge = try SourcePurge(source: source, configuration: configuration, store: store)
+        var purge = try SourcePurge(source: source, configuration: configuration, store: store)
             .purge(parsers: program.parsers, now: Date())
-        if !confirmation.yes { try ask(store.purge(purge, isTrial: true), configuration) }
+        if !confirmation.yes {
+            let trial = try store.purge(purge, isTrial: true)
+            try ask(trial, configuration)
+            purge.shown = trial.digest
+        }
         let report = try store.purge(purge, isTrial: false)
         let left = configuration.removeBodies(of: source)
         if json {

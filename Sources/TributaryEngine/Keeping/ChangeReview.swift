@@ -48,13 +48,13 @@ package struct ChangeReview: Codable, Sendable {
 }
 
 /// Takes the changes of a commit one by one, and keeps the largest.
-struct ChangeReviewer {
+package struct ChangeReviewer: Sendable {
     /// The most rows that are kept, and the most bytes of their values.
     private static let most = (rows: 5_000, bytes: 4 << 20)
     /// The most characters of a value.
     private static let longest = 500
 
-    private struct Found {
+    private struct Found: Sendable {
         var row: ChangeReview.Row
         var size: Int
         var difference: Double
@@ -65,7 +65,9 @@ struct ChangeReviewer {
     private var found: [Found] = []
     private var bytes = 0
 
-    mutating func add(_ change: PlannedChange) {
+    package init() {}
+
+    package mutating func add(_ change: PlannedChange) {
         digest.add(change)
         let key = Set(change.key.map { $0.lowercased() })
         var row = ChangeReview.Row(
@@ -96,7 +98,7 @@ struct ChangeReviewer {
         if found.count > 2 * Self.most.rows || bytes > 2 * Self.most.bytes { keepLargest() }
     }
 
-    mutating func review(of startedAt: Date) -> ChangeReview {
+    package mutating func review(of startedAt: Date) -> ChangeReview {
         keepLargest()
         return ChangeReview(
             startedAt: startedAt, tables: tables.values.sorted { $0.table < $1.table }, rows: found.map(\.row),

@@ -99,7 +99,7 @@ actor Refresh {
         let unmet = try unmetExpectations()
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
-        stack.unmet = unmet.blocking
+        stack.unmet = run.shown == nil ? unmet.blocking : []
         run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
         run.skipped = context?.skippedRows ?? 0
         try keepBodies()
@@ -107,9 +107,9 @@ actor Refresh {
         var commit = run.commit(ending)
         commit.mirrors = run.mirrors
         commit.checkMirrors = run.checkMirrors
-        commit.limits = run.limits
+        commit.limits = run.shown == nil ? run.limits : [:]
         commit.accepted = run.kept?.held.map { $0.exceeded ?? [] }
-        commit.shown = run.kept?.held?.shown
+        commit.shown = run.shown?.changes ?? run.kept?.held?.shown
         commit.keepsHistory = run.source.keepsHistory
         commit.retention = retention
         let began = environment.clock.uptime
@@ -169,7 +169,9 @@ actor Refresh {
             substitute(bodies)
             if run.isReplay { run.kept = try run.lastBodies(readsAll: readsAllBodies) }
             try await sendRequests()
-            return try planned(onChange)
+            var plan = try planned(onChange)
+            plan.basis = run.kept.map(run.basis)
+            return plan
         } catch let error as StoreError {
             throw error
         } catch {

@@ -22,7 +22,8 @@ extension RunState {
     /// Returns how a run ends that has thrown an error. A cancelled task makes a cancelled run.
     func ending(with error: any Error) -> Ending {
         if Task.isCancelled || error is CancellationError { return Ending(outcome: .cancelled, error: "told to stop") }
-        let blocked = (error as? StoreError).flatMap { $0.code == .held ? $0 : nil }
+        // Nothing waits for a decision where the changes were shown.
+        let blocked = shown == nil ? (error as? StoreError).flatMap { $0.code == .held ? $0 : nil } : nil
         return Ending(
             outcome: .discarded, error: shown(error), isHeld: blocked != nil, exceeded: blocked?.exceeded ?? [])
     }

@@ -53,6 +53,22 @@ extension RunState {
             })
     }
 
+    /// What tells these bodies, and the declaration by which they are read, from others.
+    func basis(of kept: KeptStack) -> ChangeDigest {
+        var basis = ChangeDigest()
+        basis.add(source.identity)
+        for (key, names) in kept.names { basis.add(([key] + names).joined(separator: "\u{0}")) }
+        return basis
+    }
+
+    /// - Throws: ``StoreError`` where a replay's bodies or declaration are others than those whose changes were shown.
+    func checkAsShown(_ kept: KeptStack) throws {
+        guard let shown, shown.basis != basis(of: kept) else { return }
+        throw StoreError(
+            .history,
+            "the kept bodies or the declaration have changed since the changes were shown; nothing was changed")
+    }
+
     /// Returns the documents of the source's blocked run, where that has been accepted.
     ///
     /// - Returns: no documents where they cannot be committed any more, and why; the run goes on without them.
@@ -92,6 +108,13 @@ extension RunState {
             return try known.fingerprint == fingerprint(declared) && (!known.validators.isEmpty || known.digest != nil)
         }
     }
+}
+
+/// The changes of a replay that were shown to whoever wants it: exactly these are made, whatever the limits say.
+struct ShownReplay: Sendable {
+    var changes: ChangeDigest
+    /// The bodies and the declaration from which they follow.
+    var basis: ChangeDigest
 }
 
 extension RequestDeclaration {

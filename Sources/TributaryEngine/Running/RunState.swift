@@ -27,6 +27,8 @@ struct RunState: Sendable {
     var undone: UndoneFeed?
     /// The bodies that are read instead of responses, if any are.
     var kept: KeptStack?
+    /// What a replay may do; nil where nobody was shown its changes.
+    var shown: ShownReplay?
     /// The reason why documents that were accepted cannot be committed any more.
     var unusable: String?
     var results: [RequestResult]

@@ -1,6 +1,6 @@
 package import FeedModel
 import FeedStaging
-import FeedStores
+package import FeedStores
 
 /// The changes that a run would make, and the parts of its documents that nothing takes.
 package struct StackPlan: Sendable {
@@ -16,6 +16,9 @@ package struct StackPlan: Sendable {
 
     /// The reason for which a run would be blocked; nil where it would be committed.
     package var blocked: String?
+
+    /// What tells the documents and the declaration of a replay from others.
+    package var basis: ChangeDigest?
 
     /// True if a commit would change anything.
     package var differs: Bool { counts.inserted + counts.updated + counts.deleted > 0 }

@@ -20,17 +20,19 @@ struct StackRun: Sendable {
     private let mode: RefreshMode
     private let isReplay: Bool
     private let readsAllBodies: Bool
+    private let shown: ShownReplay?
     private let permits: RunPermits
 
     init(
         _ source: SourceDeclaration, in environment: RunEnvironment, mode: RefreshMode, permit: RunPermit = RunPermit(),
-        isReplay: Bool = false, readsAllBodies: Bool = false
+        isReplay: Bool = false, readsAllBodies: Bool = false, shown: ShownReplay? = nil
     ) {
         self.source = source
         self.environment = environment
         self.mode = mode
         self.isReplay = isReplay
         self.readsAllBodies = readsAllBodies
+        self.shown = shown
         permits = RunPermits(permit, in: environment)
     }
 
@@ -88,7 +90,8 @@ struct StackRun: Sendable {
     ) async throws -> Value {
         let (claim, stored, known) = try await claim()
         permits.claim = claim
-        let run = RunState(source, in: environment, mode: mode, isReplay: isReplay, stored: stored, known: known)
+        var run = RunState(source, in: environment, mode: mode, isReplay: isReplay, stored: stored, known: known)
+        run.shown = shown
         let deaths = stored.declared == source.identity ? environment.attempts.deaths(before: stored) : 0
         let result: Result<Value, any Error>
         do {
@@ -138,7 +141,9 @@ struct StackRun: Sendable {
         var run = began
         do {
             if isReplay {
-                run.kept = try run.lastBodies(readsAll: readsAllBodies)
+                let bodies = try run.lastBodies(readsAll: readsAllBodies)
+                try run.checkAsShown(bodies)
+                run.kept = bodies
             } else {
                 if deaths >= SourceState.deathsUntilHeld, !environment.runsHeld {
                     return try await held(run, after: deaths)

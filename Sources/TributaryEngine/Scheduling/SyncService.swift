@@ -32,6 +32,10 @@ public final class SyncService: Service {
     private let outcomeContinuation: AsyncStream<RunReport>.Continuation
     let environment: RunEnvironment
     private let scheduler: Scheduler
+    /// Takes the report of each run.
+    let onReport: @Sendable (RunReport) -> Void
+    /// Limits what is planned beside the runs: each plan may hold a document's rows.
+    let planning = Slots(limit: 2)
     private let storeWatch: StoreWatch
     /// This daemon among those that share the store; nil where none can.
     private let group: DaemonGroup?
@@ -100,12 +104,13 @@ public final class SyncService: Service {
         storeWatch = StoreWatch(environment)
         hooks = Hooks(environment)
         forgetting = Forgetting(environment)
-        let scheduler = Scheduler(environment: daemonEnvironment) { [storeWatch, hooks] report in
+        onReport = { [storeWatch, hooks] report in
             continuation.yield(report)
             metrics.note(report)
             storeWatch.note(report)
             hooks.note(report)
         }
+        let scheduler = Scheduler(environment: daemonEnvironment, onReport: onReport)
         self.scheduler = scheduler
         health = Health(
             scheduler, store, logger: logger, clock: clock, threads: threads, shown: environment.shown)

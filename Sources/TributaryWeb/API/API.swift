@@ -13,6 +13,8 @@ struct API: Sendable {
     let store: StoreQueue
     /// False where `[daemon] rows` is false.
     let showsRows: Bool
+    /// The places of those who follow events or a page.
+    let followers: LiveLimit
 
     /// The most runs, or changed rows, in one answer.
     private static let mostElements = 10_000
@@ -39,9 +41,15 @@ struct API: Sendable {
                 [
                     source, .init("run", "The number of a run.", .integer),
                     .init("since", "A time: 2026-11-17, or 2026-11-17T14:30Z."), .init("table", "The name of a table."),
+                    .init("after", "A row of the changelog: answers the rows behind it, as 'tail --json'.", .integer),
                     .init("limit", "The most rows: 1,000; at most 10,000.", .integer),
                 ], answers: .lines
             ) { _, query in try await changes(query) },
+            .get(
+                "/api/events", "Each run as it is recorded, as server-sent events.",
+                [sources, .init("after", "The id of an event: begins behind it, as with the header Last-Event-ID.")],
+                answers: .events
+            ) { request, query in try await events(request, query) },
             .get(
                 "/api/review",
                 "What blocked runs would change, the largest differences first.",
@@ -65,7 +73,7 @@ struct API: Sendable {
             ) { _, query in try await accept(query) },
             .post("/api/release", "Lets sources run again.", [sources]) { _, query in try await release(query) },
         ]
-        return all + (showsRows ? rowOperations : []) + [
+        return all + correctionOperations + (showsRows ? rowOperations : []) + [
             .get("/api", "What can be asked.", answers: .object) { _, _ in
                 .json(try JSONOutput.line(APIIndex(self.operations)))
             },
@@ -104,6 +112,8 @@ struct API: Sendable {
             return .refusal(of: request, problem.isLate ? .serviceUnavailable : .badRequest, problem.description)
         } catch let refusal as AcceptanceRefusal {
             return .refusal(of: request, .conflict, refusal.description)
+        } catch let refusal as CorrectionRefusal {
+            return .refusal(of: request, refusal.isBusy ? .serviceUnavailable : .conflict, refusal.description)
         } catch let error as StoreError {
             return .refusal(of: request, .serviceUnavailable, service.configuration.redactor.redact(error.message))
         }
@@ -130,6 +140,13 @@ struct API: Sendable {
     }
 
     private func changes(_ query: Query) async throws -> Response {
+        let limit = try query.number("limit", upTo: Self.mostElements) ?? 1_000
+        if let after = query["after"] {
+            guard query["run"] == nil, query["since"] == nil, query["table"] == nil else {
+                throw Query.Problem("with 'after', 'run', 'since' and 'table' cannot be given")
+            }
+            return try await changelog(after: after, sources: query.all("source"), limit: limit)
+        }
         var asked = ChangeQuery(
             source: query["source"], run: try query.number("run").map(Int64.init), table: query["table"])
         asked.since = try query["since"].map { text in
@@ -138,7 +155,6 @@ struct API: Sendable {
             }
             return date
         }
-        let limit = try query.number("limit", upTo: Self.mostElements) ?? 1_000
         asked = try await store.read { [asked] store in
             var asked = asked
             if let source = asked.source, try !isKnown(source, in: store) { throw Query.Problem.noSource(source) }
@@ -227,11 +243,11 @@ struct API: Sendable {
     }
 
     /// True for a source that is declared, or has runs.
-    private func isKnown(_ source: String, in store: any MainStore) throws -> Bool {
+    func isKnown(_ source: String, in store: any MainStore) throws -> Bool {
         try service.configuration[source: source] != nil || !store.runs(of: source, failed: false, limit: 1).isEmpty
     }
 
-    private func declared(_ query: Query) throws -> [String] {
+    func declared(_ query: Query) throws -> [String] {
         let names = query.all("source")
         if let unknown = names.first(where: { service.configuration[source: $0] == nil }) {
             throw Query.Problem.noSource(unknown)

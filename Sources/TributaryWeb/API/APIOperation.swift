@@ -31,6 +31,8 @@ struct APIOperation: Sendable {
         case object, array
         /// Objects, one a line.
         case lines
+        /// Server-sent events.
+        case events
     }
 
     var method: HTTPRequest.Method

@@ -34,6 +34,7 @@ struct OpenAPIDocument: Encodable {
                 case .object: ("application/json", Schema(type: "object"))
                 case .array: ("application/json", Schema(type: "array", items: [:]))
                 case .lines: ("application/jsonl", Schema(type: "object"))
+                case .events: ("text/event-stream", Schema(type: "string"))
                 }
             responses = [
                 "200": Answer(description: "What was asked for.", content: [type: Media(schema: schema)]),

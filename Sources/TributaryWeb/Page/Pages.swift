@@ -22,14 +22,14 @@ struct Pages: Sendable {
     let followed = BriefCache<Page?>()
 
     /// - Throws: where a template is wrong.
-    init(service: SyncService, store: StoreQueue, logger: Logger, showsRows: Bool) throws {
+    init(service: SyncService, store: StoreQueue, logger: Logger, showsRows: Bool, live: LiveLimit) throws {
         self.service = service
         self.showsRows = showsRows
         self.store = store
         self.logger = logger
         templates = try Templates()
         assets = Assets()
-        live = LiveLimit()
+        self.live = live
     }
 
     func add(to router: Router<BasicRequestContext>) {

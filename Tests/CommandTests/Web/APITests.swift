@@ -77,7 +77,9 @@ import Testing
                     #expect(problem.error == "unknown parameter 'nosuch'; known here: \(known)", "\(place)")
                     let other = method == "get" ? try await page.post(address) : try await page.get(address)
                     #expect(other.status == 404, "\(place)")
-                    guard method == "get" else { continue }
+                    guard method == "get", operation.responses["200"]?.content["text/event-stream"] == nil else {
+                        continue
+                    }
                     let answer = try await page.get(address)
                     let type = try #require(answer.headers["content-type"])
                     #expect(
@@ -122,6 +124,139 @@ import Testing
                 let answer = try await fixture.page.get("/api/tables/news/rows?\(query)")
                 #expect(answer.status == status, "\(query): \(answer.body)")
             }
+        }
+    }
+
+    @Test func theChangelogIsReadBehindARow() async throws {
+        struct Line: Decodable {
+            var line: String
+            var id: Int?
+            var after: Int?
+        }
+        try await PageFixture.with { (fixture) async throws in
+            func lines(_ query: String) async throws -> [Line] {
+                try await fixture.page.get("/api/changes?\(query)").body.split(separator: "\n").map {
+                    try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+                }
+            }
+            let all = try await lines("after=0")
+            let tail = try await fixture.program.run("tail", "--json")
+            #expect(try await fixture.page.get("/api/changes?after=0").body == tail.standardOutput)
+            #expect(
+                all.map(\.line) == [String](repeating: "change", count: 4) + ["commit"]
+                    + [String](repeating: "change", count: 4) + ["commit"])
+            var ids: [Int] = []
+            var place = 0
+            while case let found = try await lines("after=\(place)&limit=3"), !found.isEmpty {
+                #expect(found.filter { $0.line == "change" }.count <= 3)
+                ids += found.compactMap(\.id)
+                place = found.compactMap { $0.id ?? $0.after }.max() ?? .max
+            }
+            #expect(ids == all.compactMap(\.id))
+            #expect(try await lines("after=0&source=news").count == 5)
+            for query in ["after=x", "after=-1", "after=999999", "after=0&run=1"] {
+                #expect(try await fixture.page.get("/api/changes?\(query)").status == 400, "\(query)")
+            }
+        }
+    }
+
+    @Test func eventsMissNoRun() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            func ids(_ query: String, until count: Int) async throws -> [String] {
+                var text = ""
+                for try await part in fixture.page.events("/api/events?\(query)") {
+                    text += part
+                    if text.matches(of: /\nevent: run\n/).count >= count { break }
+                }
+                return text.matches(of: /\nid: ([0-9.]+)\ndata: \{/).map { String($0.1) }
+            }
+            let all = try await ids("after=0.0", until: 2)
+            #expect(all.count == 2)
+            #expect(try await ids("after=\(all[0])", until: 1) == [all[1]])
+            let following = Task { try await ids("source=news", until: 1) }
+            try await fixture.wait("the stream has begun, and the run is told") {
+                fixture.feeds.set("news", PageFixture.items(1...4, title: UUID().uuidString))
+                _ = try await fixture.page.post("/api/refresh?source=news")
+                return try await ids("after=\(all[1])&source=news", until: 1).count == 1
+            }
+            #expect(try await following.value.count == 1)
+            #expect(try await fixture.page.get("/api/events?after=x").status == 400)
+            #expect(try await fixture.page.get("/api/events?source=nosuch").status == 404)
+        }
+    }
+
+    private struct Plan: Decodable {
+        var digest: String?
+        var inserted: Int
+        var updated: Int
+        var deleted: Int
+    }
+
+    /// What is shown is done, and nothing else.
+    @Test func anUndoMakesTheChangesThatWereShown() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.feeds.set("news", PageFixture.items(1...3, title: "new"))
+            _ = try await fixture.page.post("/api/refresh?source=news")
+            let ids = "SELECT id || title FROM news ORDER BY id"
+            try await fixture.wait("it is committed") { try fixture.store.rows(ids) == ["1new", "2new", "3new"] }
+            func plan() async throws -> Plan {
+                try JSONDecoder().decode(
+                    Plan.self, from: Data(try await fixture.page.post("/api/undo?source=news").body.utf8))
+            }
+            let former = try await plan()
+            #expect((former.inserted, former.updated, former.deleted) == (1, 3, 0))
+            #expect(try fixture.store.rows(ids) == ["1new", "2new", "3new"])
+            fixture.feeds.set("news", PageFixture.items(1...3, title: "newer"))
+            _ = try await fixture.page.post("/api/refresh?source=news")
+            try await fixture.wait("it is committed") { try fixture.store.rows(ids) == ["1newer", "2newer", "3newer"] }
+            let late = try await fixture.page.post("/api/undo?source=news&apply=\(former.digest ?? "")")
+            #expect(late.status == 409 && late.body.contains("since the changes were shown"), "\(late.body)")
+            #expect(try fixture.store.rows(ids) == ["1newer", "2newer", "3newer"])
+            let shown = try await plan()
+            let done = try await fixture.page.post("/api/undo?source=news&apply=\(shown.digest ?? "")")
+            #expect(done.status == 200 && done.body.contains("\"kind\":\"undo\""), "\(done.body)")
+            #expect(try fixture.store.rows(ids) == ["1new", "2new", "3new"])
+            for (query, status) in [
+                ("", 400), ("source=nosuch", 404), ("source=news&to=x", 400), ("source=news&apply=x", 409),
+            ] {
+                #expect(try await fixture.page.post("/api/undo?\(query)").status == status, "\(query)")
+            }
+        }
+    }
+
+    @Test func aReplayMakesTheChangesThatWereShown() async throws {
+        try await PageFixture.with(defaults: "keep_bodies = 1") { (fixture) async throws in
+            func replay(_ query: String) async throws -> PageClient.Answer {
+                try await fixture.page.post("/api/replay?source=news\(query)")
+            }
+            let same = try JSONDecoder().decode(Plan.self, from: Data(try await replay("").body.utf8))
+            #expect((same.inserted, same.updated, same.deleted) == (0, 0, 0) && same.digest != nil)
+            // Somebody else writes to the table, and more than the limit of deletions allows.
+            try fixture.store.execute("UPDATE news SET title = 'wrong' WHERE id <> '1'")
+            try fixture.store.execute(
+                "INSERT INTO news (id, title) VALUES ('a', 't'), ('b', 't'), ('c', 't'), ('d', 't'), ('e', 't')")
+            let shown = try JSONDecoder().decode(Plan.self, from: Data(try await replay("").body.utf8))
+            #expect((shown.updated, shown.deleted) == (3, 5))
+            let late = try await replay("&apply=\(same.digest ?? "")")
+            #expect(late.status == 409 && late.body.contains("than those that were shown"), "\(late.body)")
+            let done = try await replay("&apply=\(shown.digest ?? "")")
+            #expect(done.status == 200 && done.body.contains("\"updated\":3"), "\(done.body)")
+            #expect(try fixture.store.rows("SELECT id || title FROM news ORDER BY id") == ["1t", "2t", "3t", "4t"])
+        }
+    }
+
+    @Test func aPlanLooksPastTheLimit() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            fixture.feeds.set("news", PageFixture.items(1...1, title: "new"))
+            let answer = try await fixture.page.post("/api/plan?source=news&full=true&limit=2")
+            let plan = try JSONDecoder().decode(Plan.self, from: Data(answer.body.utf8))
+            #expect((plan.inserted, plan.updated, plan.deleted) == (0, 1, 3) && plan.digest == nil)
+            #expect(answer.body.contains("\"blocked\":\"") && answer.body.contains("max_deleted"), "\(answer.body)")
+            #expect(try fixture.store.rows("SELECT DISTINCT title FROM news") == ["t"])
+            fixture.feeds.set("news", "<items", status: 200)
+            let broken = try await fixture.page.post("/api/plan?source=news&full=true")
+            #expect(broken.status == 409, "\(broken.body)")
+            #expect(broken.headers["content-type"] == "application/problem+json")
         }
     }
 

@@ -43,8 +43,11 @@ struct PageFixture {
 
     /// - Parameters:
     ///   - daemon: what `[daemon]` declares besides an address.
+    ///   - defaults: what `[defaults]` declares besides the history and a limit.
     ///   - more: what follows the two sources.
-    static func with(daemon: String = "", more: String = "", _ body: (PageFixture) async throws -> Void) async throws {
+    static func with(
+        daemon: String = "", defaults: String = "", more: String = "", _ body: (PageFixture) async throws -> Void
+    ) async throws {
         try await withStubServer { (server) async throws in
             try await withTemporaryFolder { (folder) async throws in
                 try await withTestStore(in: folder) { (store) async throws in
@@ -60,7 +63,8 @@ struct PageFixture {
                     let sources = ["news", "rates"].map { declaration($0, url: "\(server.url)/\($0)") }.joined()
                     try folder.write(
                         store.declaration + "[daemon]\nlisten = \"127.0.0.1:0\"\n\(daemon)\n"
-                            + "[defaults]\ncache = \"1d\"\nkeep_history = true\nmax_deleted = \"50%\"\n" + sources
+                            + "[defaults]\ncache = \"1d\"\nkeep_history = true\nmax_deleted = \"50%\"\n\(defaults)\n"
+                            + sources
                             + more, to: "sources.toml")
                     let process = try BuiltProgram("tributary", config: folder.file("sources.toml")).start(["run"])
                     defer { process.signal(SIGKILL) }

@@ -1,10 +1,9 @@
-import FeedModel
+package import FeedModel
 import Foundation
-import TributaryEngine
 
 /// A line of `tail`.
-struct TailLine: Encodable {
-    enum Content {
+package struct TailLine: Encodable, Sendable {
+    package enum Content: Sendable {
         /// A row of the journal.
         case change(JournalChange)
         /// The end of a commit, after its rows.
@@ -17,15 +16,20 @@ struct TailLine: Encodable {
         case heldUp
     }
 
-    var content: Content
-    var run: JournalRun?
+    package var content: Content
+    package var run: JournalRun?
+
+    package init(_ content: Content, of run: JournalRun? = nil) {
+        self.content = content
+        self.run = run
+    }
 
     private enum Key: String, CodingKey {
         case line, id, run, source, table, key, operation, finished_at, inserted, updated, deleted, after, first,
             message
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(kind, forKey: .line)
         if let run {
@@ -74,7 +78,7 @@ struct TailLine: Encodable {
     }
 
     /// The line for people.
-    var text: String {
+    package var text: String {
         switch content {
         case .change(let change):
             "\(change.id)  \(run?.report.source ?? "")  \(change.operation)  \(change.table)  \(change.key.shown)"

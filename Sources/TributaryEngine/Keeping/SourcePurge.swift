@@ -3,7 +3,6 @@ import FeedModel
 package import FeedParsing
 package import FeedStores
 package import Foundation
-import TributaryEngine
 
 /// What a store is to forget of a source, as far as the declaration and the states of requests tell.
 package struct SourcePurge {

@@ -1,11 +1,10 @@
-import FeedModel
+package import FeedModel
 import FeedStores
 import Foundation
-import TributaryEngine
 
 /// A plan in JSON, for programs.
-struct PlanOutput: Encodable {
-    struct Table: Encodable {
+package struct PlanOutput: Encodable {
+    private struct Table: Encodable {
         var table: String
         var inserted: [[String: StoredValue]]
         var updated: [Update]
@@ -13,7 +12,7 @@ struct PlanOutput: Encodable {
         var counts: MergeCounts
     }
 
-    struct Update: Encodable {
+    private struct Update: Encodable {
         var key: [String: StoredValue]
         /// Old and new value, by column.
         var changes: [String: [StoredValue]]
@@ -25,14 +24,16 @@ struct PlanOutput: Encodable {
     var deleted: Int
     var unchanged: Int
     var skipped = 0
-    var tables: [Table]
+    private var tables: [Table]
     /// The reason for which a run would be blocked.
     var blocked: String?
     var requests: [RequestReport] = []
     var unmatched_elements: [StackPlan.Unmatched] = []
     var unmatched_columns: [StackPlan.Unmatched] = []
+    /// The text by which exactly these changes are made; nil where that is not offered.
+    package var digest: String?
 
-    init(source: String, plan: StackPlan, report: PlanReport) {
+    package init(source: String, plan: StackPlan, report: PlanReport) {
         self.init(source: source, counts: plan.counts, report: report)
         skipped = plan.skipped
         blocked = plan.blocked
@@ -42,7 +43,7 @@ struct PlanOutput: Encodable {
     }
 
     /// - Parameter counts: of all changes, also of those that the report does not show.
-    init(source: String, counts: MergeCounts, report: PlanReport) {
+    package init(source: String, counts: MergeCounts, report: PlanReport) {
         self.source = source
         inserted = counts.inserted
         updated = counts.updated

@@ -2,70 +2,8 @@ import FeedModel
 import FeedStores
 import TributaryEngine
 
-/// The changes that a plan has found: as many of them as are shown, and the counts of all.
-struct PlanReport: Sendable {
-    struct Table: Sendable {
-        var inserted: [PlannedChange] = []
-        var updated: [PlannedChange] = []
-        var deleted: [PlannedChange] = []
-        var counts = MergeCounts()
-
-        fileprivate mutating func add(_ change: PlannedChange, limit: Int) {
-            func keep(_ changes: inout [PlannedChange]) {
-                if limit == 0 || changes.count < limit { changes.append(change) }
-            }
-            switch change.operation {
-            case .insert:
-                counts.inserted += 1
-                keep(&inserted)
-            case .update:
-                counts.updated += 1
-                keep(&updated)
-            case .delete:
-                counts.deleted += 1
-                keep(&deleted)
-            }
-        }
-    }
-
-    let limit: Int
-    private(set) var tables: [String: Table] = [:]
-
-    init(limit: Int) { self.limit = limit }
-
-    /// The changes that a blocked run would make.
-    ///
-    /// - Parameter limit: the most of a table and kind that are shown.
-    init(_ review: ChangeReview, limit: Int) {
-        self.init(limit: limit)
-        for row in review.rows {
-            func values(_ cells: [ChangeReview.Cell]) -> PlannedChange.Values { cells.map { ($0.column, $0.value) } }
-            // Of an updated row, the key and what differs.
-            let key = row.operation == .update ? values(row.key) : []
-            let changed = Set(row.old.map(\.column))
-            let same = key.filter { !changed.contains($0.column) }
-            let operation: PlannedChange.Operation =
-                switch row.operation {
-                case .insert: .insert
-                case .update: .update(old: same + values(row.old))
-                case .delete: .delete
-                }
-            add(
-                PlannedChange(
-                    table: row.table, operation: operation,
-                    row: same + values(row.operation == .delete ? row.old : row.new), key: row.key.map(\.column)))
-        }
-        for table in review.tables {
-            tables[table.table, default: Table()].counts = MergeCounts(
-                inserted: table.inserted, updated: table.updated, deleted: table.deleted)
-        }
-    }
-
-    mutating func add(_ change: PlannedChange) {
-        // Changed in place: taking the table out and putting it back would copy its changes each time.
-        tables[change.table, default: Table()].add(change, limit: limit)
-    }
-
+/// The lines of a plan, for people.
+extension PlanReport {
     /// Returns the report's lines, for people.
     func lines(_ plan: StackPlan, on terminal: Terminal) -> [TerminalLine] {
         var lines = changes(on: terminal)
@@ -127,12 +65,6 @@ struct PlanReport: Sendable {
         guard case .text(let old) = old, case .text(let new) = new else { return 0 }
         let common = zip(old, new).prefix { $0 == $1 }.count
         return common > 60 ? common - 20 : 0
-    }
-
-    static func differences(
-        _ old: PlannedChange.Values, _ new: PlannedChange.Values
-    ) -> [(column: String, old: StoredValue, new: StoredValue)] {
-        zip(old, new).filter { $0.value != $1.value }.map { ($0.column, $0.value, $1.value) }
     }
 
     private static func literal(_ value: StoredValue, from start: Int = 0) -> String {

@@ -1,0 +1,95 @@
+import FeedModel
+import FeedStores
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import TributaryEngine
+
+/// The changelog behind a place, and the runs as they are recorded, for programs that miss nothing.
+extension API {
+    /// The lines of `tail --json` behind a row.
+    func changelog(after text: String, sources: [String], limit: Int) async throws -> Response {
+        guard let after = Int64(text), after >= 0 else {
+            throw Query.Problem("'after' is no row of the changelog; take it from 'after' of a line, or 0 for all rows")
+        }
+        var lines = ChangelogLines(
+            reader: ChangelogReader(store.store, sources: Set(sources), after: after), left: limit, store: store)
+        // What cannot be read at all is an error, not an answer that breaks off.
+        let first = try await lines.next()
+        return .lines(
+            ResponseBody { [lines] writer in
+                var lines = lines
+                var piece = first
+                while !piece.isEmpty {
+                    try await writer.write(ByteBuffer(string: piece))
+                    piece = try await lines.next()
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// The runs as they are recorded, as server-sent events.
+    func events(_ request: Request, _ query: Query) async throws -> Response {
+        let names = try declared(query)
+        let text = request.headers[.lastEventID] ?? query["after"]
+        let position = try text.map { text in
+            guard let position = RunPosition(text) else {
+                throw Query.Problem("'after' is no id of an event; take it from an event that has come")
+            }
+            return position
+        }
+        let start: RunPosition
+        if let position { start = position } else { start = try await store.read { try $0.lastPosition() } }
+        guard let place = followers.place() else {
+            return .refusal(
+                of: request, .serviceUnavailable, "Too many follow the events already.", [.retryAfter: "60"])
+        }
+        let stream = EventStream(
+            board: service.board, store: store, sources: Set(names), start: start, place: place)
+        return Response(
+            status: .ok, headers: [.contentType: "text/event-stream"],
+            body: ResponseBody { writer in
+                try await stream.write(to: &writer)
+                try await writer.finish(nil)
+            })
+    }
+}
+
+/// Lines of the changelog in pieces: whoever reads may be slow.
+private struct ChangelogLines: Sendable {
+    var reader: ChangelogReader
+    /// The rows that may still be written.
+    var left: Int
+    let store: StoreQueue
+
+    /// Returns the next lines; an empty text behind the last one.
+    mutating func next() async throws -> String {
+        guard left > 0 else { return "" }
+        let (read, lines) = try await store.read { [reader] store in
+            var reader = reader
+            do {
+                var lines = try reader.next()
+                if lines.isEmpty, try reader.isHeldUp() { lines = [TailLine(.heldUp)] }
+                return (reader, lines)
+            } catch let ahead as ChangelogReader.Ahead {
+                throw Query.Problem("'after' is \(ahead)")
+            }
+        }
+        reader = read
+        var text = ""
+        for line in lines {
+            if case .change = line.content {
+                guard left > 0 else { break }
+                left -= 1
+            }
+            if case .heldUp = line.content { left = 0 }
+            text += try JSONOutput.line(line) + "\n"
+        }
+        return text
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let lastEventID = HTTPField.Name("Last-Event-ID")!  // A token in the sense of RFC 9110.
+}

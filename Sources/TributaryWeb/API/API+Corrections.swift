@@ -1,0 +1,81 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import Hummingbird
+import TributaryEngine
+
+/// What would change, for programs, and its doing: exactly what was shown, or nothing.
+extension API {
+    private static let mostShown = 1_000
+
+    var correctionOperations: [APIOperation] {
+        let source = APIOperation.Parameter("source", "The name of a source.")
+        let limit = APIOperation.Parameter(
+            "limit", "The most changes of a table and kind: 100; at most 1,000.", .integer)
+        let apply = APIOperation.Parameter(
+            "apply", "The 'digest' of the answer without it: makes exactly these changes.")
+        return [
+            .post(
+                "/api/plan", "What a refresh would change, as 'plan --json'. Commits nothing.",
+                [source, .init("full", "true to fetch everything, changed or not.", .boolean), limit]
+            ) { _, query in try await plan(query) },
+            .post(
+                "/api/undo",
+                "What it would change to bring a source's rows back, and its 'digest'; with 'apply', does it.",
+                [
+                    source,
+                    .init("to", "The run or time after which the rows were right; before the last change without it."),
+                    limit, apply,
+                ]
+            ) { _, query in try await correct(query) { .undo(try Self.target(query["to"])) } },
+            .post(
+                "/api/replay", "What the kept bodies would change, and its 'digest'; with 'apply', does it.",
+                [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply]
+            ) { _, query in try await correct(query) { .replay(all: try query.flag("all")) } },
+        ]
+    }
+
+    private func plan(_ query: Query) async throws -> Response {
+        guard let name = try declared(query).first, let source = service.configuration[source: name] else {
+            throw Query.Problem("name the source as ?source=NAME")
+        }
+        let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
+        let (stack, review) = try await service.plan(source, ignoresValidators: try query.flag("full"))
+        return .json(
+            try JSONOutput.line(PlanOutput(source: name, plan: stack, report: PlanReport(review, limit: limit))))
+    }
+
+    private func correct(_ query: Query, _ correction: () throws -> Correction) async throws -> Response {
+        guard let source = query["source"] else { throw Query.Problem("name the source as ?source=NAME") }
+        let limit = try query.number("limit", upTo: Self.mostShown) ?? 100
+        let correction = try correction()
+        let isThere = try await store.read { store in try self.isKnown(source, in: store) }
+        guard isThere else { throw Query.Problem.noSource(source) }
+        if let digest = query["apply"] {
+            let report = try await service.apply(correction, of: source, shown: digest)
+            return .json(try JSONOutput.line(report))
+        }
+        let plan = try await service.plan(correction, of: source)
+        return .json(try JSONOutput.line(Self.output(plan, of: source, limit: limit)))
+    }
+
+    private static func output(_ plan: CorrectionPlan, of source: String, limit: Int) -> PlanOutput {
+        let report = plan.review.map { PlanReport($0, limit: limit) } ?? PlanReport(limit: limit)
+        var output =
+            plan.stack.map { PlanOutput(source: source, plan: $0, report: report) }
+            ?? PlanOutput(source: source, counts: plan.counts, report: report)
+        output.digest = plan.digest
+        return output
+    }
+
+    /// - Parameter text: the number of a run, or a time.
+    static func target(_ text: String?) throws -> UndoRun.Target {
+        guard let text else { return .lastChange }
+        if let number = Int64(text), number >= 0 { return .run(number) }
+        guard let time = WrittenTime.date(text) else {
+            throw Query.Problem("'to' is neither the number of a run nor a time such as 2026-11-17T14:30Z")
+        }
+        return .time(time)
+    }
+}
