@@ -35,7 +35,9 @@ extension ElementProfile {
         for name in names {
             guard let found = places[name], found.count > 1 else { continue }
             let group = found.filter { $0.merged == nil }
-            guard group.count > 1, let top = group.first, group.contains(where: { $0.maximum > 1 }) else { continue }
+            guard group.count > 1, let top = group.first,
+                group.contains(where: { $0.maximum > 1 || $0.isFurtherLevel })
+            else { continue }
             let levels = group.dropFirst()
             let isOpen = !top.isProse || top.children.allSatisfy { $0.name.isSame(as: top.name) }
             guard isOpen, levels.allSatisfy({ $0.isLevel(of: top) }) else { continue }
@@ -52,7 +54,11 @@ extension ElementProfile {
             && sequence(first: self, next: \.parent).dropFirst().contains { $0 === top }
     }
 
+    /// True where a schema says that it is a level of the element around it.
+    private var isFurtherLevel: Bool { declaration?.isLevel ?? false }
+
     private func sharesShape(with top: ElementProfile) -> Bool {
+        if isFurtherLevel { return true }
         let attributes = data
         if attributes.contains(where: { top.hasAttribute($0.name.identity) }) { return true }
         if children.contains(where: { !$0.name.isSame(as: name) && top.child($0.name.identity) != nil }) { return true }

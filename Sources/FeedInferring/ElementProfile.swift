@@ -18,6 +18,8 @@ package final class ElementProfile {
     package internal(set) var parents = 0
     /// True where elements of this name were found below one another, and are all profiled here.
     var isRecursive = false
+    /// What a schema says of the elements; nil where none does.
+    var declaration: ElementDeclaration?
     /// The profile into which this one has been merged, and which stands for it; nil where there is none.
     private(set) var merged: ElementProfile?
     /// The last copy of this profile.
@@ -133,6 +135,36 @@ package final class ElementProfile {
         if childrenNow > 0, text.count > max(leadingLength, childrenNow * 4) { instancesWithProse += 1 }
     }
 
+    // MARK: - Declarations
+
+    /// Returns the child of this name, which a schema declares.
+    func declareChild(_ name: XMLName) -> ElementProfile {
+        instancesWithChildren = max(instancesWithChildren, 1)
+        let child = ElementProfile(declared: name)
+        adopt(child)
+        return child
+    }
+
+    /// Creates the profile of an element that occurs once.
+    convenience init(declared name: XMLName) {
+        self.init(name: name, parent: nil)
+        count = 1
+        maximum = 1
+        parents = 1
+    }
+
+    /// Notes what a schema says of an attribute.
+    ///
+    /// - Parameter adds: true to add an attribute that no document has had.
+    func declareAttribute(_ name: XMLName, _ value: DeclaredValue, adds: Bool) {
+        if let index = attributesByName[name.identity] {
+            attributes[index].value.declared = value
+        } else if adds {
+            attributes.append(AttributeProfile(name: name, value: ValueProfile(declared: value)))
+            attributesByName[name.identity] = attributes.count - 1
+        }
+    }
+
     // MARK: - Classification
 
     /// The attributes that hold data.
@@ -141,6 +173,7 @@ package final class ElementProfile {
     /// True where the elements' content is running text with markup, which columns would tear apart. In most elements
     /// with children, text of more than a stray word follows a child; or XHTML begins here.
     var isProse: Bool {
+        if declaration?.isMarkup ?? false { return true }
         guard !children.isEmpty else { return false }
         if instancesWithProse * 2 > instancesWithChildren { return true }
         return children.contains { $0.name.namespace == Self.xhtml && Self.blocks.contains($0.name.local) }
@@ -149,8 +182,10 @@ package final class ElementProfile {
     /// True where no element at this path, or at those folded into it by recursion, has children.
     var isLeaf: Bool { instancesWithChildren == 0 }
 
-    /// True where XHTML begins here, whose markup should be kept.
-    var holdsXHTML: Bool { children.contains { $0.name.namespace == Self.xhtml } }
+    /// True where XHTML begins here, or what a schema declares as text with markup, which should be kept.
+    var holdsMarkup: Bool {
+        declaration?.isMarkup ?? false || children.contains { $0.name.namespace == Self.xhtml }
+    }
 
     private static let xhtml = "http://www.w3.org/1999/xhtml"
     private static let blocks: Set = [
@@ -163,6 +198,7 @@ package final class ElementProfile {
     init(copying other: ElementProfile, parent: ElementProfile?) {
         name = other.name
         self.parent = parent
+        declaration = other.declaration
         attributes = other.attributes
         text = other.text
         count = other.count
@@ -202,23 +238,5 @@ package final class ElementProfile {
             if let known = self.child(child.name.identity) { known.merge(child) } else { adopt(child) }
         }
         other.merged = self
-    }
-}
-
-extension XMLName {
-    /// True where both names are the same apart from their prefixes.
-    func isSame(as other: XMLName) -> Bool { local == other.local && namespace == other.namespace }
-
-    var identity: ElementProfile.Identity { .init(local: local, namespace: namespace) }
-}
-
-/// The observed values of one attribute of one element path.
-package struct AttributeProfile {
-    package let name: XMLName
-    package internal(set) var value = ValueProfile()
-
-    /// True where the attribute holds data. `xsi:schemaLocation` and similar attributes describe the document instead.
-    var isData: Bool {
-        name.namespace != "http://www.w3.org/2001/XMLSchema-instance" && name.qualified != "xml:space"
     }
 }

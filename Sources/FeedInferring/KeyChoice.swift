@@ -42,6 +42,11 @@ struct KeyChoice {
         }
     }
 
+    /// The position of the value that identifies the only record of a document, by its name; nil where none does.
+    var ofSingle: Int? {
+        unique.first { $0.isOwn && (values[$0.index].profile.declared?.isRequired ?? true) }?.index
+    }
+
     /// The most candidates that are counted, each with memory of its own.
     private static let mostCandidates = 3
 

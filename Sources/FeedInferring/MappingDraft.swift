@@ -7,23 +7,56 @@ import XMLStream
 package final class MappingDraft {
     let root: ElementProfile
     let tables: [ProposedTable]
-    let elements: Int
+    /// The lines on what the tables are proposed for.
+    let head: [String]
     private let document: ElementProfile
 
-    /// - Parameter profile: the profile of a whole document. It must not change afterwards.
+    /// - Parameters:
+    ///   - profile: the profile of a whole document. It must not change afterwards.
+    ///   - schema: the document's schema, which says what its elements are; nil where there is none.
     /// - Throws: ``InferenceError`` where there is no document, or no value in it.
-    package init(profile: DocumentProfile) throws(InferenceError) {
+    package convenience init(profile: DocumentProfile, schema: SchemaSet? = nil) throws {
         guard let document = profile.root else {
             throw InferenceError(description: "there is no XML document to propose a mapping for")
         }
+        let number = "Proposed for a document of \(profile.elements.grouped) elements"
+        guard let schema else {
+            try self.init(document, head: [number + "; keys and types are what its values allow."], Self.tables)
+            return
+        }
+        try SchemaGuide(schema).describe(document)
+        try self.init(
+            document,
+            head: ["\(number) and its schema \(schema.location); keys that the schema lacks are what its values allow."]
+                + schema.notes, ProposedTable.tables(ofDocument:))
+    }
+
+    /// Creates the tables for all that a schema allows.
+    ///
+    /// - Parameter root: the local name of the documents' root element; nil for the only one possible.
+    /// - Throws: ``InferenceError``.
+    package convenience init(schema: SchemaSet, root: String?) throws {
+        let document = try SchemaGuide(schema).profile(root: root)
+        try self.init(
+            document,
+            head: [
+                "Proposed for <\(document.name.local)> of the schema \(schema.location). Give a document, too, to have only what occurs."
+            ]
+                + schema.notes, ProposedTable.tables(ofDocument:))
+    }
+
+    private init(
+        _ document: ElementProfile, head: [String], _ makeTables: (ElementProfile) -> [ProposedTable]
+    ) throws(InferenceError) {
         self.document = document
-        elements = profile.elements
+        self.head = head
         root = document.foldingRecursion()
-        tables = Self.tables(root)
+        tables = makeTables(root)
         guard tables.contains(where: { $0.weight > 0 }) else {
             throw InferenceError(
                 description: "<\(document.name.qualified)> holds no attribute and no text, so there is nothing to load")
         }
+        SchemaKeys.assign(to: tables, below: root)
     }
 
     /// Makes the handler that must read the same document from its beginning to its end, before keys are chosen.

@@ -26,10 +26,11 @@ package struct MappingProposal: Sendable, Equatable {
             to: tables, taken: takenTables, rows: isOfLines ? sourceName ?? SourceName.make(of: url) : nil)
         let writer = PathWriter(root: draft.root)
         for table in tables { table.complete(writer) }
+        for table in tables { table.completeReferences() }
         let name = sourceName ?? SourceName.make(of: url)
         let source = "sources." + TOMLText.key(name)
-        var head = [
-            "# Proposed for a document of \(draft.elements.grouped) elements; keys and types are what its values allow.",
+        var head = draft.head.map { "# " + DeclaredValue.line($0, longest: .max) }
+        head += [
             "[\(source)]",
             "cache = \"1h\"",
             "",
@@ -93,7 +94,8 @@ package struct MappingProposal: Sendable, Equatable {
         for column in table.columns {
             let name = TOMLText.key(column.name)
             let padding = String(repeating: " ", count: width - name.count)
-            lines.append("\(name)\(padding) = \(column.declaration)")
+            let comment = column.comment.map { "  # \($0)" } ?? ""
+            lines.append("\(name)\(padding) = \(column.declaration)\(comment)")
         }
         return lines
     }
@@ -102,4 +104,6 @@ package struct MappingProposal: Sendable, Equatable {
 /// The reason that no mapping can be proposed for a document.
 package struct InferenceError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String
+
+    package init(description: String) { self.description = description }
 }

@@ -13,6 +13,11 @@ struct ProposedColumn {
     var name: String
     var source: Source
     var type = ValueType.text
+    /// What a schema says of the values.
+    var declared: DeclaredValue?
+    var isRequired = false
+    /// The table and column that the value refers to: `stop(id)`.
+    var references: String?
 
     /// The text after the column's name: `"@id"` or `{ path = "@id", type = "integer" }`.
     var declaration: String {
@@ -20,8 +25,16 @@ struct ProposedColumn {
         case .ordinal(let count): return "{ ordinal = \(count.map(TOMLText.string) ?? "true") }"
         case .parent(let table): return "{ parent = \(TOMLText.string(table)) }"
         case .path(let path):
-            guard type != .text else { return TOMLText.string(path) }
-            return "{ path = \(TOMLText.string(path)), type = \(TOMLText.string(type.rawValue)) }"
+            var keys = [("path", TOMLText.string(path))]
+            if type != .text { keys.append(("type", TOMLText.string(type.rawValue))) }
+            if type == .blob, let format = declared?.format { keys.append(("format", TOMLText.string(format))) }
+            if isRequired { keys.append(("required", "true")) }
+            if let references { keys.append(("references", TOMLText.string(references))) }
+            guard keys.count > 1 else { return TOMLText.string(path) }
+            return "{ " + keys.map { "\($0) = \($1)" }.joined(separator: ", ") + " }"
         }
     }
+
+    /// What a schema says beside the type, as a comment; nil where it says nothing.
+    var comment: String? { declared?.comment }
 }

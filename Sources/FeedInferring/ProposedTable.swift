@@ -22,13 +22,17 @@ final class ProposedTable {
     /// The column of the enclosing record, where the position within it is the key: a record that has moved up leaves its
     /// last position to none. Nil where the records enclose others, which may be known by keys of their own.
     private(set) var parentOfPositions: String?
+    /// The key that a schema declares, and the tables whose keys its values refer to, by the values' positions.
+    var declaredKey: SchemaKeys.Key?
+    var references: [Int: ProposedTable] = [:]
+    private var hasDeclaredKey = false
 
-    private init(_ element: ElementProfile, _ shape: RecordShape, parent: ProposedTable?) {
+    private init(_ element: ElementProfile, _ shape: RecordShape, parent: ProposedTable?, hasChildren: Bool = true) {
         self.element = element
         self.parent = parent
         values = Array(shape.values.prefix(Self.mostColumns))
         omitted = shape.values.count - values.count
-        children = shape.records.flatMap { Self.tables(for: $0, parent: self) }
+        if hasChildren { children = shape.records.flatMap { Self.tables(for: $0, parent: self) } }
     }
 
     /// The most columns for values. SQLite allows 2,000, references and position included.
@@ -40,6 +44,18 @@ final class ProposedTable {
         let shape = RecordShape(element)
         guard !shape.values.isEmpty else { return shape.records.flatMap { tables(for: $0, parent: parent) } }
         return [ProposedTable(element, shape, parent: parent)]
+    }
+
+    /// Returns the tables of a document of which a schema says everything: the root's is the one around all others if it
+    /// has a key, and else holds what the document says of itself.
+    static func tables(ofDocument root: ElementProfile) -> [ProposedTable] {
+        let shape = RecordShape(root)
+        guard !shape.values.isEmpty else { return shape.records.flatMap { tables(for: $0, parent: nil) } }
+        guard KeyChoice(record: root, values: shape.values).ofSingle == nil else {
+            return [ProposedTable(root, shape, parent: nil)]
+        }
+        return [ProposedTable(root, shape, parent: nil, hasChildren: false)]
+            + shape.records.flatMap { tables(for: $0, parent: nil) }
     }
 
     /// This table and those below it, parents first.
@@ -59,7 +75,14 @@ final class ProposedTable {
         let unique = choice.unique
         return RecordCount(
             inDocument: unique, amongSiblings: parent.map { choice.uniqueAmongSiblings(in: $0.element) } ?? [],
-            comparesRows: unique.isEmpty && parent?.mayLackKey ?? true)
+            comparesRows: unique.isEmpty && parent?.mayLackKey ?? true, isDirect: isDirect)
+    }
+
+    /// True where no element between a record and the one around it may occur twice.
+    private var isDirect: Bool {
+        guard !element.isRecursive else { return false }
+        let between = sequence(first: element, next: \.parent).dropFirst().prefix { $0 !== parent?.element }
+        return between.allSatisfy { $0.maximum <= 1 && !$0.isRecursive }
     }
 
     // MARK: - Columns
@@ -71,12 +94,21 @@ final class ProposedTable {
         let own = values.map { value in
             ProposedColumn(
                 name: names.claim(SQLName.unreserved(SQLName.join(value.names)), fallback: "column"),
-                source: .path(value.path(writer)), type: value.type)
+                source: .path(value.path(writer)), type: value.type, declared: value.profile.declared,
+                isRequired: value.isRequired && value.isInEach(of: self))
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
         let isOfKeyed = parent.map { !$0.key.isEmpty } ?? false
         let isWithin = isOfKeyed && count.orphans == 0 && (children.isEmpty || !(count.unique?.isOwn ?? false))
-        if isWithin, !isList, let choice = count.uniqueAmongSiblings {
+        if let declared = declaredKey, count.admits(declared), !declared.isWithinParent || parent != nil {
+            key = (declared.isWithinParent ? [columns[0].name] : []) + declared.values.map { own[$0].name }
+            keyReason = "the key is \(declared.reason)"
+            hasDeclaredKey = true
+        } else if count.records == 0, element.isSingle {
+            let choice = KeyChoice(record: element, values: values).ofSingle
+            key = choice.map { [own[$0].name] } ?? []
+            keyReason = choice.map { "the key is \(own[$0].name)" } ?? "no key: the schema declares none"
+        } else if isWithin, !isList, let choice = count.uniqueAmongSiblings {
             key = [columns[0].name, own[choice.index].name]
             keyReason = "\(key[1]) is unique within each \(parent?.name ?? ""), in all \(number)"
         } else if !isWithin, let choice = count.unique {
@@ -93,8 +125,16 @@ final class ProposedTable {
         } else {
             addPosition(&names)
         }
-        if parent == nil { addDay(&names, writer) }
+        if parent == nil, count.records > 0 { addDay(&names, writer) }
         columns += own
+        for index in columns.indices where key.contains(columns[index].name) { columns[index].isRequired = false }
+    }
+
+    /// Names the tables that values refer to, once all tables have their names and keys.
+    func completeReferences() {
+        for (index, table) in references where table !== self && table.hasDeclaredKey {
+            columns[columns.count - values.count + index].references = "\(table.name)(\(table.key[0]))"
+        }
     }
 
     /// Adds a key that tells any records apart: their position within the enclosing record, or in the document.
@@ -109,6 +149,8 @@ final class ProposedTable {
         keyReason = "the key is the position in the " + (within?.name ?? "document")
         if count.isPartial {
             keyReason += ", because at most \(DigestSet.Budget.limit.grouped) values are compared with one another"
+        } else if count.records == 0 {
+            keyReason += ", because the schema declares no key"
         } else if within == nil {
             keyReason += ", because no value is unique, and some records are equal"
         }
@@ -121,7 +163,10 @@ final class ProposedTable {
                 ? " \(omitted) values more are left out: a table of SQLite's has at most 2,000 columns." : "")
     }
 
-    private var number: String { element.count == 1 ? "1 record" : element.count.grouped + " records" }
+    private var number: String {
+        if count.records == 0 { return element.isSingle ? "One record in a document" : "Any number of records" }
+        return element.count == 1 ? "1 record" : element.count.grouped + " records"
+    }
 
     /// Adds the day of the records' wrapper (`<Cube time="2026-11-20">`), which applies to each record. Where the key
     /// is no identifier, the day becomes part of it, so that the next day's records do not replace this one's.

@@ -10,17 +10,21 @@ final class RecordCount {
     /// The records outside of any record of the enclosing table.
     private(set) var orphans = 0
     /// False where the records in one enclosing record lie in several elements.
-    private(set) var isDirect = true
+    private(set) var isDirect: Bool
     /// True where digests were not compared because they were too many.
     private(set) var isPartial = false
     private var documentSets: [DigestSet]
     private var siblingsDiffer: [Bool]
     private(set) var rowsDiffer: Bool
 
-    init(inDocument: [KeyChoice.Choice], amongSiblings: [KeyChoice.Choice], comparesRows: Bool) {
+    /// - Parameter isDirect: what is known of it before anything is counted.
+    init(
+        inDocument: [KeyChoice.Choice], amongSiblings: [KeyChoice.Choice], comparesRows: Bool, isDirect: Bool = true
+    ) {
         self.inDocument = inDocument
         self.amongSiblings = amongSiblings
         self.comparesRows = comparesRows
+        self.isDirect = isDirect
         documentSets = inDocument.map { _ in DigestSet() }
         siblingsDiffer = amongSiblings.map { _ in true }
         rowsDiffer = comparesRows
@@ -30,6 +34,16 @@ final class RecordCount {
     var unique: KeyChoice.Choice? {
         guard records > 0 else { return nil }
         return zip(inDocument, documentSets).first { $1.allDiffer }?.0
+    }
+
+    /// False where the records counted show that a key which a schema declares is none.
+    func admits(_ key: SchemaKeys.Key) -> Bool {
+        guard records > 0, key.values.count == 1 else { return true }
+        let counted =
+            key.isWithinParent
+            ? zip(amongSiblings, siblingsDiffer).first { $0.0.index == key.values[0] }.map(\.1)
+            : zip(inDocument, documentSets).first { $0.0.index == key.values[0] }.map(\.1.allDiffer)
+        return counted ?? true
     }
 
     /// The best value that is unique in all records of one enclosing record.

@@ -50,15 +50,22 @@ struct RecordValue {
     func path(_ writer: PathWriter) -> String {
         if let attribute { return writer.path(steps, attribute: attribute, of: holder) }
         let path = writer.path(steps)
-        return isProse && !holder.holdsXHTML ? "string(\(path))" : path
+        return isProse && !holder.holdsMarkup ? "string(\(path))" : path
     }
 
     /// The type of the value's column.
     var type: ValueType {
-        if isProse { return holder.holdsXHTML ? .xml : .text }
+        if isProse { return holder.holdsMarkup ? .xml : .text }
+        if let declared = profile.declared { return declared.type }
         if profile.isNumber, MoneyName.isMoney(names) { return .decimal }
         let words = SQLName.snakeCase(attribute?.local ?? holder.name.local).split(separator: "_")
         return words.last.map { Self.codes.contains(String($0)) } ?? false ? .text : profile.type
+    }
+
+    /// True where a schema says that each record has it.
+    var isRequired: Bool {
+        guard !isProse, let declared = profile.declared, declared.isRequired else { return false }
+        return steps.allSatisfy { $0.declaration?.isRequired ?? false }
     }
 
     /// The parts of a column's name.
@@ -87,7 +94,7 @@ struct RecordValue {
 
 extension ElementProfile {
     /// True where it holds anything to load.
-    var hasContent: Bool { !children.isEmpty || !data.isEmpty || text.filled > 0 }
+    var hasContent: Bool { !children.isEmpty || !data.isEmpty || text.filled > 0 || isProse }
 
     /// True where it holds more than text.
     var hasStructure: Bool { !data.isEmpty || !children.isEmpty && !isProse }

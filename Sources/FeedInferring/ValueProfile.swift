@@ -14,6 +14,9 @@ package struct ValueProfile {
     /// The first value that is not empty, or its first 80 characters.
     package private(set) var example: String?
 
+    /// What a schema says of the values; nil where none does.
+    var declared: DeclaredValue?
+
     private(set) var distinct = DistinctValues()
     /// A check that the values differ within each element that encloses a record, as those of a child's key must.
     private(set) var distinctAmongSiblings = DistinctValues()
@@ -22,6 +25,15 @@ package struct ValueProfile {
     private var forms = ValueForms.all
     private var decimals: Int?
     private var hasExponent = false
+
+    init() {}
+
+    /// Creates the profile of values of which only a schema is known.
+    init(declared: DeclaredValue) {
+        self.declared = declared
+        count = 1
+        filled = 1
+    }
 
     /// - Parameters:
     ///   - text: the text of the value, trimmed.
@@ -84,6 +96,7 @@ package struct ValueProfile {
         filled += other.filled
         maximumLength = max(maximumLength, other.maximumLength)
         example = example ?? other.example
+        declared = declared ?? other.declared
         distinct.formUnion(other.distinct)
         if !other.distinctAmongSiblings.allDiffer { distinctAmongSiblings.giveUp() }
         guard other.filled > 0 else { return }

@@ -27,6 +27,18 @@ extension XMLStreamParser {
         attributes(of: frames.count - 1)
     }
 
+    /// The namespaces that the element declares, with an empty prefix for the default one and an empty address where it
+    /// declares that there is none. To be read when the element begins.
+    package var declaredNamespaces: [(prefix: String, namespace: String)] {
+        guard let namespaceDeclarations else { return [] }
+        return (0..<frames[frames.count - 1].namespaces).map { index in
+            (
+                prefix: namespaceDeclarations[index * 2].map { String(cString: $0) } ?? "",
+                namespace: namespaceDeclarations[index * 2 + 1].map { String(cString: $0) } ?? ""
+            )
+        }
+    }
+
     /// The element's own text so far, with CDATA sections and without its children's text. White space before the first
     /// child or other text is indentation and is not kept. Valid until the handler returns.
     public var textBytes: UnsafeBufferPointer<UInt8> { text[frames[frames.count - 1].textStart..<text.count] }

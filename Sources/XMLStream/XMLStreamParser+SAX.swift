@@ -19,9 +19,10 @@ extension XMLStreamParser {
         var sax = xmlSAXHandler()
         // The defaults keep the declarations of the internal subset. The tree-building half is replaced or removed.
         xmlSAXVersion(&sax, 2)
-        sax.startElementNs = { context, local, prefix, namespace, namespaces, _, count, defaulted, attributes in
+        sax.startElementNs = { context, local, prefix, namespace, namespaces, declared, count, defaulted, attributes in
             guard let context, let local else { return }
             withParser(context) {
+                $0.namespaceDeclarations = declared
                 $0.startElement(
                     local, prefix, namespace, namespaces: Int(namespaces), Int(count), defaulted: Int(defaulted),
                     attributes, isOfEntity: context != $0.rootContext)

@@ -31,6 +31,8 @@ public final class XMLStreamParser {
     @exclusivity(unchecked) var defaultLength = 0
     @exclusivity(unchecked) var declarations = 0
     @exclusivity(unchecked) var openNamespaces = 0
+    /// The prefixes and addresses of the namespaces that the element declares, as libxml2 holds them while it begins.
+    @exclusivity(unchecked) var namespaceDeclarations: UnsafeMutablePointer<UnsafePointer<UInt8>?>?
     /// The number of elements that have begun.
     @exclusivity(unchecked) var elements = 0
     @exclusivity(unchecked) var attributeIndex = XMLAttributeIndex()

@@ -17,6 +17,8 @@ package actor Inference {
     /// How the document is written if it is CSV.
     private var csv = CSVDialect()
     private let clock = SystemClock()
+    private let http: HTTPFetcher
+    private let files: FileFetcher
     private let executor: RunExecutor
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -27,70 +29,124 @@ package actor Inference {
     package init(of location: String, format: BodyFormat? = nil) {
         self.format = format
         executor = RunExecutor(label: "tributary.infer", SystemThreads(), clock)
+        url = Self.url(location)
+        http = HTTPFetcher(now: { [clock] in clock.now() })
+        files = FileFetcher(now: { [clock] in clock.now() })
+    }
+
+    private static func url(_ location: String) -> String {
         let isURL = ["http://", "https://", "file:/"].contains { location.lowercased().hasPrefix($0) }
-        url = isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
+        return isURL ? location : URL(fileURLWithPath: location).absoluteURL.absoluteString
     }
 
     /// - Parameters:
     ///   - name: the source's name; nil for one made of the URL.
     ///   - takenTables: the names of the store's other tables.
     ///   - syndicationParser: the parser for the feeds of an OPML document; nil if there is none.
-    /// - Throws: the errors of fetching and reading the document.
+    ///   - schema: the address of the document's XML Schema; nil for none.
+    /// - Throws: the errors of fetching and reading the document and the schema.
     package func proposal(
-        name: String?, takenTables: Set<String>, syndicationParser: String? = nil
+        name: String?, takenTables: Set<String>, syndicationParser: String? = nil, schema: String? = nil
     ) async throws -> MappingProposal {
-        let request = RequestDeclaration(
-            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
-            parameters: [:],
-            body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: .max,
-            content: .mirrored, contentDigest: "",
-            sync: .upsert, scope: [:], allowsEmpty: false)
-        let isFile = url.lowercased().hasPrefix("file:")
-        let http = HTTPFetcher(now: { [clock] in clock.now() })
-        let profile = DocumentProfile()
-        let subscriptions = SubscriptionList()
-        let draft: MappingDraft
-        let options: [String]
+        try await untilShutdown {
+            var known: SchemaSet?
+            if let schema { known = try await self.schema(schema) }
+            return try await self.proposal(name, takenTables, syndicationParser, known)
+        }
+    }
+
+    /// Proposes a mapping for every document of a schema, whose address this is.
+    ///
+    /// - Parameter root: the local name of the root element; nil for the only one possible.
+    package func proposalOfSchema(
+        root: String?, name: String?, takenTables: Set<String>
+    ) async throws -> MappingProposal {
+        try await untilShutdown {
+            let draft = try MappingDraft(schema: try await self.schema(self.url), root: root)
+            let name = name ?? SourceName.make(of: self.url)
+            return MappingProposal(
+                draft, url: "https://example.com/\(name).xml", sourceName: name, takenTables: takenTables)
+        }
+    }
+
+    private func untilShutdown(
+        _ body: () async throws -> MappingProposal
+    ) async throws -> MappingProposal {
+        let proposal: MappingProposal
         do {
-            let fetcher: any Fetcher = isFile ? FileFetcher(now: { [clock] in clock.now() }) : http
-            let exchange = try await fetch(request, with: fetcher)
-            let response = exchange.response
-            // A file can be read again.
-            let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
-            let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
-            if format ?? DocumentFormat.format(of: response) == .csv {
-                let line = FirstLine()
-                csv = FirstLine.dialect
-                try await read(exchange, request, StreamBodyParser(line, response), spool)
-                csv = CSVDialect()
-                csv.delimiter = line.delimiter
-                try await readAgain(request, with: fetcher, response, spool, both)
-            } else {
-                try await read(exchange, request, both, spool)
-            }
-            if let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
-                try await http.shutdown()
-                return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
-            }
-            draft = try MappingDraft(profile: profile)
-            try await readAgain(
-                request, with: fetcher, response, spool, StreamBodyParser(draft.counter(), response))
-            options = self.options(response)
+            proposal = try await body()
         } catch {
             try await http.shutdown()
             throw error
         }
         try await http.shutdown()
-        return MappingProposal(draft, url: url, sourceName: name, takenTables: takenTables, options: options)
+        return proposal
+    }
+
+    private func schema(_ location: String) async throws -> SchemaSet {
+        var left = SchemaLoader.mostBytes
+        guard let url = URL(string: Self.url(location)) else {
+            throw FetchError(.address, "'\(location)' is no address")
+        }
+        return try await SchemaLoader.load(url) { url, provenance, makeParser in
+            var request = Self.request(url.absoluteString, limit: left)
+            request.provenance = provenance
+            let exchange = try await fetch(request)
+            let reader = try BodyReader(
+                exchange.response, parser: makeParser(exchange.response), limit: left, format: .xml)
+            try await exchange.forEachPiece { try reader.read($0) }
+            try reader.finish()
+            left -= reader.count
+            return exchange
+        }
+    }
+
+    private static func request(_ url: String, limit: Int) -> RequestDeclaration {
+        RequestDeclaration(
+            key: "infer", url: InterpolatedText(url), method: "GET", headers: RequestDeclaration.defaultHeaders,
+            parameters: [:],
+            body: nil, timeout: .seconds(300), transport: Transport(connectTimeout: .seconds(10)), maxBody: limit,
+            content: .mirrored, contentDigest: "",
+            sync: .upsert, scope: [:], allowsEmpty: false)
+    }
+
+    private func proposal(
+        _ name: String?, _ takenTables: Set<String>, _ syndicationParser: String?, _ schema: SchemaSet?
+    ) async throws -> MappingProposal {
+        let request = Self.request(url, limit: .max)
+        let profile = DocumentProfile()
+        let subscriptions = SubscriptionList()
+        let exchange = try await fetch(request)
+        let response = exchange.response
+        // A file can be read again.
+        let isFile = url.lowercased().hasPrefix("file:")
+        let spool = try isFile ? nil : BodySpool(response, folder: NSTemporaryDirectory(), limit: request.maxBody)
+        let both = TeeBodyParser(StreamBodyParser(profile, response), StreamBodyParser(subscriptions, response))
+        if format ?? DocumentFormat.format(of: response) == .csv {
+            let line = FirstLine()
+            csv = FirstLine.dialect
+            try await read(exchange, request, StreamBodyParser(line, response), spool)
+            csv = CSVDialect()
+            csv.delimiter = line.delimiter
+            try await readAgain(request, response, spool, both)
+        } else {
+            try await read(exchange, request, both, spool)
+        }
+        if schema == nil, let syndicationParser, let toml = subscriptions.toml(parser: syndicationParser) {
+            return MappingProposal(sourceName: name ?? SourceName.make(of: url), toml: toml)
+        }
+        let draft = try MappingDraft(profile: profile, schema: schema)
+        try await readAgain(request, response, spool, StreamBodyParser(draft.counter(), response))
+        return MappingProposal(
+            draft, url: url, sourceName: name, takenTables: takenTables, options: options(response))
     }
 
     /// Reads the document once more: from a spool, or else by fetching it again.
     private func readAgain(
-        _ request: RequestDeclaration, with fetcher: any Fetcher, _ response: FeedResponse, _ spool: BodySpool?,
-        _ parser: any BodyParser
+        _ request: RequestDeclaration, _ response: FeedResponse, _ spool: BodySpool?, _ parser: any BodyParser
     ) async throws {
         guard let spool else {
-            return try await read(try await fetch(request, with: fetcher), request, parser, nil)
+            return try await read(try await fetch(request), request, parser, nil)
         }
         let reader = try makeReader(response, parser, request)
         try spool.forEachPiece { try reader.read($0) }
@@ -106,10 +162,12 @@ package actor Inference {
         return ["format = \"\(format.rawValue)\""] + (delimiter.map { ["csv = { delimiter = \"\($0)\" }"] } ?? [])
     }
 
-    private func fetch(_ request: RequestDeclaration, with fetcher: any Fetcher) async throws -> Exchange {
+    private func fetch(_ request: RequestDeclaration) async throws -> Exchange {
+        let address = request.url.value
+        let fetcher: any Fetcher = address.lowercased().hasPrefix("file:") ? files : http
         let exchange = try await fetcher.fetch(request, ExchangeContext(), validators: Validators(), movedTo: nil)
         guard exchange.response.status == 200 else {
-            throw FetchError(.status, "GET \(url): \(StackDecision.refusal(exchange.response.status))")
+            throw FetchError(.status, "GET \(address): \(StackDecision.refusal(exchange.response.status))")
         }
         return exchange
     }

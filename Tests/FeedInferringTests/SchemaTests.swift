@@ -1,0 +1,208 @@
+import Testing
+
+@testable import FeedInferring
+
+/// What is proposed for the parts that an XML Schema may consist of.
+@Suite struct SchemaTests {
+    private func schema(_ body: String, attributes: String = "") throws -> SchemaSet {
+        try SchemaSet("<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" \(attributes)>\(body)</xs:schema>")
+    }
+
+    private func proposal(_ body: String, root: String? = nil) throws -> String {
+        try MappingProposal(of: try schema(body), root: root).toml
+    }
+
+    private func records(_ content: String) -> String {
+        """
+        <xs:element name="list"><xs:complexType><xs:sequence><xs:element name="item" maxOccurs="unbounded"><xs:complexType>
+        \(content)</xs:complexType></xs:element></xs:sequence></xs:complexType></xs:element>
+        """
+    }
+
+    @Test(arguments: [
+        ("xs:int", "integer"), ("xs:unsignedLong", "decimal"), ("xs:decimal", "decimal"), ("xs:double", "real"),
+        ("xs:boolean", "boolean"), ("xs:date", "date"), ("xs:dateTime", "datetime"), ("xs:base64Binary", "blob"),
+    ]) func aSimpleTypeIsATypeOfColumns(type: String, column: String) throws {
+        let toml = try proposal(records("<xs:attribute name='a' type='\(type)'/>"))
+        #expect(toml.contains("a        = { path = \"@a\", type = \"\(column)\" }"), "\(toml)")
+    }
+
+    @Test(arguments: ["xs:time", "xs:gYear", "xs:duration", "xs:anyURI", "xs:NMTOKENS", "unknown"])
+    func otherTypesAreTexts(type: String) throws {
+        #expect(try proposal(records("<xs:attribute name='a' type='\(type)'/>")).contains("a        = \"@a\"\n"))
+    }
+
+    @Test func restrictionsUnionsAndListsHaveATypeToo() throws {
+        let toml = try proposal(
+            records(
+                """
+                <xs:attribute name="hex" type="xs:hexBinary"/><xs:attribute name="both" type="both"/><xs:attribute name="mixed" type="mixed"/>
+                <xs:attribute name="codes" type="codes"/><xs:attribute name="long" type="long"/><xs:attribute name="whole" type="whole"/>
+                """)
+                    + """
+                    <xs:simpleType name="both"><xs:union memberTypes="xs:int xs:long"/></xs:simpleType>
+                    <xs:simpleType name="mixed"><xs:union memberTypes="xs:date xs:dateTime"/></xs:simpleType>
+                    <xs:simpleType name="codes"><xs:list itemType="xs:int"/></xs:simpleType>
+                    <xs:simpleType name="long"><xs:restriction base="xs:integer"><xs:totalDigits value="30"/></xs:restriction></xs:simpleType>
+                    <xs:simpleType name="whole"><xs:restriction base="xs:decimal"><xs:totalDigits value="9"/><xs:fractionDigits value="0"/></xs:restriction></xs:simpleType>
+                    """)
+        #expect(toml.contains("hex      = { path = \"@hex\", type = \"blob\", format = \"hex\" }"), "\(toml)")
+        #expect(toml.contains("both     = { path = \"@both\", type = \"integer\" }"))
+        #expect(toml.contains("mixed    = \"@mixed\""))
+        #expect(toml.contains("codes    = \"@codes\""))
+        #expect(toml.contains("long     = { path = \"@long\", type = \"decimal\" }"))
+        #expect(toml.contains("whole    = { path = \"@whole\", type = \"integer\" }"))
+    }
+
+    @Test func manyChoicesAreCountedAndDocumentationIsOneLine() throws {
+        let choices = (0..<10_000).map { "<xs:enumeration value='v\($0)'/>" }.joined()
+        let toml = try proposal(
+            records(
+                "<xs:attribute name='a' type='c'><xs:annotation><xs:documentation>One\u{2028}two\n\t three.</xs:documentation></xs:annotation></xs:attribute>"
+            )
+                + "<xs:simpleType name='c'><xs:restriction base='xs:string'>\(choices)</xs:restriction></xs:simpleType>"
+        )
+        #expect(
+            toml.contains("# v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11, … (10,000 values); One two three."),
+            "\(toml)")
+    }
+
+    @Test func whatIsRequiredIsRequiredUnlessAChoiceOrAnOptionalParentLeavesItOut() throws {
+        let toml = try proposal(
+            records(
+                """
+                <xs:sequence><xs:element name="a" type="xs:string"/><xs:element name="b" type="xs:string" minOccurs="0"/>
+                <xs:choice><xs:element name="c" type="xs:string"/><xs:element name="d" type="xs:string"/></xs:choice>
+                <xs:element name="e" minOccurs="0"><xs:complexType><xs:attribute name="f" use="required"/></xs:complexType></xs:element>
+                <xs:element name="n" type="xs:string" nillable="true"/></xs:sequence>
+                """))
+        #expect(toml.contains("a        = { path = \"a\", required = true }"), "\(toml)")
+        for column in ["b", "c", "d", "n"] {
+            #expect(toml.contains("\n\(column)        = \"\(column)\"\n"), "\(column)\n\(toml)")
+        }
+        #expect(toml.contains("e_f      = \"e/@f\""))
+    }
+
+    @Test func anElementThatOccursTwiceInASequenceIsATable() throws {
+        let toml = try proposal(
+            records(
+                """
+                <xs:sequence><xs:element name="a" type="xs:string"/><xs:element name="b" type="xs:string"/><xs:element name="a" type="xs:string"/>
+                </xs:sequence>
+                """))
+        #expect(toml.contains("element = \"/list/item/a\""), "\(toml)")
+        let choice = try proposal(
+            records(
+                """
+                <xs:choice><xs:element name="a" type="xs:string"/><xs:sequence><xs:element name="b" type="xs:string"/><xs:element name="a" type="xs:string"/></xs:sequence>
+                </xs:choice>
+                """))
+        #expect(!choice.contains("element = \"/list/item/a\""), "\(choice)")
+    }
+
+    @Test func aTypeWithinItselfIsMarkupOrFurtherLevels() throws {
+        let linked = try proposal(
+            records("<xs:sequence><xs:element name='node' type='N'/></xs:sequence>")
+                + "<xs:complexType name='N'><xs:sequence><xs:element name='v' type='xs:int'/><xs:element name='node' type='N' minOccurs='0'/></xs:sequence></xs:complexType>"
+        )
+        #expect(linked.contains("element = \"node\""), "\(linked)")
+        let tree = try proposal(
+            records("<xs:sequence><xs:element name='tree' type='T'/></xs:sequence>")
+                + "<xs:complexType name='T'><xs:sequence><xs:element name='left' type='T' minOccurs='0'/><xs:element name='right' type='T' minOccurs='0'/><xs:element name='v' type='xs:int'/></xs:sequence></xs:complexType>"
+        )
+        #expect(tree.contains("tree_left  = { path = \"tree/left\", type = \"xml\" }"), "\(tree)")
+        #expect(tree.contains("<left> is kept as markup"))
+    }
+
+    @Test func anAbstractTypeHoldsWhatDerivedTypesHold() throws {
+        let toml = try proposal(
+            records("<xs:sequence><xs:element name='a' type='A'/></xs:sequence>")
+                + """
+                <xs:complexType name="A" abstract="true"><xs:attribute name="x"/></xs:complexType>
+                <xs:complexType name="B"><xs:complexContent><xs:extension base="A"><xs:sequence><xs:element name="y" type="xs:int"/></xs:sequence></xs:extension></xs:complexContent></xs:complexType>
+                <xs:complexType name="C"><xs:complexContent><xs:extension base="B"><xs:attribute name="z"/></xs:extension></xs:complexContent></xs:complexType>
+                """)
+        for column in ["a_x", "a_y", "a_z"] { #expect(toml.contains(column), "\(toml)") }
+    }
+
+    @Test func severalRootsAreNamed() throws {
+        let two =
+            "<xs:element name='a'><xs:complexType><xs:attribute name='x'/></xs:complexType></xs:element><xs:element name='b' type='xs:int'/>"
+        #expect {
+            try proposal(two)
+        } throws: {
+            "\($0)" == "the schema has 2 elements that may be the root: a, b; name one with --root, or give a document"
+        }
+        #expect(try proposal(two, root: "a").contains("element = \"/a\""))
+        #expect { try proposal(two, root: "c") } throws: { "\($0)".contains("no element 'c'; it declares a, b") }
+        #expect { try proposal("<xs:simpleType name='t'/>") } throws: {
+            "\($0)".contains("declares no element, only types")
+        }
+        #expect { try SchemaSet("<a/>") } throws: { "\($0)".contains("the root element is <a>, not <schema>") }
+    }
+
+    @Test func aDocumentOfAnotherSchemaIsRefused() throws {
+        let known = try schema("<xs:element name='a' type='xs:int'/>")
+        #expect { try MappingProposal(of: "<b xmlns='urn:b'/>", known) } throws: {
+            "\($0)" == "the document's root <b> of the namespace urn:b is not declared in the schema"
+        }
+    }
+
+    @Test func aDocumentSaysWhatOccursAndTheSchemaWhatItIs() throws {
+        let known = try schema(
+            records(
+                "<xs:sequence><xs:element name='a' type='xs:string'/><xs:element name='b' type='xs:int' minOccurs='0'/><xs:element name='c' minOccurs='0' maxOccurs='9' type='xs:date'/></xs:sequence><xs:attribute name='id' use='required'/>"
+            ))
+        let toml = try MappingProposal(
+            of: "<list><item id='1'><a>007</a><c>2026-11-24</c></item><item id='2'><a>5</a></item></list>", known
+        ).toml
+        #expect(toml.contains("key = [\"id\"]"), "\(toml)")
+        #expect(toml.contains("a  = { path = \"a\", required = true }"), "\(toml)")
+        #expect(toml.contains("element = \"/list/item/c\""), "\(toml)")
+        #expect(!toml.contains("\"b\""), "\(toml)")
+    }
+
+    // MARK: - Hostile schemas
+
+    @Test func circlesEnd() throws {
+        let toml = try proposal(
+            records("<xs:group ref='g'/><xs:attributeGroup ref='ag'/>")
+                + """
+                <xs:group name="g"><xs:sequence><xs:group ref="h"/><xs:element name="a" type="T"/></xs:sequence></xs:group><xs:group name="h"><xs:sequence><xs:group ref="g"/></xs:sequence></xs:group>
+                <xs:attributeGroup name="ag"><xs:attributeGroup ref="ah"/><xs:attribute name="x"/></xs:attributeGroup><xs:attributeGroup name="ah"><xs:attributeGroup ref="ag"/></xs:attributeGroup>
+                <xs:complexType name="T"><xs:complexContent><xs:extension base="U"/></xs:complexContent></xs:complexType><xs:complexType name="U"><xs:complexContent><xs:extension base="T"/></xs:complexContent></xs:complexType>
+                <xs:simpleType name="S"><xs:restriction base="R"/></xs:simpleType><xs:simpleType name="R"><xs:union memberTypes="S S S"/></xs:simpleType>
+                <xs:element name="e" substitutionGroup="f"/><xs:element name="f" substitutionGroup="e"/>
+                """, root: "list")
+        #expect(toml.contains("\"@x\""), "\(toml)")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func groupsOfGroupsAreBounded() throws {
+        let groups = (0..<60).map {
+            "<xs:group name='g\($0)'><xs:sequence>" + String(repeating: "<xs:group ref='g\($0 + 1)'/>", count: 10)
+                + "</xs:sequence></xs:group>"
+        }
+        let toml = try proposal(
+            records("<xs:group ref='g0'/>") + groups.joined()
+                + "<xs:group name='g60'><xs:sequence><xs:element name='a' type='xs:int'/></xs:sequence></xs:group>")
+        #expect(toml.contains("element = \"/list/item/a\""))
+        let deep = (0..<1_000).map {
+            "<xs:group name='g\($0)'><xs:sequence><xs:group ref='g\($0 + 1)'/></xs:sequence></xs:group>"
+        }
+        #expect { try proposal(records("<xs:group ref='g0'/>") + deep.joined()) } throws: {
+            "\($0)".contains("more than 400 deep")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func elementsThatHoldOneAnotherAreMarkupBeyondTheMostColumns() throws {
+        let names = (0..<40).map { "e\($0)" }
+        let types = names.map { name in
+            "<xs:element name='\(name)'><xs:complexType><xs:choice maxOccurs='unbounded'>"
+                + names.map { "<xs:element ref='\($0)'/>" }.joined()
+                + "</xs:choice><xs:attribute name='x'/></xs:complexType></xs:element>"
+        }
+        let toml = try proposal(types.joined(), root: "e0")
+        #expect(toml.contains("kept as markup: there would be too many columns"))
+        #expect(toml.matches(of: /\[\[sources/).count <= SchemaGuide.mostPaths)
+    }
+}
