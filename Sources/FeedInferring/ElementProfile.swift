@@ -220,6 +220,9 @@ package final class ElementProfile {
 
     /// Adds the figures of another path's profile, children included.
     func merge(_ other: ElementProfile) {
+        defer { other.merged = self }
+        // Of a further level in a schema nothing else is known.
+        guard !(other.declaration?.isLevel ?? false) else { return maximum = max(maximum, other.maximum) }
         count += other.count
         maximum = max(maximum, other.maximum)
         parents += other.parents
@@ -237,6 +240,5 @@ package final class ElementProfile {
         for child in other.children {
             if let known = self.child(child.name.identity) { known.merge(child) } else { adopt(child) }
         }
-        other.merged = self
     }
 }

@@ -25,10 +25,8 @@ package final class MappingDraft {
             return
         }
         try SchemaGuide(schema).describe(document)
-        try self.init(
-            document,
-            head: ["\(number) and its schema \(schema.location); keys that the schema lacks are what its values allow."]
-                + schema.notes, ProposedTable.tables(ofDocument:))
+        let first = "\(number) and its schema \(schema.location); keys that the schema lacks are what its values allow."
+        try self.init(document, head: [first] + schema.notes, Self.tablesOfSchema)
     }
 
     /// Creates the tables for all that a schema allows.
@@ -37,20 +35,23 @@ package final class MappingDraft {
     /// - Throws: ``InferenceError``.
     package convenience init(schema: SchemaSet, root: String?) throws {
         let document = try SchemaGuide(schema).profile(root: root)
-        try self.init(
-            document,
-            head: [
-                "Proposed for <\(document.name.local)> of the schema \(schema.location). Give a document, too, to have only what occurs."
-            ]
-                + schema.notes, ProposedTable.tables(ofDocument:))
+        let first =
+            "Proposed for <\(document.name.local)> of the schema \(schema.location). "
+            + "Give a document, too, to have only what occurs."
+        try self.init(document, head: [first] + schema.notes, Self.tablesOfSchema)
     }
 
     private init(
         _ document: ElementProfile, head: [String], _ makeTables: (ElementProfile) -> [ProposedTable]
     ) throws(InferenceError) {
         self.document = document
-        self.head = head
         root = document.foldingRecursion()
+        self.head =
+            head
+            + Self.names("Kept as markup, within another of its type or as there would be too many columns:", root) {
+                $0.isCut
+            }
+            + Self.names("Elements of any name may be below these, and have no column:", root) { $0.isOpen }
         tables = makeTables(root)
         guard tables.contains(where: { $0.weight > 0 }) else {
             throw InferenceError(
@@ -59,12 +60,31 @@ package final class MappingDraft {
         SchemaKeys.assign(to: tables, below: root)
     }
 
+    /// Returns a line with the elements of which something is declared; none where there is no such element.
+    private static func names(
+        _ what: String, _ root: ElementProfile, _ isWanted: (ElementDeclaration) -> Bool
+    ) -> [String] {
+        var names = Set<String>()
+        var shown: [String] = []
+        root.visit { element in
+            guard let declaration = element.declaration, isWanted(declaration) else { return }
+            if names.insert(element.name.local).inserted, names.count <= 10 { shown.append("<\(element.name.local)>") }
+        }
+        guard !shown.isEmpty else { return [] }
+        let rest = names.count - shown.count
+        return ["\(what) \(shown.joined(separator: ", "))" + (rest > 0 ? " and \(rest.grouped) more." : ".")]
+    }
+
     /// Makes the handler that must read the same document from its beginning to its end, before keys are chosen.
     package func counter() -> RecordCounter { counter(limit: DigestSet.Budget.limit) }
 
     /// - Parameter limit: the most digests.
     func counter(limit: Int) -> RecordCounter {
         RecordCounter(document, tables, budget: DigestSet.Budget(limit: limit))
+    }
+
+    private static func tablesOfSchema(_ root: ElementProfile) -> [ProposedTable] {
+        ProposedTable.tables(ofDocument: root).flatMap(\.family)
     }
 
     /// Returns the tables: the outermost ones with the most values first, each before those below it.

@@ -99,7 +99,10 @@ final class ProposedTable {
         }
         columns = parent.map { [$0.reference(&names)] } ?? []
         let isOfKeyed = parent.map { !$0.key.isEmpty } ?? false
-        let isWithin = isOfKeyed && count.orphans == 0 && (children.isEmpty || !(count.unique?.isOwn ?? false))
+        // Another document may have the same values below another root.
+        let isOfRoot = parent?.element.parent == nil
+        let isWithin =
+            isOfKeyed && count.orphans == 0 && (children.isEmpty || isOfRoot || !(count.unique?.isOwn ?? false))
         if let declared = declaredKey, count.admits(declared), !declared.isWithinParent || parent != nil {
             key = (declared.isWithinParent ? [columns[0].name] : []) + declared.values.map { own[$0].name }
             keyReason = "the key is \(declared.reason)"

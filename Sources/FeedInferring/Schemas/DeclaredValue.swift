@@ -46,8 +46,12 @@ struct ElementDeclaration {
     var isRequired = false
     /// True where a column keeps the element's markup: it holds text with markup, any elements, or too many of them.
     var isMarkup = false
+    /// True where it is markup only because it lies within another of its type, or there would be too many columns.
+    var isCut = false
     /// True where the element is declared as an element around it is, so that it is a further level of that one.
     var isLevel = false
+    /// True where elements of any name may be below it, beside those that are declared.
+    var isOpen = false
     /// The keys and references that hold within the element.
     var constraints: [SchemaNode] = []
 }

@@ -31,7 +31,7 @@ final class SchemaGuide {
         }
     }
 
-    static let mostPaths = 20_000
+    static let mostPaths = 5_000
     /// A table of PostgreSQL has at most 1,600 columns.
     static let mostValues = 1_000
 
@@ -109,8 +109,9 @@ final class SchemaGuide {
             let identity = ObjectIdentifier(node)
             if let same = outer?.enclosing(identity) {
                 declaration.isMarkup = true
+                declaration.isCut = true
                 declaration.isLevel = same.name == profile.name.identity
-                return set.note("<\(profile.name.local)> is kept as markup where it lies in another one of its type.")
+                return
             }
             outer = OpenType(identity, profile.name.identity, outer)
         }
@@ -120,18 +121,16 @@ final class SchemaGuide {
         } else if content.value != nil {
             if adds { profile.text = ValueProfile(declared: value) } else { profile.text.declared = value }
         }
-        let isFull = adds && !declaration.isMarkup && !take(content, in: profile)
-        if isFull {
+        if adds, !declaration.isMarkup, try !take(content, in: profile) {
             declaration.isMarkup = true
-            return set.note("<\(profile.name.local)> and others are kept as markup: there would be too many columns.")
+            declaration.isCut = true
+            return
         }
         for attribute in content.attributes {
             profile.declareAttribute(name(attribute.name, in: place.element), attribute.value, adds: adds)
         }
         guard !declaration.isMarkup else { return }
-        if adds, content.hasWildcard {
-            set.note("<\(profile.name.local)> may hold further elements of any name, which have no column.")
-        }
+        declaration.isOpen = adds && content.hasWildcard
         for child in content.children {
             let name = name(child.name, in: place.element)
             guard let found = profile.child(name.identity) ?? (adds ? profile.declareChild(name) : nil) else {
@@ -163,10 +162,15 @@ final class SchemaGuide {
         }
     }
 
-    /// Counts the paths of an element's content; false where there would be too many.
-    private func take(_ content: SchemaContent, in profile: ElementProfile) -> Bool {
+    /// Counts the paths of an element's content, with the attributes of texts in it; false where there would be too many.
+    private func take(_ content: SchemaContent, in profile: ElementProfile) throws -> Bool {
+        guard !content.children.isEmpty else { return true }
         let record = sequence(first: profile, next: \.parent).first { $0.maximum > 1 || $0.parent == nil } ?? profile
-        let number = content.children.count + content.attributes.count
+        var number = content.children.count + content.attributes.count
+        for child in content.children {
+            let below = try contents.content(of: contents.type(of: child.element))
+            if below.children.isEmpty { number += below.attributes.count }
+        }
         guard profile.parent == nil || paths + number <= Self.mostPaths,
             profile === record || pathsOfRecords[ObjectIdentifier(record), default: 0] + number <= Self.mostValues
         else { return false }

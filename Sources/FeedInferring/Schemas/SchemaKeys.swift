@@ -57,7 +57,8 @@ struct SchemaKeys {
         for table in tables where table.declaredKey == nil {
             let ids = table.values.indices.filter {
                 let value = table.values[$0]
-                return value.steps.isEmpty && value.profile.declared?.identifies ?? false && value.isRequired
+                let depth = value.attribute == nil ? value.steps.count : value.steps.count + 1
+                return depth <= 1 && value.profile.declared?.identifies ?? false && value.isRequired
             }
             guard let id = ids.first else { continue }
             table.declaredKey = Key(values: [id], reason: "the schema's type ID")
