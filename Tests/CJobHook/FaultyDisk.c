@@ -1,4 +1,4 @@
-// A VFS before SQLite's own (vfs.html; test_vfs.c and test6.c of SQLite's sources), whose writes fail where a function says so.
+// A VFS before SQLite's own (vfs.html; test_vfs.c and test6.c of SQLite's sources), whose calls fail where a function says so.
 #include "FaultyDisk.h"
 #include <sqlite3.h>
 #include <stddef.h>
@@ -6,31 +6,60 @@
 typedef struct {
     sqlite3_file base;
     sqlite3_file *real;
+    const char *path;
+    // SQLite's own VFS syncs the folder with the first sync of this file.
+    int isNewJournal;
 } File;
 
 static sqlite3_vfs *machine;
 static sqlite3_vfs faulty;
-static int (*decide)(void);
+static int (*decide)(const tributary_disk_call *call);
 
 #define REAL(file) (((File *)(file))->real)
 #define CALL(file, method, ...) REAL(file)->pMethods->method(REAL(file), ##__VA_ARGS__)
 
-static int closeFile(sqlite3_file *file) { return CALL(file, xClose); }
-static int readFile(sqlite3_file *file, void *to, int count, sqlite3_int64 at) { return CALL(file, xRead, to, count, at); }
-
-static int writeFile(sqlite3_file *file, const void *from, int count, sqlite3_int64 at) {
-    switch (decide()) {
-    case TRIBUTARY_DISK_FULL: return SQLITE_FULL;
-    case TRIBUTARY_DISK_FAILS: return SQLITE_IOERR_WRITE;
-    case TRIBUTARY_DISK_LIES: CALL(file, xWrite, from, count, at); return SQLITE_IOERR_WRITE;
-    default: return CALL(file, xWrite, from, count, at);
-    }
+static int ask(int operation, const char *path, const void *bytes, int count, sqlite3_int64 at) {
+    if (!path) return TRIBUTARY_DISK_DOES;
+    tributary_disk_call call = {operation, path, bytes, count, at};
+    return decide(&call);
 }
 
-static int truncateFile(sqlite3_file *file, sqlite3_int64 size) { return CALL(file, xTruncate, size); }
+// Makes a call as the function says, or returns this code of an error.
+#define UNLESS_IT_FAILS(fate, error, call) \
+    switch (fate) { \
+    case TRIBUTARY_DISK_FULL: return SQLITE_FULL; \
+    case TRIBUTARY_DISK_FAILS: return error; \
+    case TRIBUTARY_DISK_LIES: call; return error; \
+    default: return call; \
+    }
+
+static int askOfFile(sqlite3_file *file, int operation, const void *bytes, int count, sqlite3_int64 at) {
+    return ask(operation, ((File *)file)->path, bytes, count, at);
+}
+
+static int closeFile(sqlite3_file *file) { return CALL(file, xClose); }
+
+static int readFile(sqlite3_file *file, void *to, int count, sqlite3_int64 at) {
+    int fate = askOfFile(file, TRIBUTARY_DISK_READS, NULL, count, at);
+    return fate ? SQLITE_IOERR_READ : CALL(file, xRead, to, count, at);
+}
+
+static int writeFile(sqlite3_file *file, const void *from, int count, sqlite3_int64 at) {
+    int fate = askOfFile(file, TRIBUTARY_DISK_WRITES, from, count, at);
+    UNLESS_IT_FAILS(fate, SQLITE_IOERR_WRITE, CALL(file, xWrite, from, count, at))
+}
+
+static int truncateFile(sqlite3_file *file, sqlite3_int64 size) {
+    int fate = askOfFile(file, TRIBUTARY_DISK_CUTS, NULL, 0, size);
+    UNLESS_IT_FAILS(fate, SQLITE_IOERR_TRUNCATE, CALL(file, xTruncate, size))
+}
 
 static int syncFile(sqlite3_file *file, int flags) {
-    return decide() ? SQLITE_IOERR_FSYNC : CALL(file, xSync, flags);
+    File *synced = (File *)file;
+    int operation = synced->isNewJournal ? TRIBUTARY_DISK_SYNCS_FOLDER : TRIBUTARY_DISK_SYNCS;
+    if (askOfFile(file, operation, NULL, 0, 0)) return SQLITE_IOERR_FSYNC;
+    synced->isNewJournal = 0;
+    return CALL(file, xSync, flags);
 }
 
 static int sizeOfFile(sqlite3_file *file, sqlite3_int64 *size) { return CALL(file, xFileSize, size); }
@@ -42,7 +71,8 @@ static int sectorSize(sqlite3_file *file) { return CALL(file, xSectorSize); }
 static int characteristics(sqlite3_file *file) { return CALL(file, xDeviceCharacteristics); }
 
 static int mapShared(sqlite3_file *file, int region, int size, int extends, void volatile **memory) {
-    return CALL(file, xShmMap, region, size, extends, memory);
+    int fate = askOfFile(file, TRIBUTARY_DISK_SHARES, NULL, size, (sqlite3_int64)region * size);
+    return fate ? SQLITE_IOERR_SHMMAP : CALL(file, xShmMap, region, size, extends, memory);
 }
 
 static int lockShared(sqlite3_file *file, int offset, int count, int flags) {
@@ -84,13 +114,24 @@ static const sqlite3_io_methods methods = {
 static int openFile(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *flagsOut) {
     File *opened = (File *)file;
     opened->real = (sqlite3_file *)(opened + 1);
-    int code = machine->xOpen(machine, name, opened->real, flags, flagsOut);
+    opened->path = name;
     // A file without methods is not closed.
+    opened->base.pMethods = NULL;
+    int journals = SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL;
+    opened->isNewJournal = (flags & SQLITE_OPEN_CREATE) && (flags & journals);
+    if (ask(TRIBUTARY_DISK_OPENS, name, NULL, 0, flags & SQLITE_OPEN_CREATE ? 1 : 0)) return SQLITE_CANTOPEN;
+    int code = machine->xOpen(machine, name, opened->real, flags, flagsOut);
     opened->base.pMethods = opened->real->pMethods ? &methods : NULL;
     return code;
 }
 
-int tributary_take_writes(int (*function)(void)) {
+static int deleteFile(sqlite3_vfs *vfs, const char *name, int syncsFolder) {
+    int operation = syncsFolder ? TRIBUTARY_DISK_DELETES_FOR_GOOD : TRIBUTARY_DISK_DELETES;
+    UNLESS_IT_FAILS(
+        ask(operation, name, NULL, 0, 0), SQLITE_IOERR_DELETE, machine->xDelete(machine, name, syncsFolder))
+}
+
+int tributary_take_disk(int (*function)(const tributary_disk_call *call)) {
     decide = function;
     if (machine) return SQLITE_OK;
     sqlite3_vfs *found = sqlite3_vfs_find(NULL);
@@ -99,6 +140,7 @@ int tributary_take_writes(int (*function)(void)) {
     faulty.zName = "tributary-faulty";
     faulty.szOsFile = (int)sizeof(File) + found->szOsFile;
     faulty.xOpen = openFile;
+    faulty.xDelete = deleteFile;
     machine = found;
     return sqlite3_vfs_register(&faulty, 1);
 }

@@ -106,4 +106,35 @@ import Testing
             try other.close()
         }
     }
+
+    @Test func aCommitIsSynced() async throws {
+        try await withTemporaryFolder { folder in
+            let store = try SQLiteStore(path: folder.file("store.sqlite"))
+            defer { try? store.close() }
+            let level = try await store.pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+            #expect(level == 2)
+        }
+    }
+
+    /// A power failure leaves the journal of the transaction that was making the file.
+    @Test func aStoreOpensWhoseCreationWasCutOff() async throws {
+        try await withTemporaryFolder { folder in
+            let (path, copy) = (folder.file("other.sqlite"), folder.file("store.sqlite"))
+            let queue = try DatabaseQueue(path: path)
+            try await queue.writeWithoutTransaction { db in
+                // Its pages go to the file before the transaction ends.
+                try db.execute(sql: "CREATE TABLE item (body); PRAGMA cache_size = 1; BEGIN")
+                for _ in 0..<100 { try db.execute(sql: "INSERT INTO item VALUES (randomblob(4000))") }
+                for suffix in ["", "-journal"] {
+                    try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+                }
+                try db.execute(sql: "ROLLBACK")
+            }
+            try queue.close()
+            let store = try SQLiteStore(path: copy)
+            defer { try? store.close() }
+            let rows = try await store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") }
+            #expect(rows == 0)
+        }
+    }
 }

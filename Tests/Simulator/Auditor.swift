@@ -61,6 +61,23 @@ final class Auditor {
         }
     }
 
+    /// Checks a store that a power failure has left.
+    func checkWhole() throws {
+        try queue?.read { db in
+            let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(3)")
+            let run = try Int64.fetchOne(db, sql: "SELECT max(id) FROM tributary_run") ?? 0
+            let problem: String? =
+                if problems != ["ok"] {
+                    "is damaged: \(problems.joined(separator: "; "))"
+                } else if run < lastRun {
+                    "has lost the runs after \(run); \(lastRun) was the last"
+                } else {
+                    nil
+                }
+            if let problem { fail(Finding(.durability, "after the power failed, the store \(problem)")) }
+        }
+    }
+
     private func check(_ db: Database) throws {
         try takeRuns(db)
         try replayChangelog(db)

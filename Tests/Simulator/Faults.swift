@@ -60,6 +60,8 @@ package enum FaultSite: String, CaseIterable, Sendable {
     case accept
     /// A second process lets a source go that is held.
     case release
+    /// The power fails: all processes end, and what was not synced is lost, or torn, or there.
+    case power
 }
 
 /// The faults of a seed.

@@ -21,6 +21,9 @@ struct Scenario {
     /// How long things go wrong.
     let troubled: Duration
     let clockError: Double
+    /// The pages in the write-ahead log after which a commit moves them into the file; nil for Tributary's own number, which
+    /// no simulation reaches.
+    let pagesOfLog: Int?
 
     var feeds: [Feed] { sources.flatMap(\.feeds) }
 
@@ -56,7 +59,11 @@ struct Scenario {
         // A hook looks at the store every two seconds.
         troubled = .seconds(60 * Int.random(in: hasHook ? 10...25 : 30...120, using: &random))
         clockError = random.oneIn(3) ? Double(Int.random(in: -7200...7200, using: &random)) : 0
+        pagesOfLog = random.oneIn(2) ? Int.random(in: 1...60, using: &random) : nil
     }
+
+    /// The schema, which is executed whenever the store is opened.
+    var schema: String { pagesOfLog.map { "PRAGMA wal_autocheckpoint = \($0);" } ?? "" }
 
     /// `sources.toml`.
     ///
@@ -67,6 +74,7 @@ struct Scenario {
         var text = """
             [store]
             path = "store.sqlite"
+            \(pagesOfLog == nil ? "" : "schema = \"schema.sql\"")
             [daemon]
             concurrency = \(concurrency)
 

@@ -10,6 +10,7 @@ extension Simulation {
     /// What is done now and then where a seed arms it.
     private static let operations: [FaultSite] = [
         .kill, .pause, .restart, .clock, .reload, .refresh, .secondProcess, .undo, .purge, .accept, .release,
+        .power,
     ]
 
     private func random(_ number: Int, _ what: String) -> SplitMix64 {
@@ -61,12 +62,14 @@ extension Simulation {
         guard let daemon, !isStopping, !loop.isPaused(daemon.process) else { return }
         let isCommand = [.secondProcess, .undo, .purge, .accept, .release].contains(operation)
         guard second == nil || !isCommand, steps.take("\(operation.rawValue)#\(number)") else { return }
-        faults.count(operation)
+        if operation != .power { faults.count(operation) }
         guard !isCommand else { return try command(operation, &random) }
         switch operation {
         case .kill:
             // At any piece of work of a time in which there is some.
             piecesUntilKill = Int.random(in: 0...400, using: &random)
+        case .power:
+            disk.failPower(after: Int.random(in: 0...60, using: &random))
         case .pause:
             let process = random.oneIn(3) ? second?.process ?? daemon.process : daemon.process
             let seconds = Int.random(in: 1...3600, using: &random)

@@ -12,6 +12,7 @@ package struct SimulationResult {
     package let pieces: Int
     package let runs: Int
     package let requests: Int
+    package let powerFailures: Int
     package let time: Duration
     /// The faults that fired.
     package let faults: String
@@ -39,6 +40,8 @@ package final class Simulation {
     private let auditor: Auditor
     private let receiver: Receiver
     let internet: Internet
+    let disk: FaultyDisk
+    private let losesPower: Bool
     private(set) var daemon: Daemon?
     /// A process that runs a command once, beside the daemon.
     private(set) var second: Daemon?
@@ -63,11 +66,12 @@ package final class Simulation {
     ///   - folder: an empty folder for the stores.
     ///   - except: faults that do not happen, whatever the seed says.
     ///   - sought: a fault that counts as a finding when it fires; nil for none.
+    ///   - losesPower: true where the power fails again and again.
     ///   - steps: takes note of what is done.
     ///   - show: called with each line of the trace.
     package init(
         seed: UInt64, in folder: String, except: Set<FaultSite> = [], sought: FaultSite? = nil,
-        _ steps: Steps = Steps(),
+        losesPower: Bool = false, _ steps: Steps = Steps(),
         show: ((String) -> Void)? = nil
     ) {
         var random = SplitMix64(seed: seed)
@@ -87,14 +91,16 @@ package final class Simulation {
         receiver = Receiver { [found] text in found.note(Finding(.hook, text)) }
         internet = Internet(
             loop, faults, hosts: scenario.hosts, feeds: scenario.feeds, receiver: receiver, fail: found.note)
+        disk = FaultyDisk(internet, seed: ownSeed)
+        self.losesPower = losesPower
     }
 
     package func run() -> SimulationResult {
         Self.past.append(self)
         loop.enter()
-        FaultyDisk.enter(internet)
+        disk.enter()
         defer {
-            FaultyDisk.leave()
+            disk.leave()
             loop.leave()
         }
         do {
@@ -111,17 +117,19 @@ package final class Simulation {
         second?.close()
         return SimulationResult(
             seed: seed, digest: loop.trace.digest, pieces: loop.steps, runs: runs, requests: internet.requests,
-            time: time, faults: faults.description, trace: loop.trace, steps: steps.taken, finding: finding)
+            powerFailures: faults.fired[.power] ?? 0, time: time, faults: faults.description, trace: loop.trace,
+            steps: steps.taken, finding: finding)
     }
 
     private func simulate() throws {
-        try start(copying: nil)
+        try start(on: nil)
         for feed in scenario.feeds { scheduleChange(1, of: feed) }
         scheduleOperation(1)
         try go(until: { self.loop.now >= self.scenario.troubled })
         loop.note("all is well from here")
         faults.isOn = false
         piecesUntilKill = nil
+        disk.failPower(after: nil)
         if disabled != [] || !caches.isEmpty {
             (disabled, caches) = ([], [:])
             try daemon?.reload(scenario.toml())
@@ -143,12 +151,17 @@ package final class Simulation {
 
     /// Goes on until something is found, or a condition holds.
     private func go(until isOver: () throws -> Bool) throws {
-        while found.finding == nil, try !isOver() {
+        while found.finding == nil {
+            if disk.left != nil { try losePower() }
+            guard try !isOver() else { return }
             let before = loop.steps
             guard loop.step() else {
                 return found.note(Finding(.end, "nothing is left to do, and nobody waits for anything"))
             }
-            if internet.hasWritten || loop.steps % 64 == 0 {
+            // Nobody sees what comes after a power failure.
+            if disk.left != nil { continue }
+            // A command writes without the lane of its store's writer.
+            if internet.hasWritten || second != nil || loop.steps % 64 == 0 {
                 internet.hasWritten = false
                 try auditor.look()
             }
@@ -172,17 +185,34 @@ package final class Simulation {
 
     // MARK: - Processes
 
-    private func start(copying former: String?) throws {
+    /// Starts a daemon on a copy of its files.
+    ///
+    /// - Parameters:
+    ///   - former: the folder of the files; nil for the first one.
+    ///   - left: what a power failure has left of them; nil for all.
+    private func start(on former: String?, _ left: DurableFiles.Left? = nil) throws {
         lives += 1
         let path = folder + "/\(lives)"
         if let former {
             try FileManager.default.copyItem(atPath: former, toPath: path)
+            try left?.write(into: path)
         } else {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            try scenario.schema.write(toFile: path + "/schema.sql", atomically: false, encoding: .utf8)
         }
+        disk.watch(path)
+        if losesPower { schedulePowerFailure() }
         try launch(in: path)
+        guard disk.left == nil else { return try losePower() }
         try auditor.open(path + "/store.sqlite")
+        if left != nil { try auditor.checkWhole() }
         try auditor.look()
+    }
+
+    private func schedulePowerFailure() {
+        var random = SplitMix64(seed: ownSeed ^ Fingerprint.hash("power#\(lives)"))
+        guard faults.isOn, steps.take("power#\(lives)") else { return }
+        disk.failPower(after: Int.random(in: 0...(random.oneIn(3) ? 300 : 40), using: &random))
     }
 
     private func launch(in path: String) throws {
@@ -220,11 +250,21 @@ package final class Simulation {
         return processes
     }
 
-    /// Kills all processes, and starts another on what is in the files at this moment.
+    /// Ends all processes, and starts another on what is in the files at this moment.
     private func kill() throws {
-        piecesUntilKill = nil
         guard let daemon else { return }
         loop.note("p\(daemon.process) is killed")
+        try replace(daemon)
+    }
+
+    /// Ends all processes, and starts another on what the power failure has left.
+    private func losePower() throws {
+        guard let daemon else { return }
+        try replace(daemon, disk.left)
+    }
+
+    private func replace(_ daemon: Daemon, _ left: DurableFiles.Left? = nil) throws {
+        piecesUntilKill = nil
         for dead in [daemon, second].compactMap(\.self) {
             loop.kill(dead.process)
             internet.forget(dead.process)
@@ -232,7 +272,7 @@ package final class Simulation {
         let others = second
         second = nil
         isStopping = false
-        try start(copying: daemon.folder)
+        try start(on: daemon.folder, left)
         daemon.close()
         others?.close()
     }

@@ -55,6 +55,8 @@ package struct Finding: Sendable {
         case privacy
         /// Events come to a hook in order, and only the last one again.
         case hook
+        /// After a power failure the store is whole, and has all that was committed.
+        case durability
         /// All is well within some hours once nothing goes wrong any more.
         case liveness
         /// A daemon goes on.

@@ -20,6 +20,11 @@ import Testing
         #expect(status == 0, "\(output)")
     }
 
+    @Test func noPowerFailureFindsAnything() async throws {
+        let (status, output) = try await simulate("--power-failures", "300", "--no-shrink")
+        #expect(status == 0, "\(output)")
+    }
+
     @Test func aFindingIsShownByTheFewestSteps() async throws {
         let (status, output) = try await simulate("--find", "reload", "--seeds", "60")
         #expect(status == 1)

@@ -4,6 +4,7 @@ import Simulator
 /// Runs seeds, and prints what they find.
 ///
 ///     simulate [--seeds N] [--first SEED] [--minutes N] [--doublecheck] [--trace] [--without SITE,…] [--no-shrink]
+///     simulate --power-failures N [--first SEED] [--no-shrink]
 ///     simulate --shrink SEED [--without SITE,…]
 ///     simulate --find SITE
 ///
@@ -27,7 +28,10 @@ import Simulator
     private var only: Set<String>?
     /// The file that gets the steps and what was found, for the process that seeks the fewest.
     private var record: String?
+    /// The power failures after which no further seed is run; nil where the power fails as rarely as other things.
+    private var powerFailures: Int?
     private var done = 0
+    private var failed = 0
     private var runs = 0
     private var hours = 0.0
 
@@ -80,6 +84,8 @@ import Simulator
             case "--first": first = number(option)
             case "--minutes": end = Date().timeIntervalSince1970 + 60 * number(option)
             case "--until": end = number(option)
+            case "--power-failures": powerFailures = number(option)
+            case "--failed": failed = number(option)
             case "--done": done = number(option)
             case "--runs": runs = number(option)
             case "--hours": hours = number(option)
@@ -105,20 +111,21 @@ import Simulator
     }
 
     private mutating func run() -> Bool {
-        let seeds = seeds ?? (end == nil ? 500 : .max)
+        let seeds = seeds ?? (end == nil && powerFailures == nil ? 500 : .max)
         var here = 0
-        while done < seeds, end.map({ Date().timeIntervalSince1970 < $0 }) ?? true {
+        while done < seeds, failed < powerFailures ?? .max, end.map({ Date().timeIntervalSince1970 < $0 }) ?? true {
             guard here < Self.seedsPerProcess else { restart(seeds) }
             guard check(first + UInt64(done)) else { return false }
             done += 1
             here += 1
         }
-        say("\(done) seeds, \(runs) runs, \(Int(hours)) hours simulated; nothing found")
+        let power = powerFailures == nil ? "" : "\(failed) power failures, "
+        say("\(done) seeds, \(runs) runs, \(power)\(Int(hours)) hours simulated; nothing found")
         return true
     }
 
     private func restart(_ seeds: Int) -> Never {
-        var arguments = ["--seeds", "\(seeds)", "--first", "\(first)", "--done", "\(done)"]
+        var arguments = ["--seeds", "\(seeds)", "--first", "\(first)", "--done", "\(done)", "--failed", "\(failed)"]
         arguments += ["--runs", "\(runs)", "--hours", "\(hours)"]
         if let end { arguments += ["--until", "\(end)"] }
         if doublechecks { arguments.append("--doublecheck") }
@@ -131,19 +138,21 @@ import Simulator
     private var conditions: [String] {
         (except.isEmpty ? [] : ["--without", except.map(\.rawValue).sorted().joined(separator: ",")])
             + (sought.map { ["--find", $0.rawValue] } ?? [])
+            + (powerFailures.map { ["--power-failures", "\($0)"] } ?? [])
     }
 
     /// - Returns: false where something was found.
     private mutating func check(_ seed: UInt64) -> Bool {
         let result = simulate(seed)
         runs += result.runs
+        failed += result.powerFailures
         hours += Double(result.time.components.seconds) / 3600
         if let finding = result.finding {
             record(["found \(finding.rule.rawValue) \(finding.text)", "faults \(result.faults)"])
             say("seed \(seed) \(finding.rule.rawValue) \(finding.text)")
             say("faults: \(result.faults)")
             say("commit: \(Self.commit)")
-            say("replay: TRIBUTARY_SEED=\(seed) Scripts/simulate")
+            say((["replay: TRIBUTARY_SEED=\(seed) Scripts/simulate"] + conditions).joined(separator: " "))
             guard shrinks else { return false }
             Self.restart(["--shrink", "\(seed)"] + conditions)
         }
@@ -169,7 +178,8 @@ import Simulator
         let steps = Steps(
             only: only, onStep: record.map { _ in { step in self.record(["step \(step.name) \(step)"]) } })
         return Simulation(
-            seed: seed, in: folder, except: except, sought: sought, steps, show: showsTrace ? { say($0) } : nil
+            seed: seed, in: folder, except: except, sought: sought, losesPower: powerFailures != nil, steps,
+            show: showsTrace ? { say($0) } : nil
         ).run()
     }
 

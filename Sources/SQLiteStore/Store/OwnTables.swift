@@ -26,8 +26,17 @@ enum OwnTables {
     /// - Throws: ``StoreError``
     static func checkAge(ofStore path: String, _ patience: LockPatience) throws {
         guard FileManager.default.fileExists(atPath: path) else { return }
+        do {
+            try checkAge(ofStore: path, patience, isReadOnly: true)
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            // A power failure, or a kill, has cut off the creation of the store. SQLite undoes what there is of it first.
+            try checkAge(ofStore: path, patience, isReadOnly: false)
+        }
+    }
+
+    private static func checkAge(ofStore path: String, _ patience: LockPatience, isReadOnly: Bool) throws {
         var configuration = Configuration()
-        configuration.readonly = true
+        configuration.readonly = isReadOnly
         configuration.busyMode = .callback { [patience] in patience.pause(tries: $0) }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         let check = Result {

@@ -66,6 +66,9 @@ package final class SQLiteStore: MainStore {
         do {
             try OwnTables.checkAge(ofStore: self.path, patience)
             pool = try DatabasePool(path: self.path, configuration: configuration)
+            // GRDB's own setting leaves a commit unsynced until the next checkpoint. A power failure would then take back runs
+            // of which a hook has heard.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA main.synchronous = FULL") }
             writer = SQLiteWriter(pool, work)
             states = try Self.openStates(self.path, patience)
             files = StoreFiles(path: self.path, resolved: states.resolvedPath)
