@@ -18,13 +18,14 @@ package enum Correction: Sendable, Equatable {
 
 /// What a correction would change, and the text by which exactly that is done.
 package struct CorrectionPlan: Sendable {
+    package enum Content: Sendable {
+        /// The stack is a replay's.
+        case rows(ChangeReview, StackPlan?)
+        case purge(PurgeReport)
+    }
+
     package var counts: MergeCounts
-    /// Nil for a purge, which counts its rows.
-    package var review: ChangeReview?
-    /// Of a replay.
-    package var stack: StackPlan?
-    /// Of a purge.
-    package var purge: PurgeReport?
+    package var content: Content
     package var digest: String
 }
 
@@ -63,18 +64,20 @@ extension SyncService {
                 let reviewer = Mutex(ChangeReviewer())
                 let counts = try await undo.plan { change in reviewer.withLock { $0.add(change) } }
                 let review = reviewer.withLock { $0.review(of: environment.clock.now()) }
-                return CorrectionPlan(counts: counts, review: review, digest: "\(last)~\(review.digest.text)")
+                return CorrectionPlan(
+                    counts: counts, content: .rows(review, nil), digest: "\(last)~\(review.digest.text)")
             case .replay(let all):
                 let declaration = try declared(source, environment)
                 let run = StackRun(declaration, in: environment, mode: .force, isReplay: true, readsAllBodies: all)
                 let (stack, review) = try await plan(declaration, run)
                 let basis = stack.basis?.text ?? ""
                 return CorrectionPlan(
-                    counts: stack.counts, review: review, stack: stack, digest: "\(review.digest.text)~\(basis)")
+                    counts: stack.counts, content: .rows(review, stack), digest: "\(review.digest.text)~\(basis)")
             case .purge:
                 return try await environment.threads.run {
                     let report = try self.purge(source, environment, shown: nil)
-                    return CorrectionPlan(counts: report.run.counts, purge: report, digest: report.digest.text)
+                    return CorrectionPlan(
+                        counts: report.run.counts, content: .purge(report), digest: report.digest.text)
                 }
             }
         }

@@ -28,7 +28,7 @@ extension API {
                     .init("to", "The run or time after which the rows were right; before the last change without it."),
                     limit, apply,
                 ]
-            ) { _, query in try await correct(query) { .undo(try Self.target(query["to"])) } },
+            ) { _, query in try await correct(query) { .undo(try UndoRun.Target(written: query["to"])) } },
             .post(
                 "/api/replay", "What the kept bodies would change, and its 'digest'; with 'apply', does it.",
                 [source, .init("all", "true to read the older bodies first.", .boolean), limit, apply]
@@ -61,21 +61,15 @@ extension API {
     }
 
     private static func output(_ plan: CorrectionPlan, of source: String, limit: Int) -> PlanOutput {
-        let report = plan.review.map { PlanReport($0, limit: limit) } ?? PlanReport(limit: limit)
         var output =
-            plan.stack.map { PlanOutput(source: source, plan: $0, report: report) }
-            ?? PlanOutput(source: source, counts: plan.counts, report: report)
+            switch plan.content {
+            case .rows(let review, let stack?):
+                PlanOutput(source: source, plan: stack, report: PlanReport(review, limit: limit))
+            case .rows(let review, nil):
+                PlanOutput(source: source, counts: plan.counts, report: PlanReport(review, limit: limit))
+            case .purge: PlanOutput(source: source, counts: plan.counts, report: PlanReport(limit: limit))
+            }
         output.digest = plan.digest
         return output
-    }
-
-    /// - Parameter text: the number of a run, or a time.
-    static func target(_ text: String?) throws -> UndoRun.Target {
-        guard let text else { return .lastChange }
-        if let number = Int64(text), number >= 0 { return .run(number) }
-        guard let time = WrittenTime.date(text) else {
-            throw Query.Problem("'to' is neither the number of a run nor a time such as 2026-11-17T14:30Z")
-        }
-        return .time(time)
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 enum PageAddress: Sendable {
     case sources(SourceQuery)
     case source(String, SourcePage.Options)
-    case run(String, Int64, from: Int)
+    case run(String, Int64, ReviewView.Part)
 
     /// - Parameter address: path and query of a page.
     /// - Returns: nil where there is no such page.
@@ -18,7 +18,7 @@ enum PageAddress: Sendable {
         case 2 where names[0] == "sources": self = .source(names[1], SourcePage.Options(query))
         case 4 where names[0] == "sources" && names[2] == "runs":
             guard let run = Int64(names[3]) else { return nil }
-            self = .run(names[1], run, from: max(0, query["from"].flatMap { Int($0) } ?? 0))
+            self = .run(names[1], run, ReviewView.Part(query))
         default: return nil
         }
     }

@@ -63,9 +63,9 @@ struct Pages: Sendable {
                     name, options, in: store, configuration, running: running, templates: templates, now: Date())?
                     .page()
             }
-        case .run(let source, let number, let first):
+        case .run(let source, let number, let part):
             return try await store.read { [templates] store in
-                try RunPage(source, number, from: first, in: store, configuration, templates: templates)?.page()
+                try RunPage(source, number, part, in: store, configuration, templates: templates)?.page()
             }
         }
     }
@@ -80,6 +80,10 @@ struct Pages: Sendable {
 
     private func show(_ request: Request) async throws -> Response {
         let text = request.uri.string
+        if let correction = CorrectionAddress(request) {
+            return try await CorrectionPages(pages: self).show(correction, request)
+        }
+        if let csv = try await reviewAsCSV(request) { return csv }
         guard let address = PageAddress(text) else { return missing("There is no such page.") }
         do {
             guard let page = try await page(address) else { return missing("There is no such source, or no such run.") }
@@ -90,9 +94,26 @@ struct Pages: Sendable {
         }
     }
 
+    /// Returns the changes that a blocked run waits to make, for `/sources/NAME/runs/NUMBER.csv`; nil for another address.
+    private func reviewAsCSV(_ request: Request) async throws -> Response? {
+        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard names.count == 4, names[2] == "runs", names[3].hasSuffix(".csv"),
+            let number = Int64(names[3].dropLast(4))
+        else { return nil }
+        let (name, table, configuration) = (names[1], Query(request)["table"], service.configuration)
+        let text = try await store.read { store in
+            try store.recordedRun(number).flatMap { run in run.source == name ? configuration.review(of: run) : nil }
+                .map { ReviewView.csv($0, table) }
+        }
+        return text.map(Response.csv) ?? missing("There is no such run, or its changes are not known here.")
+    }
+
     // MARK: - Buttons
 
     private func act(_ request: Request) async throws -> Response {
+        if let correction = CorrectionAddress(request) {
+            return try await CorrectionPages(pages: self).apply(correction)
+        }
         let parts = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
         guard parts.count == 3, let name = parts.dropFirst().first, service.configuration[source: name] != nil else {
             return missing("There is no such source.")
@@ -130,6 +151,9 @@ struct Pages: Sendable {
         case "accept": "The documents of the blocked run are committed now. Nothing is fetched for that."
         case "release": "It is released, and refreshed now."
         case "not-held": "It is not held."
+        case "undo": "Its rows are what they were. It is held until its feed differs, or until it is released."
+        case "replay": "Its kept bodies were read once more, and the differences committed."
+        case "purge": "Its rows are deleted, and what was remembered of it."
         default: nil
         }
     }

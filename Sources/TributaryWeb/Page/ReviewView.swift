@@ -1,42 +1,111 @@
+import FeedDeclarations
 import FeedModel
+import FeedStores
 import Foundation
 import TributaryEngine
 
-/// The changes that a blocked run waits to make, as the templates show them: totals by table, then a page of rows, the
-/// largest differences first.
+/// Changes that wait for a decision, as the templates show them: totals by table, then a page of rows, the largest
+/// differences first.
 struct ReviewView {
+    static let rowsPerPage = 100
+
     struct Table {
         var name: String
         var inserted: Int
         var updated: Int
         var deleted: Int
+        /// Shows the rows of this table alone.
+        var address: String?
+        var isChosen = false
+    }
+
+    /// Which rows are shown.
+    struct Part: Sendable, Equatable {
+        /// The number of rows to pass over.
+        var from = 0
+        /// Nil for those of all tables.
+        var table: String?
+
+        init(_ query: Query) {
+            from = max(0, query["from"].flatMap { Int($0) } ?? 0)
+            table = query["table"]
+        }
+
+        var items: [String] {
+            (table.map { ["table=" + $0.percentEncoded] } ?? []) + (from > 0 ? ["from=\(from)"] : [])
+        }
+
+        func with(_ change: (inout Part) -> Void) -> Part {
+            var part = self
+            change(&part)
+            return part
+        }
     }
 
     var tables: [Table]
-    var changes: [ChangeView]
-    var first: Int
-    var last: Int
+    var changes: [ChangeView] = []
+    var hasRows = false
+    var first = 0
+    var last = 0
     var omitted: Int?
+    var all: String?
     var previous: String?
     var next: String?
-    var accept: String
+    var csv: String?
+    /// Where the button leads; nil where there is nothing to do.
+    var action: String?
     var does: String
+    var promise: String
+    /// What else is to be known before somebody decides.
+    var notes: [String] = []
 
-    /// - Parameter from: the number of rows to pass over.
-    init(_ review: ChangeReview, of run: RunReport, from: Int) {
-        let path = PageAddress.path(run.source, "/runs/\(run.number ?? 0)")
-        tables = review.tables.map {
-            Table(name: $0.table, inserted: $0.inserted, updated: $0.updated, deleted: $0.deleted)
+    /// - Parameter address: returns where a part of the rows is shown.
+    init(
+        _ review: ChangeReview, _ part: Part, does: String, action: String?, promise: String, csv: String?,
+        address: (Part) -> String
+    ) {
+        self.does = does
+        self.action = action
+        self.promise = promise
+        self.csv = csv
+        tables = review.tables.map { table in
+            Table(
+                name: table.table, inserted: table.inserted, updated: table.updated, deleted: table.deleted,
+                address: address(
+                    part.with {
+                        $0.from = 0
+                        $0.table = table.table
+                    }), isChosen: table.table == part.table)
         }
-        let shown = review.rows.dropFirst(from).prefix(RunPage.rowsPerPage)
+        let rows = part.table.map { name in review.rows.filter { $0.table == name } } ?? review.rows
+        let shown = rows.dropFirst(part.from).prefix(Self.rowsPerPage)
         changes = shown.enumerated().map { ChangeView($1, id: "change-\($0)") }
-        first = shown.isEmpty ? 0 : from + 1
-        last = from + shown.count
+        hasRows = !review.rows.isEmpty
+        first = shown.isEmpty ? 0 : part.from + 1
+        last = shown.isEmpty ? 0 : part.from + shown.count
         omitted = review.omitted > 0 ? review.omitted : nil
-        previous = from > 0 ? path + "?from=\(max(0, from - RunPage.rowsPerPage))" : nil
-        next = last < review.rows.count && !shown.isEmpty ? path + "?from=\(last)" : nil
-        accept = PageAddress.path(run.source, "/accept?run=\(run.number ?? 0)")
-        does = Self.words(review.total)
+        all = part.table == nil ? nil : address(part.with { ($0.from, $0.table) = (0, nil) })
+        previous = part.from > 0 ? address(part.with { $0.from = max(0, part.from - Self.rowsPerPage) }) : nil
+        next = last < rows.count && !shown.isEmpty ? address(part.with { $0.from = last }) : nil
+    }
+
+    /// A purge, which counts its rows.
+    init(_ purge: PurgeReport, does: String, action: String, promise: String) {
+        self.does = does
+        self.action = action
+        self.promise = promise
+        tables = purge.tables.map { Table(name: $0.name, inserted: 0, updated: 0, deleted: $0.deleted) }
+        for table in purge.tables.sorted(by: { $0.name < $1.name }) {
+            if table.shared > 0 {
+                notes.append(
+                    "\(Figures.count(table.shared, "row")) of '\(table.name)' stay: other sources have written them, too."
+                )
+            }
+            if table.unknown > 0 {
+                notes.append(
+                    "\(Figures.count(table.unknown, "row")) of '\(table.name)' stay: the changelog does not name them.")
+            }
+        }
     }
 
     /// Returns what a commit does, as a button says it: "Delete 360 rows and update 12".
@@ -49,5 +118,26 @@ struct ReviewView {
         let start = texts.dropLast().joined(separator: ", ")
         let text = (start.isEmpty ? "" : start + " and ") + (texts.last ?? "")
         return text.isEmpty ? "Accept: no row changes" : text.prefix(1).uppercased() + text.dropFirst()
+    }
+
+    /// Returns the rows of a review as CSV, a line for each value: of an updated row, for those that differ.
+    static func csv(_ review: ChangeReview, _ table: String?) -> String {
+        let format = RowFormat.csv
+        let columns = ["table", "operation", "key", "column", "before", "after"]
+        var text = format.start(columns)
+        for row in review.rows where table == nil || row.table == table {
+            let key = RowFormat.object(row.key.map(\.column), row.key.map(\.value))
+            let names = (row.old.isEmpty ? row.new : row.old).map(\.column)
+            let old = Dictionary(row.old.map { ($0.column, $0.value) }) { first, _ in first }
+            let new = Dictionary(row.new.map { ($0.column, $0.value) }) { first, _ in first }
+            for name in names {
+                let values: [StoredValue] = [
+                    .text(row.table), .text(row.operation.rawValue), .text(key), .text(name), old[name] ?? .null,
+                    new[name] ?? .null,
+                ]
+                text += format.row(columns, values, isFirst: false)
+            }
+        }
+        return text
     }
 }

@@ -141,6 +141,8 @@ extension SourcePage {
         var review: String?
         var does: String
         var mayBeReleased: Bool
+        var keepsHistory: Bool
+        var keepsBodies: Bool
 
         init(_ page: SourcePage) {
             path = PageAddress.path(page.name)
@@ -151,6 +153,8 @@ extension SourcePage {
             review = page.blockedCounts.map { _ in PageAddress.path(page.name, "/runs/\(number)") }
             does = page.blockedCounts.map(ReviewView.words) ?? "Accept run \(number)"
             mayBeReleased = isDeclared && page.status.mayBeReleased
+            keepsHistory = page.status.declaration?.keepsHistory == true
+            keepsBodies = page.status.declaration?.keepsBodies == true
         }
     }
 

@@ -12,6 +12,8 @@ extension Response {
         response(status, html, "text/html; charset=utf-8")
     }
 
+    static func csv(_ csv: String) -> Response { response(.ok, csv, RowFormat.csv.contentType) }
+
     static func json(_ json: String, _ status: HTTPResponse.Status = .ok) -> Response {
         response(status, json + "\n", "application/json")
     }

@@ -66,6 +66,14 @@ import Testing
                 try await browser.click("#change-0 summary")
                 #expect(try await browser.text("document.querySelector('#change-0 .changed ins').innerText") == "later")
                 try await look(browser, "run")
+
+                // What an undo would do is looked at, and done.
+                try await browser.click("#undo")
+                try await browser.wait("it is shown", "document.getElementById('accept') ? 1 : 0")
+                #expect(try await browser.text("document.querySelector('#accept').innerText").hasPrefix("Update "))
+                try await look(browser, "review")
+                try await browser.click("#accept")
+                try await browser.wait("it is done", "location.search == '?told=undo' ? 1 : 0")
             }
         }
     }
@@ -79,7 +87,7 @@ import Testing
             }
             let run = try fixture.store.rows("SELECT min(id) FROM tributary_run WHERE source = 'rates'")[0]
             try await Browser.with { (browser) async throws in
-                for path in ["/", "/sources/rates", "/sources/rates/runs/\(run)"] {
+                for path in ["/", "/sources/rates", "/sources/rates/runs/\(run)", "/sources/rates/purge"] {
                     try await browser.open("http://\(fixture.page.authority)\(path)")
                     // What is looked at stays.
                     try await browser.run("events?.close()")

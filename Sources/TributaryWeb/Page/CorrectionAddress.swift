@@ -1,0 +1,82 @@
+import FeedDeclarations
+import Foundation
+import HTTPTypes
+import Hummingbird
+import TributaryEngine
+
+/// An undo, a replay or a purge of a source as an address says it: `/sources/shop/undo?to=41`.
+struct CorrectionAddress: Sendable {
+    enum Kind: String, CaseIterable { case undo, replay, purge }
+
+    let source: String
+    let kind: Kind
+    let isCSV: Bool
+    /// Of an undo, the run or time to go back to.
+    var to: String?
+    /// Of a replay, true for all kept bodies.
+    var all = false
+    var part: ReviewView.Part
+    /// The digest of what was shown, where it is to be done.
+    var apply: String?
+
+    /// - Returns: nil for the address of something else.
+    init?(_ request: Request) {
+        let names = request.uri.path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
+        guard names.count == 3, names[0] == "sources" else { return nil }
+        isCSV = names[2].hasSuffix(".csv")
+        guard let kind = Kind(rawValue: isCSV ? String(names[2].dropLast(4)) : names[2]) else { return nil }
+        self.kind = kind
+        source = names[1]
+        let query = Query(request)
+        to = query["to"]
+        all = query["all"] == "true"
+        part = ReviewView.Part(query)
+        apply = query["apply"]
+    }
+
+    /// - Throws: ``Query/Problem``.
+    func correction() throws -> Correction {
+        switch kind {
+        case .undo: .undo(try UndoRun.Target(written: to))
+        case .replay: .replay(all: all)
+        case .purge: .purge
+        }
+    }
+
+    /// Returns the address of a part of what it would do, or with a digest that of doing it.
+    func address(_ part: ReviewView.Part? = nil, suffix: String = "", apply: String? = nil) -> String {
+        let items =
+            (to.map { ["to=" + $0.percentEncoded] } ?? []) + (all ? ["all=true"] : []) + (part?.items ?? [])
+            + (apply.map { ["apply=" + $0.percentEncoded] } ?? [])
+        return PageAddress.path(source, "/\(kind.rawValue)\(suffix)")
+            + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
+    }
+
+    var title: String {
+        switch kind {
+        case .undo:
+            to.map { "Bring \(source) back to \(Int64($0) == nil ? $0 : "run \($0)")" }
+                ?? "Undo the last change of \(source)"
+        case .replay: "Replay \(source)"
+        case .purge: "Purge \(source)"
+        }
+    }
+}
+
+extension UndoRun.Target {
+    /// - Parameter text: the number of a run, or a time; nil for the last change.
+    /// - Throws: ``Query/Problem``.
+    init(written text: String?) throws {
+        guard let text else {
+            self = .lastChange
+            return
+        }
+        if let number = Int64(text), number >= 0 {
+            self = .run(number)
+        } else if let time = WrittenTime.date(text) {
+            self = .time(time)
+        } else {
+            throw Query.Problem("'to' is neither the number of a run nor a time such as 2026-11-17T14:30Z")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import FeedDeclarations
+import FeedModel
+import FeedStores
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import TributaryEngine
+
+/// The pages of an undo, a replay and a purge before they are done: exactly what will happen, and a button that says it.
+struct CorrectionPages: Sendable {
+    let pages: Pages
+
+    private static let promise =
+        "Exactly these changes are made, or none: if the store has changed since, nothing happens."
+
+    /// Shows what would be done.
+    func show(_ address: CorrectionAddress, _ request: Request) async throws -> Response {
+        // Another site's page or picture makes no plan.
+        if let site = request.headers[.secFetchSite], site != "same-origin", site != "none" {
+            return pages.missing("This page is opened from the daemon's own pages.", .forbidden)
+        }
+        return try await answer(address) {
+            let plan = try await pages.service.plan(try address.correction(), of: address.source)
+            if address.isCSV {
+                guard case .rows(let review, _) = plan.content else { return pages.missing("There is no such page.") }
+                return .csv(ReviewView.csv(review, address.part.table))
+            }
+            let view = view(plan, address)
+            let page = Page(
+                title: address.title, fragments: [Fragment("review", pages.templates.render("review", view))])
+            return pages.answer(
+                page,
+                at: [
+                    Pages.Place(name: address.source, address: PageAddress.path(address.source), isHere: false),
+                    Pages.Place(name: address.kind.rawValue.capitalized, address: address.address(), isHere: true),
+                ])
+        }
+    }
+
+    /// Does what was shown.
+    func apply(_ address: CorrectionAddress) async throws -> Response {
+        try await answer(address) {
+            guard let digest = address.apply else { throw Query.Problem("nothing was shown that could be done") }
+            _ = try await pages.service.apply(try address.correction(), of: address.source, shown: digest)
+            pages.logger.notice("\(address.source): \(address.kind.rawValue) was done on the page")
+            let isLeft = address.kind != .purge || pages.service.configuration[source: address.source] != nil
+            return .seeOther((isLeft ? PageAddress.path(address.source) : "/") + "?told=\(address.kind.rawValue)")
+        }
+    }
+
+    private func answer(
+        _ address: CorrectionAddress, _ body: () async throws -> Response
+    ) async throws -> Response {
+        do {
+            let name = address.source
+            let isKnown = try await pages.store.read { [service = pages.service] store in
+                try service.configuration[source: name] != nil
+                    || !store.runs(of: name, failed: false, limit: 1).isEmpty
+            }
+            guard isKnown else { return pages.missing("There is no such source.") }
+            return try await body()
+        } catch let problem as Query.Problem {
+            return pages.missing(problem.message, problem.status)
+        } catch let refusal as CorrectionRefusal {
+            return pages.missing(refusal.description, refusal.isBusy ? .serviceUnavailable : .conflict)
+        } catch let error as StoreError {
+            return pages.failed(error)
+        }
+    }
+
+    private func view(_ plan: CorrectionPlan, _ address: CorrectionAddress) -> ReviewView {
+        let action = address.address(apply: plan.digest)
+        switch plan.content {
+        case .purge(let report):
+            let rows = plan.counts.deleted
+            var view = ReviewView(
+                report,
+                does: (rows > 0 ? "Delete \(Figures.count(rows, "row")) and forget " : "Forget ") + address.source,
+                action: action, promise: Self.promise)
+            view.notes.append("Its validators, its due time and its kept bodies are forgotten.")
+            if pages.service.configuration[source: address.source]?.isEnabled == true {
+                view.notes.append("It is still declared: its next run fetches everything.")
+            }
+            return view
+        case .rows(let review, let stack):
+            let counts = plan.counts
+            let differs = counts.inserted + counts.updated + counts.deleted > 0
+            var view = ReviewView(
+                review, address.part, does: ReviewView.words(counts), action: differs ? action : nil,
+                promise: Self.promise,
+                csv: differs ? address.address(address.part.with { $0.from = 0 }, suffix: ".csv") : nil
+            ) { address.address($0) }
+            if let blocked = stack?.blocked { view.notes.append("A run would be blocked: \(blocked)") }
+            view.notes += stack?.notes ?? []
+            if address.kind == .undo {
+                view.notes.append(
+                    "The source is then held: its feed is taken again once it differs from the one that was undone, or "
+                        + "after its release.")
+            }
+            return view
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let secFetchSite = HTTPField.Name("Sec-Fetch-Site")!  // A token in the sense of RFC 9110.
+}
