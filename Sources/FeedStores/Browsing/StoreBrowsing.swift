@@ -16,6 +16,12 @@ package protocol StoreBrowsing: AnyObject, Sendable {
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
     func rows(_ query: RowQuery, within limit: Duration, _ body: (BrowsedRow) throws -> Bool) throws
 
+    /// Returns the values of a column in the rows of a query, the most frequent first.
+    ///
+    /// - Parameter most: the most values.
+    /// - Throws: ``RowQuery/Problem``, ``StoreError``.
+    func values(of column: String, _ query: RowQuery, most: Int, within limit: Duration) throws -> [ValueCount]
+
     /// Returns a row; nil where there is none.
     ///
     /// - Throws: ``RowQuery/Problem``, ``StoreError``.
@@ -49,12 +55,27 @@ package struct BrowsedTable: Sendable, Equatable {
         }
     }
 
+    /// Columns whose values are those of a row of another table, by a foreign key.
+    package struct Link: Sendable, Equatable {
+        package var columns: [String]
+        /// A table that can be looked at.
+        package var table: String
+        package var targets: [String]
+
+        package init(columns: [String], table: String, targets: [String]) {
+            self.columns = columns
+            self.table = table
+            self.targets = targets
+        }
+    }
+
     package var name: String
     package var columns: [Column]
     /// The columns that tell a row from all others; none where only its place does.
     package var key: [String]
     /// The sources that have written it, by name.
     package var sources: [String]
+    package var links: [Link] = []
 
     package init(name: String, columns: [Column], key: [String], sources: [String]) {
         self.name = name
@@ -67,6 +88,17 @@ package struct BrowsedTable: Sendable, Equatable {
     package func position(of column: String) -> Int? {
         columns.firstIndex { $0.name == column }
             ?? columns.firstIndex { $0.name.lowercased() == column.lowercased() }
+    }
+}
+
+/// A value of a column, and the number of rows that have it.
+package struct ValueCount: Sendable, Equatable {
+    package var value: StoredValue
+    package var count: Int
+
+    package init(value: StoredValue, count: Int) {
+        self.value = value
+        self.count = count
     }
 }
 

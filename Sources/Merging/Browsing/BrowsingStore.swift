@@ -22,6 +22,12 @@ extension BrowsingStore {
         try browse(within: limit) { try $0.rows(query, body) }
     }
 
+    package func values(
+        of column: String, _ query: RowQuery, most: Int, within limit: Duration
+    ) throws -> [ValueCount] {
+        try browse(within: limit) { try $0.values(of: column, query, most: most) }
+    }
+
     package func row(_ key: [StoredValue], of table: String, within limit: Duration) throws -> BrowsedRow? {
         try browse(within: limit) { try $0.row(key, of: table) }
     }

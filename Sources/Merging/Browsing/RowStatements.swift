@@ -54,6 +54,18 @@ struct RowStatements {
         return [statement(conditions + [isBehind], order: [sorted + direction] + aliased(key)), without([])]
     }
 
+    /// Returns the statement for the values of a column in the rows of a query, with their numbers.
+    ///
+    /// - Throws: ``RowQuery/Problem``.
+    func statement(valuesOf name: String, _ query: RowQuery, _ shape: BrowsedTable, most: Int) throws -> SQLText {
+        let value = "m.\(try column(name, shape).sql)"
+        let conditions = try query.filters.map { try condition($0, shape) }
+        return """
+            SELECT \(value), count(*) FROM \(table.sql) m\(conditions.whereClause)
+            GROUP BY \(value) ORDER BY count(*) DESC, \(value) LIMIT \(bind: most)
+            """
+    }
+
     /// Returns the statement for the row of a key.
     ///
     /// - Throws: ``RowQuery/Problem``.

@@ -21,10 +21,11 @@ package struct TableReader {
 
     package func tables() throws -> [BrowsedTable] {
         var found: [TableID: BrowsedTable] = [:]
-        for (name, sources) in try ledger.requests.writers() where Self.isOfFeeds(name) {
+        let writers = try ledger.requests.writers()
+        for (name, sources) in writers where Self.isOfFeeds(name) {
             guard let table = try catalog.table(name) else { continue }
             let all = Set(sources + (found[table.id]?.sources ?? []))
-            found[table.id] = Self.shape(table, sources: all.sorted())
+            found[table.id] = try shape(table, sources: all.sorted(), among: writers.keys)
         }
         return found.values.sorted { $0.name < $1.name }
     }
@@ -33,9 +34,10 @@ package struct TableReader {
 
     private func find(_ name: String) throws -> (stored: any StoredTable, shape: BrowsedTable)? {
         guard Self.isOfFeeds(name) else { return nil }
-        let writers = try ledger.requests.writers().filter { $0.key.lowercased() == name.lowercased() }
+        let all = try ledger.requests.writers()
+        let writers = all.filter { $0.key.lowercased() == name.lowercased() }
         guard let written = writers.keys.min(), let table = try catalog.table(written) else { return nil }
-        return (table, Self.shape(table, sources: Set(writers.values.joined()).sorted()))
+        return (table, try shape(table, sources: Set(writers.values.joined()).sorted(), among: all.keys))
     }
 
     private func needed(_ name: String) throws -> (stored: any StoredTable, shape: BrowsedTable) {
@@ -50,10 +52,22 @@ package struct TableReader {
         !(name.split(separator: ".").last ?? "").lowercased().hasPrefix("tributary_")
     }
 
-    private static func shape(_ table: any StoredTable, sources: [String]) -> BrowsedTable {
-        BrowsedTable(
+    /// - Parameter written: the names of all tables that sources have written.
+    private func shape(
+        _ table: any StoredTable, sources: [String], among written: some Collection<String>
+    ) throws -> BrowsedTable {
+        var shape = BrowsedTable(
             name: table.name, columns: table.storedColumns.map { BrowsedTable.Column(name: $0.name, type: $0.type) },
             key: table.lastingKey, sources: sources)
+        for key in table.info.foreignKeys where Self.isOfFeeds(key.parent) {
+            guard written.contains(where: { $0.lowercased() == key.parent.lowercased() }),
+                let parent = try catalog.table(key.parent)
+            else { continue }
+            let targets = key.targets.isEmpty ? parent.primaryKey : key.targets
+            guard targets.count == key.columns.count else { continue }
+            shape.links.append(BrowsedTable.Link(columns: key.columns, table: parent.name, targets: targets))
+        }
+        return shape
     }
 
     // MARK: - Rows
@@ -69,6 +83,15 @@ package struct TableReader {
                 if try !body(read(row, statements, sorted: sorted)) { left = 0 }
                 return left > 0
             }
+        }
+    }
+
+    package func values(of column: String, _ query: RowQuery, most: Int) throws -> [ValueCount] {
+        let (stored, shape) = try needed(query.table)
+        let statements = RowStatements(stored, dialect)
+        let place = shape.position(of: column) ?? 0
+        return try session.all(statements.statement(valuesOf: column, query, shape, most: most).once) { row in
+            ValueCount(value: try statements.columns[place].value(row, 0), count: try row.int(1) ?? 0)
         }
     }
 

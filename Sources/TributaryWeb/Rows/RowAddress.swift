@@ -16,12 +16,16 @@ struct RowAddress: Sendable, Equatable {
     var after: RowPlace?
     /// Nil where the address has none.
     var limit: Int?
+    /// The column whose values are counted on a page.
+    var facet: String?
 
     init(table: String) { self.table = table }
 
-    /// - Parameter most: the largest limit that may be asked for.
+    /// - Parameters:
+    ///   - most: the largest limit that may be asked for.
+    ///   - isPage: true where values may be counted.
     /// - Throws: ``Query/Problem``.
-    init(table: String, _ query: Query, most: Int = .max) throws {
+    init(table: String, _ query: Query, most: Int = .max, isPage: Bool = false) throws {
         self.table = table
         var column: String?
         var isDescending = false
@@ -51,6 +55,7 @@ struct RowAddress: Sendable, Equatable {
                     throw Query.Problem("'after' is no place of a row; take it from 'next' of the answer before")
                 }
                 after = place
+            case "facet" where isPage: facet = value.isEmpty ? nil : value
             case "limit": limit = try query.number("limit", upTo: most)
             default:
                 throw Query.Problem(
@@ -80,6 +85,19 @@ struct RowAddress: Sendable, Equatable {
         return query
     }
 
+    /// Returns the address of the rows to which a row of a table refers by a foreign key, or which refer to it.
+    ///
+    /// - Parameter columns: those that the rows are found by, one for each value.
+    /// - Returns: nil where a value is none of a key.
+    static func address(_ table: String, _ columns: [String], _ values: [StoredValue]) -> String? {
+        var address = RowAddress(table: table)
+        for (column, value) in zip(columns, values) {
+            guard let text = value.filterText else { return nil }
+            address.filters.append(RowQuery.Filter(column: column, .equal, text))
+        }
+        return address.address()
+    }
+
     /// Returns the path of a table, or of something below it.
     static func path(_ table: String, _ rest: String = "") -> String { "/tables/" + table.percentEncoded + rest }
 
@@ -102,6 +120,7 @@ struct RowAddress: Sendable, Equatable {
         }
         if let after { items.append("after=" + after.text.percentEncoded) }
         if let limit { items.append("limit=\(limit)") }
+        if let facet, suffix.isEmpty { items.append("facet=" + facet.percentEncoded) }
         return Self.path(table, suffix) + (items.isEmpty ? "" : "?" + items.joined(separator: "&"))
     }
 

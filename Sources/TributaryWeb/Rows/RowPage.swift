@@ -18,6 +18,8 @@ struct RowPage {
     let writings: [RowWriting]?
     /// Nil where the table has no history.
     let history: [RowChange]?
+    /// Those whose rows refer to rows of this one.
+    let children: [BrowsedTable]
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
@@ -33,6 +35,8 @@ struct RowPage {
         self.table = table
         self.key = key
         self.templates = templates
+        let all = try store.browsedTables()
+        children = all.filter { child in child.links.contains { $0.table.lowercased() == table.name.lowercased() } }
         row = try store.row(key, of: name, within: RowLines.patience)
         history = try store.history(of: key, in: name, most: Self.mostWritings, within: Self.patience)
         if row == nil, history?.isEmpty != false { return nil }
@@ -59,6 +63,13 @@ extension RowPage {
         var text: String
         var isNull: Bool
         var isKey: Bool
+        /// The row to which it refers.
+        var link: String?
+    }
+
+    private struct Reference {
+        var name: String
+        var address: String
     }
 
     private struct Writing {
@@ -101,6 +112,9 @@ extension RowPage {
     private struct View {
         var isGone: Bool
         var values: [Value]
+        /// The rows that refer to this one.
+        var references: [Reference]
+        var isReferred: Bool
         var writings: [Writing]
         var isUnwritten: Bool
         var isLate: Bool
@@ -110,11 +124,29 @@ extension RowPage {
         init(_ page: RowPage) {
             let keys = Set(page.table.key)
             isGone = page.row == nil
-            values = zip(page.table.columns, page.row?.values ?? []).map { column, value in
-                Value(
-                    name: column.name, text: value.shown(most: RowPage.longest), isNull: value == .null,
-                    isKey: keys.contains(column.name))
+            let row = Dictionary(
+                zip(page.table.columns.map { $0.name.lowercased() }, page.row?.values ?? [])
+            ) { first, _ in first }
+            func address(_ table: String, _ columns: [String], of own: [String]) -> String? {
+                let values = own.compactMap { row[$0.lowercased()] }
+                return values.count == columns.count ? RowAddress.address(table, columns, values) : nil
             }
+            values = zip(page.table.columns, page.row?.values ?? []).map { column, value in
+                let name = column.name.lowercased()
+                let link = page.table.links.first { link in link.columns.contains { $0.lowercased() == name } }
+                return Value(
+                    name: column.name, text: value.shown(most: RowPage.longest), isNull: value == .null,
+                    isKey: keys.contains(column.name),
+                    link: link.flatMap { address($0.table, $0.targets, of: $0.columns) })
+            }
+            references = page.children.flatMap { child in
+                child.links.filter { $0.table.lowercased() == page.table.name.lowercased() }.compactMap { link in
+                    address(child.name, link.columns, of: link.targets).map {
+                        Reference(name: "\(child.name) by \(link.columns.joined(separator: ", "))", address: $0)
+                    }
+                }
+            }
+            isReferred = !references.isEmpty
             writings = page.writings?.map(Writing.init) ?? []
             isLate = page.writings == nil
             isUnwritten = page.writings?.isEmpty == true && !isGone

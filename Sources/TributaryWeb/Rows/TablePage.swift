@@ -12,6 +12,7 @@ struct TablePage {
     let rows: [BrowsedRow]
     /// The place of the last row shown, where there are more.
     let next: RowPlace?
+    let facet: TableFacet?
     let templates: Templates
 
     /// Reads what the page shows; blocks its thread.
@@ -24,6 +25,7 @@ struct TablePage {
         self.address = address
         self.templates = templates
         (rows, next) = try Self.rows(address, limit: Self.rowsPerPage, in: store)
+        facet = try address.facet.map { try TableFacet($0, of: table, address, in: store) }
     }
 
     /// Returns up to a number of rows, fewer where they are large, and the place after which there are more.
@@ -66,6 +68,8 @@ extension TablePage {
         var name: String
         var text: String
         var isNull: Bool
+        /// The row to which it refers.
+        var link: String?
     }
 
     fileprivate struct Row {
@@ -96,6 +100,9 @@ extension TablePage {
         var columns: [Column]
         var rows: [Row]
         var isEmpty: Bool
+        var facets: [Choice]
+        var hasFacets: Bool
+        var facet: TableFacet?
         var formats: [Choice]
         var first: String?
         var next: String?
@@ -109,6 +116,9 @@ extension TablePage {
             conditions = lines.enumerated().map { Condition(number: $0 + 1, $1, of: table) }
             sort = address.order?.column
             isDescending = address.order?.isDescending == true
+            let links = Dictionary(
+                table.links.filter { $0.columns.count == 1 }.map { ($0.columns[0].lowercased(), $0) }
+            ) { first, _ in first }
             let sorted = address.order.flatMap { table.position(of: $0.column) }
             columns = table.columns.enumerated().map { index, column in
                 let isSorted = index == sorted
@@ -125,9 +135,20 @@ extension TablePage {
                 Row(
                     address: RowAddress.path(table.name, row: row.place.key), number: number + 1,
                     cells: zip(table.columns, row.values).map { column, value in
-                        Cell(name: column.name, text: value.shown(most: 200), isNull: value == .null)
+                        Cell(
+                            name: column.name, text: value.shown(most: 200), isNull: value == .null,
+                            link: links[column.name.lowercased()].flatMap {
+                                RowAddress.address($0.table, $0.targets, [value])
+                            })
                     })
             }
+            facet = page.facet
+            facets = TableFacet.columns(of: table, page.rows, with: address.facet).map { column in
+                Choice(
+                    name: column, value: address.with { ($0.after, $0.facet) = (nil, column) }.address(),
+                    isChosen: column.lowercased() == address.facet?.lowercased())
+            }
+            hasFacets = !facets.isEmpty
             isEmpty = rows.isEmpty
             let all = address.with {
                 $0.after = nil
@@ -175,6 +196,16 @@ extension StoredValue {
         case .null, .integer, .real: 8
         case .text(let text): text.utf8.count
         case .blob(let data): data.count
+        }
+    }
+
+    /// The value as a condition on its column has it; nil where none can.
+    var filterText: String? {
+        switch self {
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .text(let text): text.utf8.count > 1_000 || text.utf8.contains(0) ? nil : text
+        case .null, .blob: nil
         }
     }
 

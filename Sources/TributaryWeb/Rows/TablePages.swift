@@ -53,7 +53,7 @@ struct TablePages: Sendable {
         if let (table, format) = try await format(of: name) {
             return try await Self.download(table, format, RowAddress(table: table.name, query), pages.store)
         }
-        let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage)
+        let address = try RowAddress(table: name, query, most: TablePage.rowsPerPage, isPage: true)
         let page = try await pages.store.browse { [templates = pages.templates] store in
             try TablePage(address, in: store, templates: templates)?.page()
         }

@@ -70,6 +70,44 @@ import Testing
         }
     }
 
+    @Test func fewValuesAreCountedAndLeadToTheirRows() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            try Self.fill(fixture, 90)
+            let plain = try await fixture.page.get("/tables/news").body
+            #expect(plain.contains("href=\"/tables/news?facet=price\"") && !plain.contains("?facet=id"), "\(plain)")
+            let page = try await fixture.page.get("/tables/news?facet=price&column=id&is=contains&value=r").body
+            let counted = try fixture.store.rows("SELECT count(*) FROM news WHERE price = 3")[0]
+            let link = try #require(
+                page.firstMatch(of: /<li><a href="([^"]+)"><bdi>3\.0<\/bdi><\/a> <b>(\d+)<\/b>/), "\(page)")
+            #expect(link.2 == counted)
+            #expect(page.contains("<small>NULL</small></a> <b>30</b>"), "\(page)")
+            let rows = try await fixture.page.get(String(link.1).replacing("&amp;", with: "&")).body
+            #expect(rows.matches(of: Self.pattern).count == Int(counted))
+            // The link to the next rows keeps the question.
+            #expect(rows.contains("facet=price") && rows.contains("value=r"))
+            #expect(try await fixture.page.get("/tables/news?facet=nosuch").status == 400)
+            #expect(try await fixture.page.get("/api/tables/news/rows?facet=price").status == 400)
+        }
+    }
+
+    @Test func foreignKeysAreFollowedBothWays() async throws {
+        try await PageFixture.with { (fixture) async throws in
+            try fixture.store.execute("ALTER TABLE rates ADD COLUMN \"of <news>\" text REFERENCES news (id)")
+            try fixture.store.execute("INSERT INTO news (id, title) VALUES ('<&\"''>', 'odd')")
+            try fixture.store.execute("UPDATE rates SET \"of <news>\" = '<&\"''>' WHERE id = '2'")
+            let rates = try await fixture.page.get("/tables/rates").body
+            let parent = "/tables/news?column=id&amp;is=eq&amp;value=%3C%26%22%27%3E"
+            #expect(rates.contains("<a href=\"\(parent)\"><bdi>&lt;&amp;&quot;&#39;&gt;</bdi></a>"), "\(rates)")
+            let news = try await fixture.page.get(parent.replacing("&amp;", with: "&")).body
+            let row = try #require(news.firstMatch(of: Self.pattern)?.1)
+            let page = try await fixture.page.get(String(row)).body
+            let children = try #require(
+                page.firstMatch(of: /<a href="([^"]+)">rates by of &lt;news&gt;<\/a>/)?.1, "\(page)")
+            let found = try await fixture.page.get(String(children).replacing("&amp;", with: "&")).body
+            #expect(found.matches(of: /<a href="\/tables\/rates\/row\?key=([^"]+)"/).map { String($0.1) } == ["t2"])
+        }
+    }
+
     @Test func rowsAreWrittenForProgramsBySuffix() async throws {
         try await PageFixture.with { (fixture) async throws in
             try fixture.store.execute("DELETE FROM news WHERE id <> '1'")

@@ -1,0 +1,68 @@
+import FeedModel
+import FeedStores
+
+/// The values of a column with the numbers of their rows, each a link to these rows.
+struct TableFacet {
+    private static let most = 30
+    /// The time to count. A page without the counts is better than none.
+    private static let patience = Duration.seconds(2)
+    /// A column is offered that has no more values than this in the rows of a page.
+    private static let few = 2...12
+
+    struct Value {
+        var text: String
+        var isNull: Bool
+        var count: Int
+        /// Nil where no condition has the value.
+        var address: String?
+    }
+
+    var column: String
+    var values: [Value] = []
+    var hasMore = false
+    /// Why the values were not counted.
+    var problem: String?
+
+    /// Counts the values of a column in the rows of an address; blocks its thread.
+    ///
+    /// - Throws: `StoreError`; `RowQuery.Problem` where the table has no such column.
+    init(_ name: String, of table: BrowsedTable, _ address: RowAddress, in store: any StoreBrowsing) throws {
+        guard let place = table.position(of: name) else { throw RowQuery.Problem.noColumn(name, of: table) }
+        let column = table.columns[place].name
+        self.column = column
+        do {
+            let found = try store.values(
+                of: column, address.query(limit: 1), most: Self.most + 1, within: Self.patience)
+            hasMore = found.count > Self.most
+            values = found.prefix(Self.most).map { found in
+                let isNull = found.value == .null
+                let filter =
+                    isNull
+                    ? RowQuery.Filter(column: column, .null, "")
+                    : found.value.filterText.map { RowQuery.Filter(column: column, .equal, $0) }
+                let chosen = filter.map { filter in
+                    address.with {
+                        $0.after = nil
+                        $0.filters = $0.filters.filter { $0.column.lowercased() != column.lowercased() } + [filter]
+                    }.address()
+                }
+                return Value(
+                    text: found.value.shown(most: 100), isNull: isNull, count: found.count, address: chosen)
+            }
+        } catch let error as RowQuery.Problem {
+            problem = error.description
+        }
+    }
+
+    /// Returns the columns whose values are worth counting, to judge by some rows.
+    ///
+    /// - Parameter chosen: one that is counted already.
+    static func columns(of table: BrowsedTable, _ rows: [BrowsedRow], with chosen: String?) -> [String] {
+        table.columns.enumerated().filter { index, column in
+            if column.name.lowercased() == chosen?.lowercased() { return true }
+            guard table.key != [column.name], rows.count >= 2 * few.lowerBound else { return false }
+            let values = Set(rows.map { $0.values[index].shown(most: 50) })
+            return few.contains(values.count) && values.count * 2 <= rows.count
+        }.map(\.element.name)
+    }
+}
