@@ -175,7 +175,7 @@ package struct ConfigurationReader {
         let expectations = optionsReader.expectations()
         let format = optionsReader.format()
         let repair = optionsReader.repair(of: format?.format)
-        let documents = optionsReader.documents(of: forEach)
+        let documents = optionsReader.documents(at: url, of: forEach)
         let options = RequestDefaults(table, over: inherited)
         if !table.has(RequestKeys.all.url) { problems.report(table.path, "the request has no 'url'") }
         if let url, !url.isReference, let problem = problem(with: url.probe) {

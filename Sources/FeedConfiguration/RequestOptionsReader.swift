@@ -128,24 +128,41 @@ struct RequestOptionsReader {
         }
     }
 
-    /// Reads `documents`.
+    /// Reads `documents`. The files that an address with `*` names are documents, too.
     ///
-    /// - Parameter forEach: the rows for which the request is sent.
-    func documents(of forEach: ForEachDeclaration?) -> MemberPattern? {
-        guard let text = table[keys.documents] else { return nil }
+    /// - Parameters:
+    ///   - url: the request's address.
+    ///   - forEach: the rows for which the request is sent.
+    func documents(at url: InterpolatedText?, of forEach: ForEachDeclaration?) -> MemberPattern? {
+        let file = url.flatMap { try? FileAddress($0.probe) }
+        let isPattern = file?.pattern != nil
+        let text = table[keys.documents]
+        guard let text = text ?? (isPattern ? "**" : nil) else {
+            if file?.path != "/", url?.probe.hasSuffix("/") == true, file != nil {
+                table.report(
+                    "url",
+                    "names a folder; add documents = \"*.xml\" for the files in it, or \"**/*.xml\" for all below it")
+            }
+            return nil
+        }
+        let place = table.has(keys.documents) ? "documents" : "url"
+        if isPattern, table.has(keys.documents) {
+            table.report(
+                "documents", "the address has a pattern already; give it in 'url', or here with the folder's address")
+        }
         if text.isEmpty || text.hasPrefix("/") {
             table.report(
                 "documents",
                 "\(text.isEmpty ? "is empty" : "'\(text.shortened(to: 100))' begins with '/', as no name does"); "
                     + "write \"*.xml\", or \"**/*.xml\" for files in any folder")
-        } else if text.utf8.count > 1024 {
-            table.report("documents", "has more than 1,024 bytes")
+        } else if text.utf8.count > MemberPattern.lengthLimit {
+            table.report("documents", "has more than \(MemberPattern.lengthLimit) bytes")
         }
         for key in table.present(RequestKeys.all.capture, RequestKeys.all.page, RequestKeys.all.soap) {
-            table.report("documents", "a request of several documents has no '\(key.entry.name)'")
+            table.report(place, "a request of several documents has no '\(key.entry.name)'")
         }
         if forEach?.maxSkipped != nil {
-            table.report("documents", "an archive cannot be left out; take on_error = \"skip\" out of for_each")
+            table.report(place, "an archive cannot be left out; take on_error = \"skip\" out of for_each")
         }
         return MemberPattern(text)
     }

@@ -1,6 +1,9 @@
 /// A pattern for the names of files: `*` stands for any characters but `/`, `?` for one of them, `**/` for any folders or
 /// none, and `**` at the end for everything below.
 package struct MemberPattern: Sendable, Hashable {
+    /// The most bytes of a pattern.
+    package static let lengthLimit = 1024
+
     package let text: String
     private let tokens: [Token]
 
@@ -35,9 +38,25 @@ package struct MemberPattern: Sendable, Hashable {
         self.tokens = tokens
     }
 
+    /// Returns the name that patterns know a file by. Names in other encodings than UTF-8 stay unlike each other: their bytes are
+    /// written as in a URL.
+    package static func name(of bytes: some Collection<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? bytes.map { byte in
+                byte < 0x80 ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+            }.joined()
+    }
+
     /// Returns true for a name that matches as a whole. Upper and lower case differ.
-    package func matches(_ name: String) -> Bool {
-        // The places of the pattern that the name so far may have reached, all at once: no name makes a pattern slow.
+    package func matches(_ name: String) -> Bool { places(after: name)[tokens.count] }
+
+    /// Returns true where names below a folder may match.
+    ///
+    /// - Parameter folder: the folder's name, without a `/` at its end.
+    package func mayMatch(below folder: String) -> Bool { places(after: folder + "/").dropLast().contains(true) }
+
+    /// Returns the places of the pattern that a name may have reached, all at once: no name makes a pattern slow.
+    private func places(after name: String) -> [Bool] {
         var places = [Bool](repeating: false, count: tokens.count + 1)
         places[0] = true
         skip(&places, isAtFolder: true)
@@ -54,7 +73,7 @@ package struct MemberPattern: Sendable, Hashable {
             skip(&next, isAtFolder: character == "/")
             places = next
         }
-        return places[tokens.count]
+        return places
     }
 
     /// Also marks the places behind tokens that may stand for nothing.

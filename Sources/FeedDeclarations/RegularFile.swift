@@ -3,7 +3,7 @@ package import Foundation
 /// A file that can be read to its end. Folders, FIFOs, sockets and devices are refused: they might block, or never end.
 package struct RegularFile {
     package enum Problem: Error, Equatable, CustomStringConvertible {
-        case missing, unreadable, irregular
+        case missing, unreadable, irregular, folder
 
         /// A text that follows the file's name in a message.
         package var description: String {
@@ -11,6 +11,7 @@ package struct RegularFile {
             case .missing: "does not exist"
             case .unreadable: "cannot be read"
             case .irregular: "is not a regular file"
+            case .folder: "is not a regular file but a folder"
             }
         }
     }
@@ -41,10 +42,11 @@ package struct RegularFile {
     package static func check(_ path: String) throws(Problem) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw problem() }
-        guard isRegular(status) else { throw .irregular }
+        guard isRegular(status) else { throw status.st_mode & S_IFMT == S_IFDIR ? .folder : .irregular }
     }
 
-    private static func isRegular(_ status: stat) -> Bool {
+    /// Returns true for a file that can be read to its end.
+    package static func isRegular(_ status: stat) -> Bool {
         status.st_mode & S_IFMT == S_IFREG && !kernelFolders.contains(status.st_dev)
     }
 

@@ -4,6 +4,17 @@ package import FeedModel
 package import Foundation
 import NIOCore
 
+/// A body that is made while it is read. Reading it may block its thread.
+protocol BodySource: Sendable {
+    /// The bytes that it will come to, as far as they are known before; nil where they are not.
+    var size: Int? { get }
+
+    /// Passes the body to `consume`, in pieces.
+    ///
+    /// - Throws: ``FetchError``; `CancellationError`; the errors of `consume`.
+    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws
+}
+
 /// A response whose body is still to be read.
 package struct Exchange: Sendable {
     package var response: FeedResponse
@@ -19,6 +30,7 @@ package struct Exchange: Sendable {
         case none
         case http(HTTPClientResponse.Body)
         case part(FileHandle, Range<UInt64>)
+        case source(any BodySource)
     }
 
     /// The body's size that the server announced, in bytes before decompression.
@@ -35,6 +47,10 @@ package struct Exchange: Sendable {
     /// A body that lies between two offsets of a file. What the file gets behind it meanwhile is not read.
     package static func part(_ response: FeedResponse, _ handle: FileHandle, _ range: Range<UInt64>) -> Exchange {
         Exchange(response: response, body: .part(handle, range), announcedBytes: range.count)
+    }
+
+    static func source(_ response: FeedResponse, _ source: any BodySource) -> Exchange {
+        Exchange(response: response, body: .source(source), announcedBytes: source.size)
     }
 
     /// Returns the provenance of an address that the response names; nil for a file of this machine.
@@ -73,6 +89,8 @@ package struct Exchange: Sendable {
                 try Task.checkCancellation()
                 try piece.withUnsafeReadableBytes(consume)
             }
+        case .source(let source):
+            try source.forEachPiece(consume)
         case .part(let handle, let range):
             try handle.seek(toOffset: range.lowerBound)
             var left = range.count

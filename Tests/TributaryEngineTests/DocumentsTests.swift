@@ -18,6 +18,12 @@ import Testing
         sync = "mirror"
         max_deleted = "100%"
         \(options)
+        """ + tables
+    }
+
+    /// The mapping of articles, with the document of each.
+    static let tables = """
+
         [[sources.s.requests.tables]]
         table = "article"
         element = "a"
@@ -27,7 +33,6 @@ import Testing
         name = "@name"
         member = { response = "member" }
         """
-    }
 
     private static let files = [
         (name: "one.xml", content: "<l><a sku='1' name='A'/></l>"),
@@ -36,7 +41,7 @@ import Testing
         (name: "empty.xml", content: "<l/>"),
     ]
     private static let all = ["1|A|one.xml", "2|B|deep/er/two.xml", "3|C|deep/er/two.xml"]
-    private static let rows = "SELECT sku, name, member FROM article ORDER BY sku"
+    static let rows = "SELECT sku, name, member FROM article ORDER BY sku"
 
     private static func zip(_ files: [(name: String, content: String)] = files) -> [UInt8] {
         Zip.archive(files.map { Zip.File(name: $0.name, content: $0.content) })
@@ -217,6 +222,14 @@ import Testing
     ])
     func names(pattern: String, name: String, matches: Bool) {
         #expect(MemberPattern(pattern).matches(name) == matches)
+    }
+
+    @Test(arguments: [
+        ("*.xml", "a", false), ("**/*.xml", "a", true), ("a/*.xml", "a", true), ("a/*.xml", "b", false),
+        ("a*/b/**", "ab", true), ("a*/b/**", "ab/c", false), ("a*/b/**", "ab/b/c", true), ("**", "a", true),
+    ])
+    func folders(pattern: String, folder: String, mayMatch: Bool) {
+        #expect(MemberPattern(pattern).mayMatch(below: folder) == mayMatch)
     }
 
     @Test func noNameIsSlow() {

@@ -91,7 +91,7 @@ struct RequestKeys: KeyGroup {
     )
     let documents = Key.string(
         "documents",
-        "The members of the archive that the body is: each whose name matches this pattern is a document, and all are one commit."
+        "The members of the archive that the body is, or the files of the folder that the address names: each whose name matches this pattern is a document, and all are one commit."
     )
     let tables = TableKey.tables(
         "tables", TableKeys.self, "A mapping, instead of a parser: one entry for each table that the body becomes.")

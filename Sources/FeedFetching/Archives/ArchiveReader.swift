@@ -27,6 +27,9 @@ package final class ArchiveReader {
     private var examples: [String] = []
     /// The bytes of matching members, unpacked.
     private var unpacked = 0
+    /// How far the member has been read.
+    private var position: Int64 = 0
+    private var isAtEnd = false
 
     /// - Parameters:
     ///   - file: the archive, in a file that can be read at any offset.
@@ -53,12 +56,7 @@ package final class ArchiveReader {
             // Not the one that reads streams: it would take an archive that is cut off between two members for a whole one.
             archive_read_support_format_zip_seekable(archive)
         } else {
-            // Each by its name: "all" would run programs that the system happens to have.
-            archive_read_support_filter_gzip(archive)
-            archive_read_support_filter_bzip2(archive)
-            archive_read_support_filter_xz(archive)
-            archive_read_support_filter_lzma(archive)
-            archive_read_support_filter_zstd(archive)
+            CompressedFile.supportFilters(archive)
             archive_read_support_format_tar(archive)
             archive_read_support_format_raw(archive)
         }
@@ -114,32 +112,44 @@ package final class ArchiveReader {
         return nil
     }
 
-    /// Passes the member's bytes to `consume`, in pieces.
+    /// Passes the member's bytes to `consume`, in pieces; unpacked, where the member is a file compressed by bzip2, xz or
+    /// Zstandard. What is compressed by gzip, its reader unpacks.
     ///
     /// - Throws: ``FetchError``; the errors of `consume`.
     package func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let size = entry.flatMap { archive_entry_size_is_set($0) != 0 ? archive_entry_size($0) : nil }
-        var count: Int64 = 0
-        while true {
-            var piece: UnsafeRawPointer?
-            var length = 0
-            var offset: Int64 = 0
-            switch archive_read_data_block(archive, &piece, &length, &offset) {
-            case ARCHIVE_OK:
-                guard offset == count else { throw FetchError(.decoding, "it has gaps, which no document has") }
-                count += Int64(length)
-                unpacked += length
-                guard unpacked <= limit else { throw Self.tooLarge(limit) }
-                try consume(UnsafeRawBufferPointer(start: piece, count: length))
-            case ARCHIVE_EOF:
-                if let failure = input.failure { throw failure }
-                guard size == nil || size == count else {
-                    throw FetchError(.truncated, "it has \(count) bytes, and the archive says \(size ?? 0)")
-                }
-                return
-            // A wrong checksum is a warning.
-            default: throw failure
+        (position, isAtEnd) = (0, false)
+        var start: [UInt8] = []
+        while start.count < CompressedFile.markLength, let piece = try nextPiece() { start += piece }
+        if CompressedFile.isCompressed(start) {
+            return try CompressedFile(start, rest: nextPiece).forEachPiece(consume)
+        }
+        try start.withUnsafeBytes(consume)
+        while let piece = try nextPiece() { try consume(piece) }
+    }
+
+    /// Returns the next bytes of the member, which stand until it is called again; nil behind the last.
+    private func nextPiece() throws -> UnsafeRawBufferPointer? {
+        guard !isAtEnd else { return nil }
+        var piece: UnsafeRawPointer?
+        var length = 0
+        var offset: Int64 = 0
+        switch archive_read_data_block(archive, &piece, &length, &offset) {
+        case ARCHIVE_OK:
+            guard offset == position else { throw FetchError(.decoding, "it has gaps, which no document has") }
+            position += Int64(length)
+            unpacked += length
+            guard unpacked <= limit else { throw Self.tooLarge(limit) }
+            return UnsafeRawBufferPointer(start: piece, count: length)
+        case ARCHIVE_EOF:
+            if let failure = input.failure { throw failure }
+            isAtEnd = true
+            if let entry, archive_entry_size_is_set(entry) != 0, archive_entry_size(entry) != position {
+                throw FetchError(
+                    .truncated, "it has \(position) bytes, and the archive says \(archive_entry_size(entry))")
             }
+            return nil
+        // A wrong checksum is a warning.
+        default: throw failure
         }
     }
 
@@ -163,12 +173,8 @@ package final class ArchiveReader {
             throw FetchError(
                 .decoding, "the name of member \(count) of the archive has more than \(Self.longestName) bytes")
         }
-        // Names in another encoding stay unlike each other: bytes that are not UTF-8 are written as in a URL.
-        var name =
-            String(validatingCString: bytes)
-            ?? UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) }.map { byte in
-                byte < 0x80 ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
-            }.joined()
+        var name = MemberPattern.name(
+            of: UnsafeBufferPointer(start: bytes, count: strlen(bytes)).map { UInt8(bitPattern: $0) })
         while name.hasPrefix("./") { name.removeFirst(2) }
         return name
     }
@@ -194,7 +200,7 @@ package final class ArchiveReader {
         FetchError(.tooLarge, "the archive has more than \(limit) members")
     }
 
-    static func tooLarge(_ limit: Int) -> FetchError {
+    package static func tooLarge(_ limit: Int) -> FetchError {
         FetchError(.tooLarge, "the archive, unpacked, is larger than max_body, \(ByteSize.text(limit))")
     }
 }

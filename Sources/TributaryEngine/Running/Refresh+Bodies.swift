@@ -16,6 +16,8 @@ extension Refresh {
         var records = 0
         package var digest: String?
         var nextPage: String?
+        /// The bytes of the documents of an archive, unpacked.
+        var bytes = 0
     }
 
     /// Takes a response's head into account, whatever becomes of its body.

@@ -36,11 +36,13 @@ extension Refresh {
             limit: limit)
         var total = try begin(request, exchange.response, index)
         while let name = try archive.next() {
-            let response = exchange.response.document(name, isPlain: true)
+            let response = exchange.response.document(name)
             let body = try takeDocument(name, response, of: request, index) { reader in
                 try archive.forEachPiece { try reader.read($0) }
             }
             total.add(body)
+            // Documents that are compressed in the archive grow once more.
+            guard total.bytes <= limit else { throw ArchiveReader.tooLarge(limit) }
             tellProgress(index, exchange, received: spool.received)
         }
         if let shortage = archive.shortage, !request.allowsEmpty { throw shortage }
@@ -86,6 +88,7 @@ extension Refresh {
         var factory = BodyParserFactory(request: request, environment: environment)
         factory.notesUnused = notesUnused
         let context = try workerContext()
+        var bytes = 0
         do {
             let parser = try factory.makeParser(response, context: context, index: index)
             context.textLimit = request.maxBody
@@ -94,6 +97,7 @@ extension Refresh {
                 repair: request.repair)
             try read(reader)
             try reader.finish()
+            bytes = reader.count
             run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
             if notesUnused, let mapped = parser as? MappingBodyParser {
                 unmatched.note(mapped.handler, of: request.key)
@@ -102,7 +106,8 @@ extension Refresh {
             throw RunError.inDocument(name, of: request, error)
         }
         return ParsedBody(
-            tables: context.tables(ofRequest: index), records: context.insertedRows + context.droppedRecords)
+            tables: context.tables(ofRequest: index), records: context.insertedRows + context.droppedRecords,
+            bytes: bytes)
     }
 
     /// Returns the name of a document that is compressed and in no archive: that of its file, without the compression's.
@@ -121,19 +126,17 @@ extension Refresh.ParsedBody {
     fileprivate mutating func add(_ other: Self) {
         tables.formUnion(other.tables)
         records += other.records
+        bytes += other.bytes
     }
 }
 
 extension FeedResponse {
-    /// Returns the head of a response with this document alone.
-    ///
-    /// - Parameter isPlain: true where the document is not coded as the response is.
-    fileprivate func document(_ name: String, isPlain: Bool) -> FeedResponse {
+    /// Returns the head of a response with this document alone, which is not coded as the response is.
+    fileprivate func document(_ name: String) -> FeedResponse {
         var response = self
         response.member = name
         response.headers.removeAll {
-            let header = $0.name.lowercased()
-            return header == "content-type" || header == "content-length" || isPlain && header == "content-encoding"
+            ["content-type", "content-length", "content-encoding"].contains($0.name.lowercased())
         }
         if let type = FileFetcher.mediaType(of: name) { response.headers.append((name: "Content-Type", value: type)) }
         return response

@@ -1,0 +1,40 @@
+import Foundation
+
+/// A `file:` address on this machine: of a file, or of the files of a folder that match a pattern.
+package struct FileAddress: Sendable {
+    /// The path of the file; that of the folder where there is a pattern.
+    package let path: String
+    /// The pattern of the files' names from the folder on; nil for an address without `*`.
+    package let pattern: MemberPattern?
+
+    package static func isFile(_ text: String) -> Bool { text.lowercased().hasPrefix("file:") }
+
+    /// - Throws: ``WebAddress/Problem``.
+    package init(_ text: String) throws(WebAddress.Problem) {
+        try WebAddress.check(text)
+        guard let url = URL(string: text), url.scheme?.lowercased() == "file" else {
+            throw WebAddress.Problem(description: "it is not a file: URL")
+        }
+        guard ["", "localhost"].contains(url.host?.lowercased() ?? "") else {
+            throw WebAddress.Problem(
+                description: "it names another host; write file:///PATH, with three strokes")
+        }
+        guard url.path.hasPrefix("/"), !url.path.utf8.contains(0) else {
+            throw WebAddress.Problem(description: "it names no absolute path")
+        }
+        (path, pattern) = Self.parts(url)
+        guard pattern?.text.utf8.count ?? 0 <= MemberPattern.lengthLimit else {
+            throw WebAddress.Problem(description: "its pattern has more than \(MemberPattern.lengthLimit) bytes")
+        }
+    }
+
+    /// Splits a path before its first part with a `*`. One that is percent-encoded stands for itself.
+    private static func parts(_ url: URL) -> (String, MemberPattern?) {
+        let parts = url.path(percentEncoded: true).split(separator: "/")
+        guard let first = parts.firstIndex(where: { $0.contains("*") }) else { return (url.path, nil) }
+        func path(_ parts: ArraySlice<Substring>) -> String {
+            parts.map { $0.removingPercentEncoding ?? String($0) }.joined(separator: "/")
+        }
+        return ("/" + path(parts[..<first]), MemberPattern(path(parts[first...])))
+    }
+}

@@ -1,0 +1,103 @@
+import CArchive
+import FeedModel
+
+/// Unpacks a member of an archive that is itself a file compressed by bzip2, xz or Zstandard, and holds one document.
+final class CompressedFile {
+    /// The bytes by which such a file is known.
+    static let markLength = 6
+
+    static func isCompressed(_ start: [UInt8]) -> Bool {
+        guard start.count >= markLength else { return false }
+        // A text may begin with BZh1, but goes on with other bytes than a block of bzip2 or the end of its file.
+        let isBzip2 = start.starts(with: "BZh".utf8) && [[0x31, 0x41], [0x17, 0x72]].contains(Array(start[4..<6]))
+        return isBzip2 || start.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00])
+            || start.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
+    }
+
+    private let archive: OpaquePointer
+    private let start: UnsafeMutableRawBufferPointer
+    private let rest: () throws -> UnsafeRawBufferPointer?
+    private var hasBegun = false
+    /// The reason why the pieces ended before the file.
+    private var failure: (any Error)?
+
+    /// - Parameters:
+    ///   - start: the file's first bytes.
+    ///   - rest: returns the next ones, which stand until it is called again; nil behind the last.
+    init(_ start: [UInt8], rest: @escaping () throws -> UnsafeRawBufferPointer?) throws {
+        guard let archive = archive_read_new() else { throw FetchError(.decoding, "there is no memory to unpack it") }
+        self.archive = archive
+        self.start = .allocate(byteCount: start.count, alignment: 16)
+        self.start.copyBytes(from: start)
+        self.rest = rest
+        Self.supportFilters(archive)
+        archive_read_support_format_raw(archive)
+    }
+
+    deinit {
+        archive_read_free(archive)
+        start.deallocate()
+    }
+
+    /// Lets an archive be compressed. Each way by its name: "all" would run programs that the system happens to have.
+    static func supportFilters(_ archive: OpaquePointer) {
+        archive_read_support_filter_gzip(archive)
+        archive_read_support_filter_bzip2(archive)
+        archive_read_support_filter_xz(archive)
+        archive_read_support_filter_lzma(archive)
+        archive_read_support_filter_zstd(archive)
+    }
+
+    /// Passes the unpacked bytes to `consume`, in pieces.
+    ///
+    /// - Throws: ``FetchError``; the errors of `consume`.
+    func forEachPiece(_ consume: (UnsafeRawBufferPointer) throws -> Void) throws {
+        archive_read_set_read_callback(archive) { _, context, piece in
+            guard let context, let piece else { return -1 }
+            return Unmanaged<CompressedFile>.fromOpaque(context).takeUnretainedValue().read(&piece.pointee)
+        }
+        archive_read_set_callback_data(archive, Unmanaged.passUnretained(self).toOpaque())
+        guard archive_read_open1(archive) == ARCHIVE_OK else { throw problem }
+        // The file itself counts as one.
+        guard archive_filter_count(archive) <= 2 else { throw FetchError(.decoding, "it is compressed more than once") }
+        var entry: OpaquePointer?
+        guard archive_read_next_header(archive, &entry) == ARCHIVE_OK else { throw problem }
+        while true {
+            var piece: UnsafeRawPointer?
+            var length = 0
+            var offset: Int64 = 0
+            switch archive_read_data_block(archive, &piece, &length, &offset) {
+            case ARCHIVE_OK: try consume(UnsafeRawBufferPointer(start: piece, count: length))
+            case ARCHIVE_EOF:
+                if let failure { throw failure }
+                return
+            default: throw problem
+            }
+        }
+    }
+
+    private func read(_ piece: inout UnsafeRawPointer?) -> Int {
+        do {
+            try Task.checkCancellation()
+            guard hasBegun else {
+                hasBegun = true
+                piece = UnsafeRawPointer(start.baseAddress)
+                return start.count
+            }
+            guard let bytes = try rest() else { return 0 }
+            piece = bytes.baseAddress
+            return bytes.count
+        } catch {
+            failure = error
+            return -1
+        }
+    }
+
+    /// What libarchive says is wrong.
+    private var problem: any Error {
+        if let failure { return failure }
+        let text = archive_error_string(archive).map { String(cString: $0) } ?? "it is damaged"
+        return FetchError(
+            text.lowercased().contains("truncated") ? .truncated : .decoding, "it cannot be unpacked: \(text)")
+    }
+}

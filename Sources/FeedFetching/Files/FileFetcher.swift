@@ -1,0 +1,89 @@
+package import FeedDeclarations
+package import FeedModel
+package import Foundation
+
+/// Fetches `file:` URLs. Modification time and size are the validators; a file with both unchanged answers 304. The files of a
+/// folder are one archive, whose validator is a digest of their names, times and sizes.
+package struct FileFetcher: Fetcher {
+    let now: @Sendable () -> Date
+
+    package init(now: @escaping @Sendable () -> Date) {
+        self.now = now
+    }
+
+    package func fetch(
+        _ request: RequestDeclaration, _: ExchangeContext, validators: Validators, movedTo: String?
+    ) async throws -> Exchange {
+        do {
+            let address = try FileAddress(request.url.value)
+            let pattern = address.pattern ?? (Self.isFolder(address.path) ? request.documents : nil)
+            if let pattern { return try await fetch(request, address.path, pattern, validators) }
+            // Opened before its status is read, as another file may be renamed over it in between.
+            let file = try RegularFile(opening: address.path)
+            let status = file.status
+            let modified = status.modification
+            let current = Validators(
+                etag: "\"\(modified.tv_sec).\(modified.tv_nsec)-\(status.st_size)\"")
+            let response = response(to: request, current, validators, type: Self.mediaType(of: address.path))
+            return response.status == 304
+                ? .withoutBody(response) : .part(response, file.handle, 0..<UInt64(status.st_size))
+        } catch let error as WebAddress.Problem {
+            throw FetchError(.address, "\(request.url) cannot be asked: \(error)")
+        } catch let error as RegularFile.Problem {
+            let advice = error == .folder ? "; for the files in it, declare documents = \"**/*.xml\"" : ""
+            throw FetchError(.file, "the file \(request.url) \(error)\(advice)")
+        }
+    }
+
+    private func fetch(
+        _ request: RequestDeclaration, _ path: String, _ pattern: MemberPattern, _ validators: Validators
+    ) async throws -> Exchange {
+        let folder = try await BlockingWork.run { try FolderListing(path, pattern: pattern, $0) }
+        guard !folder.files.isEmpty || request.allowsEmpty else {
+            let others = folder.others.map { "'\($0)'" }.joined(separator: ", ")
+            throw FetchError(
+                .file,
+                "\(request.url): no file of the folder matches '\(pattern.text)'; it holds "
+                    + (others.isEmpty ? "no file" : others) + "; set allow_empty = true if that is meant")
+        }
+        let response = response(to: request, Validators(etag: "\"\(folder.digest)\""), validators, type: nil)
+        return response.status == 304 ? .withoutBody(response) : .source(response, FolderArchive(folder))
+    }
+
+    private func response(
+        to request: RequestDeclaration, _ current: Validators, _ known: Validators, type: String?
+    ) -> FeedResponse {
+        FeedResponse(
+            requestedURL: request.url.template, url: request.url.value,
+            status: !known.isEmpty && known == current ? 304 : 200,
+            headers: type.map { [("Content-Type", $0)] } ?? [], fetchedAt: now(), validators: current)
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Returns the media type that a web server would send with a file, where the bytes alone would not tell it.
+    package static func mediaType(of path: String) -> String? {
+        var name = path.lowercased()
+        if name.hasSuffix(".gz") { name.removeLast(3) }
+        return switch name.split(separator: "/").last?.split(separator: ".").last {
+        case "csv": "text/csv"
+        case "tsv", "tab": "text/tab-separated-values"
+        case "jsonl", "ndjson": "application/x-ndjson"
+        default: nil
+        }
+    }
+}
+
+extension stat {
+    /// The time of the last change.
+    var modification: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
+    }
+}

@@ -1,0 +1,162 @@
+import Crypto
+import FeedDeclarations
+import Foundation
+
+/// The files of a folder, and of those in it, whose names match a pattern: as they are when it is looked through.
+///
+/// Links are not followed, and names that begin with a dot are skipped, as a shell skips them: programs write files under
+/// such names before they rename them.
+final class FolderListing: Sendable {
+    /// The most names, matching or not.
+    static let limit = 100_000
+    /// The most folders within each other. Each is open while those in it are looked through.
+    private static let depthLimit = 100
+
+    struct File: Sendable {
+        /// The path from the folder on, in the file system's bytes.
+        var path: [UInt8]
+        var size: Int
+        var modified: timespec
+
+        /// The path as it is shown, and compared with the pattern.
+        var name: String { MemberPattern.name(of: path) }
+
+        /// Returns true where a file is still as it was.
+        func isSame(as status: stat) -> Bool {
+            let time = status.modification
+            return RegularFile.isRegular(status) && size == Int(status.st_size)
+                && modified.tv_sec == time.tv_sec && modified.tv_nsec == time.tv_nsec
+        }
+    }
+
+    /// The folder's descriptor.
+    let root: Int32
+    /// The files that match, by their paths' bytes.
+    let files: [File]
+    /// Some names of files that do not match.
+    let others: [String]
+
+    /// - Throws: ``FetchError`` where a folder cannot be read, or there are too many names; `CancellationError`.
+    init(_ path: String, pattern: MemberPattern, _ cancellation: BlockingWork.Cancellation) throws {
+        root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+        guard root >= 0 else {
+            throw FetchError(.file, "the folder \(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        var walk = Walk(pattern: pattern, cancellation: cancellation)
+        do {
+            try walk.look(into: dup(root), path: [], depth: 0)
+        } catch {
+            close(root)
+            throw error
+        }
+        files = walk.files.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+        others = walk.others
+    }
+
+    deinit { close(root) }
+
+    /// A digest of the names, sizes and times of the files that match.
+    var digest: String {
+        var hash = SHA256()
+        for file in files {
+            hash.update(data: file.path + [0])
+            hash.update(data: Array("\(file.size) \(file.modified.tv_sec).\(file.modified.tv_nsec)".utf8) + [0])
+        }
+        return hash.finalize().map { String(format: "%02x", $0) }.joined()
+    }
+
+    /// Opens a file without following a link, and without waiting for anything.
+    ///
+    /// - Returns: the descriptor; less than zero where it cannot be opened.
+    func descriptor(of file: File) -> Int32 {
+        var folder = dup(root)
+        var parts = file.path.split(separator: UInt8(ascii: "/")).map(Array.init)
+        let name = parts.removeLast()
+        for part in parts where folder >= 0 {
+            let inner = part.withCName { openat(folder, $0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+            close(folder)
+            folder = inner
+        }
+        guard folder >= 0 else { return folder }
+        defer { close(folder) }
+        return name.withCName { openat(folder, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY) }
+    }
+
+    private struct Walk {
+        let pattern: MemberPattern
+        let cancellation: BlockingWork.Cancellation
+        var files: [File] = []
+        var others: [String] = []
+        var count = 0
+
+        /// - Parameter descriptor: the folder's; it is closed.
+        mutating func look(into descriptor: Int32, path: [UInt8], depth: Int) throws {
+            guard descriptor >= 0, let folder = fdopendir(descriptor) else {
+                defer { if descriptor >= 0 { close(descriptor) } }
+                throw unreadable(path)
+            }
+            defer { closedir(folder) }
+            guard depth < FolderListing.depthLimit else {
+                throw FetchError(
+                    .file,
+                    "more than \(FolderListing.depthLimit) folders are within each other: \(MemberPattern.name(of: path))"
+                )
+            }
+            while let name = try nextName(folder, path) {
+                guard name.first != UInt8(ascii: ".") else { continue }
+                count += 1
+                guard count <= FolderListing.limit else {
+                    throw FetchError(.tooLarge, "the folder has more than \(FolderListing.limit) names")
+                }
+                if count % 256 == 0 { try cancellation.check() }
+                var status = stat()
+                guard name.withCName({ fstatat(descriptor, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0 else {
+                    // It was removed meanwhile.
+                    if errno == ENOENT { continue }
+                    throw unreadable(path + name)
+                }
+                try take(name, status, of: descriptor, path, depth)
+            }
+        }
+
+        private mutating func take(
+            _ name: [UInt8], _ status: stat, of folder: Int32, _ path: [UInt8], _ depth: Int
+        ) throws {
+            let path = path + name
+            let shown = MemberPattern.name(of: path)
+            if status.st_mode & S_IFMT == S_IFDIR {
+                guard pattern.mayMatch(below: shown) else { return }
+                let inner = name.withCName { openat(folder, $0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+                try look(into: inner, path: path + [UInt8(ascii: "/")], depth: depth + 1)
+            } else if RegularFile.isRegular(status) {
+                if pattern.matches(shown) {
+                    files.append(File(path: path, size: Int(status.st_size), modified: status.modification))
+                } else if others.count < 3 {
+                    others.append(shown)
+                }
+            }
+        }
+
+        /// Returns the bytes of the next name in a folder; nil behind the last.
+        private func nextName(_ folder: OpaquePointer, _ path: [UInt8]) throws -> [UInt8]? {
+            errno = 0
+            guard let entry = readdir(folder) else {
+                if errno != 0 { throw unreadable(path) }
+                return nil
+            }
+            return withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
+        }
+
+        private func unreadable(_ path: [UInt8]) -> FetchError {
+            let reason = String(cString: strerror(errno))
+            return FetchError(.file, "'\(MemberPattern.name(of: path))' in the folder cannot be read: \(reason)")
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Calls `body` with the bytes as a name of the file system.
+    fileprivate func withCName<Value>(_ body: (UnsafePointer<CChar>) -> Value) -> Value {
+        (self + [0]).withUnsafeBytes { body($0.assumingMemoryBound(to: CChar.self).baseAddress!) }
+    }
+}
