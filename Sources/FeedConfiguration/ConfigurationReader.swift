@@ -229,6 +229,11 @@ package struct ConfigurationReader {
             acceptStatus: Set(options.acceptStatus ?? keys.acceptStatus.standard),
             retries: options.retries ?? keys.retries.standard,
             retriesUnsafe: options.retriesUnsafe ?? keys.retryUnsafe.standard)
+        request.resumes = options.resumes ?? keys.resume.standard
+        if table[keys.resume] == true, request.safeRetries == 0 {
+            table.report(
+                "resume", "has a meaning only with 'retries', the number of times that a transfer may go on")
+        }
         request.captures = captures
         request.window = options.window
         request.deleted = options.deleted

@@ -28,6 +28,7 @@ struct RequestDefaults {
     var acceptStatus: [Int]?
     var retries: Int?
     var retriesUnsafe: Bool?
+    var resumes: Bool?
     /// True where a parser was given, even if its value is not valid.
     var triedParser = false
 
@@ -81,6 +82,7 @@ struct RequestDefaults {
         }
         retries = table[keys.retries] ?? outer.retries
         retriesUnsafe = table[keys.retryUnsafe] ?? outer.retriesUnsafe
+        resumes = table[keys.resume] ?? outer.resumes
         triedParser = table.has(RequestKeys.all.parser) || outer.triedParser
         if let method, !Self.isToken(method) {
             table.report("method", "'\(method)' is not a method (RFC 9110, section 9)")

@@ -61,6 +61,8 @@ public struct RequestDeclaration: Sendable, Equatable {
     public var retries = 0
     /// True where a request that is not idempotent is sent again, too (RFC 9110, section 9.2.2).
     public var retriesUnsafe = false
+    /// True where a transfer that breaks off goes on where it stopped, if the server has the same version still.
+    public package(set) var resumes = false
 
     /// The operation that the request calls; its headers and body are the request's own.
     public package(set) var soap: SOAPDeclaration?

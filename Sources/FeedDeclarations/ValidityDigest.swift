@@ -61,7 +61,8 @@ extension SourceDeclaration {
         let options = requests.map { request in
             "\(request.timeout) \(request.transport.identity) \(request.maxBody) \(request.allowsEmpty) "
                 + "\(request.acceptStatus.sorted()) \(request.retries) \(request.retriesUnsafe)"
-                + (request.allowsPrivate ? " private" : "") + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
+                + (request.allowsPrivate ? " private" : "") + (request.resumes ? " resumes" : "")
+                + (request.keepBodies > 0 ? " \(request.keepBodies)" : "")
         }
         let times = "\(cache) \(hasOwnCache) \(honorsMaxAge)" + (schedule.map { " " + $0.identity } ?? "")
         source.identity = ValidityDigest.digest([source.validity, times] + options)

@@ -5,7 +5,8 @@ import NIOHTTP1
 enum HeaderPolicy {
     /// The headers that say nothing of who asks. All others may hold what was declared for the source's own hosts.
     private static let publicNames: Set = [
-        "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "user-agent",
+        "accept", "accept-encoding", "accept-language", "if-modified-since", "if-none-match", "if-range", "range",
+        "user-agent",
     ]
 
     /// Returns true where a header may go to another origin.

@@ -77,6 +77,10 @@ struct RequestKeys: KeyGroup {
         "How often a request that broke off, or was answered 500, 502 or 504, is sent again within its `timeout`, at growing intervals; at most 1,000."
     )
     let retryUnsafe = Key.boolean("retry_unsafe", default: false, inherited: .nearest, "`retries` repeats a POST, too.")
+    let resume = Key.boolean(
+        "resume", default: false, inherited: .nearest,
+        "A transfer that breaks off goes on where it stopped, as one of the `retries`, if the server still has the same version."
+    )
     let parser = Key.string(
         "parser", inherited: .nearest,
         "The parser of the body: the name of a class or record that the program registers (`tributary` has `SyndicationParser`, `SitemapParser` and `EurofxrefParser`: see Tables.md), or `\"mirrored\"`, for which the store's own tables are the mapping."

@@ -57,10 +57,16 @@ struct Repetitions: Sendable {
     /// The longest pause between two attempts. The first pause is a quarter of a second, each further one twice as long.
     private static let longestPause = Duration.seconds(3600)
 
-    private var left: Int
-    private var pause = Duration.milliseconds(250)
+    private static let firstPause = Duration.milliseconds(250)
 
-    init(of request: RequestDeclaration) { left = request.safeRetries }
+    private var left: Int
+    private var pause = Self.firstPause
+
+    /// - Parameter request: the declaration; nil for an exchange without repetitions.
+    init(of request: RequestDeclaration?) { left = request?.safeRetries ?? 0 }
+
+    /// Makes the next pause a short one again: the server has sent something since the last.
+    mutating func noteProgress() { pause = Self.firstPause }
 
     /// Waits for the next attempt, where there is one.
     ///

@@ -42,6 +42,7 @@ extension Refresh {
         _ first: Exchange, of request: RequestDeclaration, _ index: Int, _ context: ExchangeContext,
         known: String? = nil, leavesOut: Bool = false
     ) async throws -> ParsedBody {
+        if request.forEach != nil { repetitions = Repetitions(of: request) }
         var request = request
         var exchange = first
         var total = ParsedBody()
@@ -225,6 +226,8 @@ extension Refresh {
         return body
     }
 
+    /// Receives a body; where the transfer breaks off and may go on, with what is missing.
+    ///
     /// - Parameter take: takes a piece of the body, and returns the bytes received so far.
     func receive(
         _ exchange: Exchange, of request: RequestDeclaration, _ index: Int, _ progress: ExchangeProgress?,
@@ -234,17 +237,56 @@ extension Refresh {
         // A kept body comes from no server.
         let counter = run.kept == nil ? environment.metrics.received(of: run.source.name) : nil
         var received = 0
-        do {
-            try await exchange.forEachPiece { piece in
-                progress?.hasReceived(received + piece.count)
-                counter?.increment(by: piece.count)
-                permits.received(piece.count)
-                received = try take(piece)
-                tellProgress(index, exchange, received: received)
+        var part = exchange
+        var size: Int?
+        while true {
+            let before = received
+            do {
+                try await part.forEachPiece { piece in
+                    progress?.hasReceived(received + piece.count)
+                    counter?.increment(by: piece.count)
+                    permits.received(piece.count)
+                    received = try take(piece)
+                    tellProgress(index, exchange, received: received)
+                }
+                guard let size, received != size else { return }
+                throw FetchError(.truncated, "\(request.url): \(received) bytes came, and the server said \(size)")
+            } catch {
+                let failure = FetchError.reading(error, request: request, progress)
+                guard run.kept == nil, let rest = BodyRest(of: exchange, to: request, after: received) else {
+                    throw failure
+                }
+                if received > before { repetitions.noteProgress() }
+                (part, size) = try await resume(rest, of: request, after: failure, progress)
             }
-        } catch {
-            throw FetchError.reading(error, request: request, progress)
         }
+    }
+
+    /// Asks for the rest of a body, again and again as far as the repetitions go.
+    ///
+    /// - Returns: the response with the rest, and the size of the whole body.
+    /// - Throws: `failure` where nothing is left to try; ``FetchError``; `CancellationError`.
+    private func resume(
+        _ rest: BodyRest, of request: RequestDeclaration, after failure: any Error, _ progress: ExchangeProgress?
+    ) async throws -> (Exchange, Int) {
+        var failure = failure
+        while try await mayRepeat(after: failure) {
+            let exchange: Exchange
+            do {
+                exchange = try await environment.fetch(rest.request(request), ExchangeContext(nil, progress))
+            } catch {
+                failure = error
+                continue
+            }
+            noteProvenance(exchange)
+            let status = exchange.response.status
+            if [500, 502, 504].contains(status) {
+                failure = FetchError(.overloaded, "\(request.method) \(request.url): \(StackDecision.refusal(status))")
+                continue
+            }
+            return (exchange, try rest.check(exchange))
+        }
+        throw failure
     }
 
     func tellProgress(_ index: Int, _ exchange: Exchange, received: Int) {

@@ -125,16 +125,26 @@ extension Refresh {
         _ request: RequestDeclaration, _ index: Int, conditionally: Bool, _ begun: Poll.Found?,
         _ context: ExchangeContext
     ) async throws {
-        var repetitions = begun?.repetitions ?? Repetitions(of: request)
+        repetitions = begun?.repetitions ?? Repetitions(of: request)
         while true {
             do {
                 return try await exchangeOnce(
                     request, index, conditionally: conditionally, begun?.takeExchange(), context)
             } catch {
-                guard try await repetitions.wait(after: error, in: environment) else { throw error }
+                guard try await mayRepeat(after: error) else { throw error }
                 try self.context?.forgetRequest(index)
             }
         }
+    }
+
+    /// Waits for the next attempt of the exchange, where there is one.
+    ///
+    /// - Returns: false where the error is final.
+    /// - Throws: `CancellationError`.
+    func mayRepeat(after error: any Error) async throws -> Bool {
+        var left = repetitions
+        defer { repetitions = left }
+        return try await left.wait(after: error, in: environment)
     }
 
     private func exchangeOnce(

@@ -27,6 +27,8 @@ actor Refresh {
     var notesUnused = false
     var unmatched = UnmatchedPaths()
     var waits = RequestedWaits()
+    /// The repetitions that are left of the exchange whose body is read.
+    var repetitions = Repetitions(of: nil)
     /// Keep what is being parsed, by the requests' positions.
     var keepers: [Int: BodyKeeper] = [:]
     /// The changes that the commit would have made, where it was blocked.

@@ -1,0 +1,85 @@
+package import FeedDeclarations
+import FeedModel
+import Foundation
+
+/// What is missing of a body whose transfer broke off, and how to ask for it (RFC 9110, section 14.2).
+///
+/// Only for a body that its validator tells from every other version: a strong entity tag, or else a strong time of its last
+/// change (section 8.8).
+package struct BodyRest {
+    /// The bytes that came, as they were sent.
+    private let offset: Int
+    private let first: Exchange
+    private let validator: String
+
+    /// - Parameters:
+    ///   - first: the response whose body broke off.
+    ///   - offset: the bytes that came, as they were sent.
+    /// - Returns: nil where the rest cannot be asked for.
+    package init?(of first: Exchange, to request: RequestDeclaration, after offset: Int) {
+        let response = first.response
+        guard request.resumes, request.method == "GET", response.status == 200, first.origin.hasPrefix("http"),
+            !request.hasHeader("Range"), response[header: "Accept-Ranges"]?.lowercased() != "none", offset > 0,
+            let validator = Self.validator(of: response)
+        else { return nil }
+        self.offset = offset
+        self.first = first
+        self.validator = validator
+    }
+
+    private static func validator(of response: FeedResponse) -> String? {
+        // Without the one that cannot be sent back.
+        if response[header: "ETag"] != nil { return response.validators.etag.flatMap { $0.hasPrefix("\"") ? $0 : nil } }
+        // A document that changed within the second of the answer may change once more in it.
+        guard let text = response.validators.lastModified, let modified = HTTPDate.parse(text),
+            let date = response[header: "Date"].flatMap(HTTPDate.parse), date.timeIntervalSince(modified) >= 1
+        else { return nil }
+        return text
+    }
+
+    /// Returns the request for the rest.
+    package func request(_ request: RequestDeclaration) -> RequestDeclaration {
+        var request = request
+        request.headers["Range"] = InterpolatedText("bytes=\(offset)-")
+        request.headers["If-Range"] = InterpolatedText(validator)
+        return request
+    }
+
+    /// Checks that a response has all of the rest, of the same version.
+    ///
+    /// - Returns: the size of the whole body.
+    /// - Throws: ``FetchError`` where the body can only be read from its beginning.
+    package func check(_ rest: Exchange) throws -> Int {
+        let response = rest.response
+        func different(_ found: String) -> FetchError {
+            FetchError(
+                .truncated,
+                "\(response.requestedURL): the transfer broke off after \(offset) bytes and cannot go on: \(found)")
+        }
+        guard response.status == 206 else {
+            let reason = response.status == 200 ? ", as it has another version, or knows no ranges" : ""
+            throw different("the server answered \(response.status) to a request for the rest\(reason)")
+        }
+        guard Self.place(response.url) == Self.place(first.response.url) else {
+            throw different("another address answered")
+        }
+        for name in ["ETag", "Last-Modified", "Content-Encoding"] {
+            let (own, former) = (response[header: name], first.response[header: name])
+            guard own == former || own == nil && name != "Content-Encoding" else {
+                throw different("its \(name) differs from before")
+            }
+        }
+        let text = response[header: "Content-Range"] ?? ""
+        guard let range = text.wholeMatch(of: /\s*bytes\s+(\d+)-(\d+)\/(\d+|\*)\s*/.ignoresCase()),
+            Int(range.1) == offset, let last = Int(range.2), last >= offset, last < .max
+        else { throw different("its Content-Range is '\(text.shortened(to: 100))'") }
+        let total = Int(range.3)
+        guard total == nil || total == last + 1, first.announcedBytes ?? last + 1 == last + 1 else {
+            throw different("its Content-Range, '\(text.shortened(to: 100))', does not end with the body")
+        }
+        return last + 1
+    }
+
+    /// Returns an address without what a redirect may change from one time to the next, such as a signature.
+    private static func place(_ address: String) -> Substring { address.prefix { $0 != "?" && $0 != "#" } }
+}
