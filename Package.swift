@@ -188,6 +188,8 @@ let package = Package(
                 "FeedParsing", "FeedInferring", grdb, logging, metrics, serviceLifecycle, crypto,
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings),
         // What swift-metrics is told, as Prometheus reads it.

@@ -42,6 +42,8 @@ final class SimulatedRandom: RandomSource, @unchecked Sendable {
 
 /// The threads of a simulated process: all of its work is the loop's.
 struct SimulatedThreads: WorkThreads {
+    var engine: any WorkQueue { queue("tributary.engine") }
+
     private struct Queue: WorkQueue {
         let loop: EventLoop
         let lane: Int

@@ -43,6 +43,8 @@ struct RunEnvironment: Sendable {
     var attempts = RunAttempts()
     /// The sources that this daemon may run; nil where no other daemon shares them.
     var ownership: Ownership?
+    /// Collects the records of polls; nil where each is written at once.
+    var recordWindow: RecordWindow?
     /// True if a source runs even while it is held because processes died during its runs.
     var runsHeld = false
 

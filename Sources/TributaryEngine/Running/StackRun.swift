@@ -161,6 +161,9 @@ struct StackRun: Sendable {
                 found = try await Poll(environment: environment, permits: permits).send(&run)
                 if found == nil, run.results.allSatisfy({ $0.report.outcome == .unchanged }) {
                     try Task.checkCancellation()
+                    // Its slot and its host are free for others while the record waits.
+                    permits.release()
+                    await environment.recordWindow?.end()
                     return await run.record(RunState.Ending(outcome: .unchanged))
                 }
             }

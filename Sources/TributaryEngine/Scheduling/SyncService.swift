@@ -101,6 +101,7 @@ public final class SyncService: Service {
         let sharedStore = store as? any SharedStore
         let ownership = sharedStore.map { store in Ownership(uptime: { store.uptime }) }
         daemonEnvironment.ownership = ownership
+        daemonEnvironment.recordWindow = RecordWindow(clock)
         storeWatch = StoreWatch(environment)
         hooks = Hooks(environment)
         forgetting = Forgetting(environment)

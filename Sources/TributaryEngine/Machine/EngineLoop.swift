@@ -1,0 +1,112 @@
+import FeedModel
+import Foundation
+import HeapModule
+import Locking
+import NIOCore
+import NIOPosix
+
+/// The thread of schedulers, of runs as long as these parse nothing, and of sleeping tasks. A job that one of its jobs adds, or
+/// a sleep that one begins, wakes no other thread.
+///
+/// It serves no connection, as its jobs may read a store that is a file. It lives as long as the process, as NIO's own
+/// singletons do.
+struct EngineLoop: WorkQueue {
+    private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+
+    func add(_ work: @escaping @Sendable () -> Void) { Self.loop.execute(work) }
+
+    func checkCurrent() { Self.loop.preconditionInEventLoop() }
+
+    func schedule(after delay: Duration, _ work: @escaping @Sendable () -> Void) -> Scheduled<Void> {
+        Self.loop.scheduleTask(in: TimeAmount(delay), work)
+    }
+}
+
+/// Sleeping tasks, woken by one timer of the engine's loop.
+///
+/// Most sleeps are time limits that are cancelled long before they end. A cancelled `Task.sleep` still wakes a thread when
+/// its time has come; here it costs nothing.
+final class Timers: Sendable {
+    private struct Sleeper: Comparable {
+        var end: ContinuousClock.Instant
+        var id: UInt64
+
+        static func < (one: Sleeper, other: Sleeper) -> Bool { (one.end, one.id) < (other.end, other.id) }
+    }
+
+    private struct State {
+        /// With those that were cancelled, until they come up or are more than the others.
+        var sleepers = Heap<Sleeper>()
+        var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
+        var lastID: UInt64 = 0
+        /// The time for which the timer is set; nil where it is not.
+        var alarm: (time: ContinuousClock.Instant, task: Scheduled<Void>)?
+
+        mutating func makeID() -> UInt64 {
+            lastID += 1
+            return lastID
+        }
+
+        /// Returns the sleepers whose time has come.
+        mutating func takeDue(_ now: ContinuousClock.Instant) -> [CheckedContinuation<Bool, Never>] {
+            var due: [CheckedContinuation<Bool, Never>] = []
+            while let first = sleepers.min, first.end <= now || waiting[first.id] == nil {
+                sleepers.removeMin()
+                if let continuation = waiting.removeValue(forKey: first.id) { due.append(continuation) }
+            }
+            return due
+        }
+
+        mutating func dropCancelled() {
+            guard sleepers.count > 2 * waiting.count + 64 else { return }
+            sleepers = Heap(sleepers.unordered.filter { waiting[$0.id] != nil })
+        }
+    }
+
+    static let shared = Timers()
+
+    private let state = Mutex(State())
+
+    /// - Throws: `CancellationError`.
+    func sleep(until end: ContinuousClock.Instant) async throws {
+        let id = state.withLock { $0.makeID() }
+        let hasEnded = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.waiting[id] = continuation
+                    state.sleepers.insert(Sleeper(end: end, id: id))
+                    if state.alarm.map({ end < $0.time }) ?? true { set(end, &state) }
+                }
+                // The handler may have run before the sleep began.
+                if Task.isCancelled { cancel(id) }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+        guard hasEnded else { throw CancellationError() }
+    }
+
+    private func cancel(_ id: UInt64) {
+        let continuation = state.withLock { state in
+            defer { state.dropCancelled() }
+            return state.waiting.removeValue(forKey: id)
+        }
+        continuation?.resume(returning: false)
+    }
+
+    private func set(_ end: ContinuousClock.Instant, _ state: inout State) {
+        state.alarm?.task.cancel()
+        let left = max(.zero, ContinuousClock.now.duration(to: end))
+        state.alarm = (end, EngineLoop().schedule(after: left) { [weak self] in self?.wake() })
+    }
+
+    private func wake() {
+        let due = state.withLock { state in
+            let due = state.takeDue(.now)
+            state.alarm = nil
+            if let next = state.sleepers.min { set(next.end, &state) }
+            return due
+        }
+        for continuation in due { continuation.resume(returning: true) }
+    }
+}

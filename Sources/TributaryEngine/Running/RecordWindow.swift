@@ -1,0 +1,39 @@
+import Locking
+
+/// The wait of a poll's record for those of other polls, so that one transaction writes them together.
+///
+/// The first record opens a window, which ends after ``length``. A process that dies within it has lost polls, which are
+/// made again: their sources' claims last until the records are in the store.
+final class RecordWindow: Sendable {
+    static let length = Duration.milliseconds(50)
+
+    /// The records that wait for the end of the open window; nil while none is open.
+    private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
+    private let clock: any RunClock
+
+    init(_ clock: any RunClock) { self.clock = clock }
+
+    /// Returns at the end of the window. It ends early when the task that opened it is cancelled.
+    func end() async {
+        let isOpen = waiting.withLock { waiting in
+            defer { waiting = waiting ?? [] }
+            return waiting != nil
+        }
+        if isOpen {
+            await withCheckedContinuation { continuation in
+                let isOpen = waiting.withLock { waiting in
+                    waiting?.append(continuation)
+                    return waiting != nil
+                }
+                if !isOpen { continuation.resume() }
+            }
+        } else {
+            try? await clock.sleep(for: Self.length)
+            let others = waiting.withLock { waiting in
+                defer { waiting = nil }
+                return waiting ?? []
+            }
+            for other in others { other.resume() }
+        }
+    }
+}
