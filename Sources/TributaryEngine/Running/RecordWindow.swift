@@ -13,6 +13,9 @@ final class RecordWindow: Sendable {
 
     init(_ clock: any RunClock) { self.clock = clock }
 
+    /// The number of records that wait for the end of the open window, without the one that opened it.
+    var count: Int { waiting.withLock { $0?.count ?? 0 } }
+
     /// Returns at the end of the window. It ends early when the task that opened it is cancelled.
     func end() async {
         let isOpen = waiting.withLock { waiting in
