@@ -337,7 +337,7 @@ let package = Package(
             name: "TributaryEngineTests",
             dependencies: house + [
                 "PostgresStore", "PrometheusMetrics", metrics, "TOML", "CArchive", "CZlib", "TestSupport", "TestStores",
-                "PostgresServer", "PostgresClient", grdb, logging, crypto,
+                "CJobHook", "PostgresServer", "PostgresClient", grdb, logging, crypto,
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

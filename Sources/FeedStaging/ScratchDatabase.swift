@@ -33,8 +33,11 @@ package final class ScratchDatabase: Sendable {
         file.hasSuffix(suffix) ? SourceFileName.fingerprint(of: file.dropLast(suffix.count)) : nil
     }
 
+    /// Creates the file.
+    ///
+    /// - Parameter statements: create its tables.
     /// - Throws: ``StoreError`` where the file cannot be made; `CancellationError` where it was interrupted before.
-    func open() throws -> DatabaseQueue {
+    func open(_ statements: [String]) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "worker"
         configuration.foreignKeysEnabled = false
@@ -51,15 +54,20 @@ package final class ScratchDatabase: Sendable {
             try Self.makeFolder(at: store.workFolder)
             Self.removeFile(at: path)
             try Self.makeFile(at: path)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue: DatabaseQueue
+            do { queue = try DatabaseQueue(path: path, configuration: configuration) } catch {
+                Self.removeFile(at: path)
+                throw error
+            }
             let isInterrupted = state.withLock { state in
                 state.database = queue
                 return state.isInterrupted
             }
             if isInterrupted { throw CancellationError() }
+            try queue.writeWithoutTransaction { db in for sql in statements { try db.execute(sql: sql) } }
             return queue
         } catch let error as DatabaseError {
-            throw StoreError(scratch: error)
+            throw StoreError(scratch: error, path: path)
         }
     }
 

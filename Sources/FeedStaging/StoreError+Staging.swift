@@ -1,16 +1,25 @@
 package import FeedModel
-import GRDB
+package import GRDB
+
+extension DatabaseError {
+    /// True for errors of files, not of what is asked of them.
+    package var isOfDisk: Bool {
+        [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_CORRUPT, .SQLITE_NOTADB].contains(
+            resultCode)
+    }
+}
 
 extension StoreError {
     /// Creates the error for a failure of the scratch database.
-    init(scratch error: any Error) {
+    init(scratch error: any Error, path: String) {
         if let error = error as? StoreError {
             self = error
-        } else if let error = error as? DatabaseError {
-            self.init(.database, "the worker context cannot be written: \(error.message ?? error.description)")
-        } else {
-            self.init(.database, "the worker context cannot be written: \(error)")
+            return
         }
+        let reason = (error as? DatabaseError).map { $0.message ?? $0.description } ?? "\(error)"
+        let isFull = (error as? DatabaseError)?.resultCode == .SQLITE_FULL
+        let advice = isFull ? "; free space on its file system" : ""
+        self.init(.database, "the scratch file \(path) cannot be used: \(reason)\(advice)")
     }
 
     /// Returns the error for NaN, which SQLite would store as NULL, a different value.

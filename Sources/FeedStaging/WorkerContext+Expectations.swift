@@ -38,8 +38,7 @@ extension WorkerContext {
         try flush()
         let rows = Staging.rows(ofRequest: index)
         let tables = stagings.map(\.table)
-        return try openScratch().writeWithoutTransaction { db in
-            try failure.check()
+        return try inScratch { db in
             var sum = 0
             for staging in stagings where staging.isUsed(by: index) && !staging.table.isLookUp {
                 let staged = staging.table

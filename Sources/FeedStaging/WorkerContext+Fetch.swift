@@ -82,8 +82,7 @@ extension WorkerContext {
         _ stored: (Database) throws -> StoredRowsRequest, _ value: (Database) throws -> Value
     ) throws -> Value {
         try flush()
-        return try openScratch().writeWithoutTransaction { db in
-            try failure.check()
+        return try inScratch { db in
             if !isStoreAttached {
                 try store.attachStoredTables(to: db)
                 isStoreAttached = true

@@ -31,12 +31,11 @@ extension WorkerContext {
         forConditions: Bool = false, _ body: (DatabaseQueue) throws -> Value
     ) throws -> Value {
         try flush()
-        let database = try openScratch()
         let tables = try store.tables()
-        try database.writeWithoutTransaction { db in
-            try failure.check()
+        try inScratch { db in
             try db.exposeStagedRows(of: stagings.map(\.table), among: tables, withNumbers: forConditions)
         }
+        let database = try openScratch()
         defer {
             // The merge needs their names again, and fails with an error where they are left.
             try? database.writeWithoutTransaction { db in

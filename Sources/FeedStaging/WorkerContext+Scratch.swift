@@ -14,11 +14,24 @@ extension WorkerContext {
     /// Returns the scratch database, created on first use, with a table for each shape of rows.
     func openScratch() throws -> DatabaseQueue {
         if let database { return database }
-        let new = try scratch.open()
-        let statements = stagings.map(\.table.creationSQL)
-        try new.writeWithoutTransaction { db in for sql in statements { try db.execute(sql: sql) } }
+        let new = try scratch.open(stagings.map(\.table.creationSQL))
         database = new
         return new
+    }
+
+    /// Does something in the scratch database, after everything that was to be written there before.
+    ///
+    /// - Throws: the errors of the body; ``StoreError`` naming the file where its disk fails.
+    func inScratch<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        let database = try openScratch()
+        do {
+            return try database.writeWithoutTransaction { db in
+                try failure.check()
+                return try body(db)
+            }
+        } catch let error as DatabaseError where error.isOfDisk {
+            throw StoreError(scratch: error, path: scratch.path)
+        }
     }
 
     /// Removes the rows that a request has staged, as it is sent once more.
@@ -27,10 +40,10 @@ extension WorkerContext {
         let rows = Staging.rows(ofRequest: index)
         for staging in stagings where staging.isUsed(by: index) {
             staging.forget(request: index)
+            guard database != nil else { continue }
             let name = staging.table.name
             let counts = staging.counts
-            try database?.writeWithoutTransaction { db in
-                try failure.check()
+            try inScratch { db in
                 try db.execute(
                     sql: "DELETE FROM \(name) WHERE \(StagingTable.row) BETWEEN ? AND ?",
                     arguments: [rows.lowerBound, rows.upperBound])
@@ -67,7 +80,7 @@ extension WorkerContext {
         let table = staging.table
         let counts = staging.counts
         let sorts = staging.isSorted
-        database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches] db in
+        database.asyncWriteWithoutTransaction { [failure, inFlight, spareBatches, path = scratch.path] db in
             defer {
                 spareBatches.put(batch.rows)
                 for _ in 0..<places { inFlight.signal() }
@@ -81,7 +94,7 @@ extension WorkerContext {
                     return .commit
                 }
             } catch {
-                failure.set(error)
+                failure.set(StoreError(scratch: error, path: path))
             }
         }
     }
@@ -96,12 +109,12 @@ extension WorkerContext {
         // A table that is copied for look-ups may be of any size.
         if stagings.contains(where: { $0.table.references.contains(where: \.copiesTarget) }) { try flush() }
         // Batches may still be on their way.
-        try database?.writeWithoutTransaction { _ in try failure.check() }
+        if database != nil { try inScratch { _ in } }
         // The index and the merge need their memory for themselves.
         for staging in self.stagings { staging.releaseBatch() }
         spareBatches.removeAll()
-        if let database {
-            try database.writeWithoutTransaction { db in
+        if database != nil {
+            try inScratch { db in
                 try db.keepLast(of: stagings.map { ($0.table, $0.counts) }, without: allSkippedNumbers) {
                     try scratch.checkInterruption()
                 }
@@ -158,13 +171,13 @@ final class BatchPool: Sendable {
 
 /// The first error on the scratch database's queue. Batches queued behind it are not written.
 final class FirstError: Sendable {
-    private let error = Mutex<(any Error)?>(nil)
+    private let error = Mutex<StoreError?>(nil)
 
     var isSet: Bool { error.withLock { $0 != nil } }
 
-    func set(_ new: any Error) { error.withLock { $0 = $0 ?? new } }
+    func set(_ new: StoreError) { error.withLock { $0 = $0 ?? new } }
 
     func check() throws {
-        if let error = error.withLock({ $0 }) { throw StoreError(scratch: error) }
+        if let error = error.withLock({ $0 }) { throw error }
     }
 }

@@ -330,7 +330,7 @@ public final class WorkerContext {
                 )
             }
             new.isLookUp = rows.isLookUp
-            try database?.writeWithoutTransaction { [sql = new.creationSQL] in try $0.execute(sql: sql) }
+            if database != nil { try inScratch { [sql = new.creationSQL] in try $0.execute(sql: sql) } }
             staging = Staging(new)
             let rivals = stagings.filter { $0.table.mayShareKeys(with: new) }
             // Before batches end: that may be what opens the scratch database, which then gets a table for each of these.

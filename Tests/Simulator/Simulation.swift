@@ -212,7 +212,7 @@ package final class Simulation {
     private func schedulePowerFailure() {
         var random = SplitMix64(seed: ownSeed ^ Fingerprint.hash("power#\(lives)"))
         guard faults.isOn, steps.take("power#\(lives)") else { return }
-        disk.failPower(after: Int.random(in: 0...(random.oneIn(3) ? 300 : 40), using: &random))
+        disk.failPower(after: Int.random(in: 0...(random.oneIn(6) ? 300 : 30), using: &random))
     }
 
     private func launch(in path: String) throws {

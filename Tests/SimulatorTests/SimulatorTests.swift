@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func noPowerFailureFindsAnything() async throws {
-        let (status, output) = try await simulate("--power-failures", "300", "--no-shrink")
+        let (status, output) = try await simulate("--power-failures", "200", "--no-shrink")
         #expect(status == 0, "\(output)")
     }
 

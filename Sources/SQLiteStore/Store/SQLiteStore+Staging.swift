@@ -42,7 +42,10 @@ extension SQLiteStore {
                 return found
             }
         } catch let error as DatabaseError {
-            throw StoreError(.schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)")
+            // SQLite does not say which of its files has failed.
+            let place = error.isOfDisk ? ", in the store \(path) or the scratch file \(staged.database.path)" : ""
+            throw StoreError(
+                .schema, "for_each: \"\(query)\" cannot be run: \(error.message ?? error.description)\(place)")
         }
     }
 }

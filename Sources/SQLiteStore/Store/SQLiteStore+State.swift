@@ -8,11 +8,11 @@ import Locking
 /// Tributary's own tables, and what is read from the tables of feeds beside them.
 extension SQLiteStore: LedgerStore {
     package func readLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
-        try pool.read { try body($0.ledger) }
+        try reading { try pool.read { try body($0.ledger) } }
     }
 
     package func writeLedger<Value>(_ body: (Ledger) throws -> Value) throws -> Value {
-        try pool.write { try body($0.ledger) }
+        try writing { try pool.write { try body($0.ledger) } }
     }
 
     package func writeLedgerInGroup(_ body: @escaping @Sendable (Ledger) throws -> Void) async throws {
@@ -21,14 +21,16 @@ extension SQLiteStore: LedgerStore {
 
     package func states(of source: String) throws -> (source: SourceState, requests: [String: RequestState]) {
         // One statement on a separate connection: a transaction and a place in the pool would each double its cost.
-        try states.unsafeRead { db in
-            try db.ledger.sources.states(of: source) { try tableInfos.stands($0.schema, of: $0.tables, in: db) }
+        try reading {
+            try states.unsafeRead { db in
+                try db.ledger.sources.states(of: source) { try tableInfos.stands($0.schema, of: $0.tables, in: db) }
+            }
         }
     }
 
     /// Returns how a table compares the columns of a scope.
     package func comparison(of table: String, columns: Set<String>) throws -> TableComparison {
-        try states.unsafeRead { try tableInfos.comparison(of: table, columns: columns, in: $0) }
+        try reading { try states.unsafeRead { try tableInfos.comparison(of: table, columns: columns, in: $0) } }
     }
 
     /// Returns the value of an SQL expression over the rows of a table, within a scope; nil for NULL.

@@ -94,21 +94,23 @@ extension SQLiteStore {
 
     /// Returns every table except Tributary's and SQLite's own.
     package func tables() throws -> [StoreTable] {
-        try pool.read { db in
-            let names = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
-                    AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'tributary\\_%' ESCAPE '\\'
-                    AND name <> 'grdb_migrations' ORDER BY name
-                    """)
-            return try names.compactMap { name in
-                guard let info = try TableInfo(db, table: name, schema: "main") else { return nil }
-                return StoreTable(
-                    name: info.name,
-                    columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) },
-                    primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
-                    foreignKeys: try db.foreignKeys(of: info))
+        try reading {
+            try pool.read { db in
+                let names = try String.fetchAll(
+                    db,
+                    sql: """
+                        SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'
+                        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'tributary\\_%' ESCAPE '\\'
+                        AND name <> 'grdb_migrations' ORDER BY name
+                        """)
+                return try names.compactMap { name in
+                    guard let info = try TableInfo(db, table: name, schema: "main") else { return nil }
+                    return StoreTable(
+                        name: info.name,
+                        columns: info.columns.filter { !$0.isGenerated }.map { ($0.name, $0.declaredType) },
+                        primaryKey: info.primaryKey, uniqueKeys: info.uniqueIndexes.map { $0.map(\.name) },
+                        foreignKeys: try db.foreignKeys(of: info))
+                }
             }
         }
     }

@@ -118,8 +118,10 @@ package final class SQLiteStore: MainStore {
 
     package func apply(schemaAfter sql: String) throws {
         let digest = Fingerprint.hexadecimal(sql)
-        let known = try pool.read { db in
-            try String.fetchOne(db, sql: "SELECT digest FROM main.tributary_schema WHERE name = 'schema_after'")
+        let known = try reading {
+            try pool.read { db in
+                try String.fetchOne(db, sql: "SELECT digest FROM main.tributary_schema WHERE name = 'schema_after'")
+            }
         }
         guard known != digest else { return }
         try run(schema: sql) { db in
@@ -223,7 +225,7 @@ package final class SQLiteStore: MainStore {
 
     package func tableInfo(_ name: String) throws -> TableInfo {
         if let known = tableInfos.known[name] { return known }
-        guard let info = try pool.read({ try tableInfos.info(of: name, in: $0) }) else {
+        guard let info = try reading({ try pool.read { try tableInfos.info(of: name, in: $0) } }) else {
             throw StoreError(
                 .schema,
                 "the store has no table '\(name)'; create it in the file that 'schema' of [store] names, or in a migration"
@@ -236,8 +238,10 @@ package final class SQLiteStore: MainStore {
 
     /// Returns the names of tables that the store does not have.
     package func missingTables(among names: Set<String>) throws -> [String] {
-        try pool.unsafeRead { db in
-            try names.sorted().filter { try tableInfos.info(of: $0, in: db).map { $0.kind == "view" } ?? true }
+        try reading {
+            try pool.unsafeRead { db in
+                try names.sorted().filter { try tableInfos.info(of: $0, in: db).map { $0.kind == "view" } ?? true }
+            }
         }
     }
 
@@ -255,7 +259,9 @@ package final class SQLiteStore: MainStore {
     }
 
     /// Forgets cached tables if the schema has changed. Each run that uses tables begins with it.
-    package func renewTableInfos(of tables: Set<String>?) throws { try states.unsafeRead(tableInfos.renew) }
+    package func renewTableInfos(of tables: Set<String>?) throws {
+        try reading { try states.unsafeRead(tableInfos.renew) }
+    }
 
     /// Removes the scratch databases left by runs that a crash cut off. Those of running sources are kept.
     package func removeAbandonedScratch() throws {

@@ -22,7 +22,9 @@ extension StoreError {
     }
 
     /// Creates the error of a transaction that failed as a whole.
-    init(commit error: DatabaseError, path: String) {
+    ///
+    /// - Parameter verb: what cannot be done with the store.
+    init(commit error: DatabaseError, path: String, verb: String = "written") {
         let message = error.message ?? error.description
         switch error.resultCode {
         case .SQLITE_FULL:
@@ -34,7 +36,21 @@ extension StoreError {
         case .SQLITE_CONSTRAINT:
             self.init(.constraint, message)
         default:
-            self.init(.database, "the store \(path) cannot be written: \(message)")
+            self.init(.database, "the store \(path) cannot be \(verb): \(message)")
         }
+    }
+}
+
+extension SQLiteStore {
+    /// - Throws: the errors of the body; ``StoreError`` naming the store in place of SQLite's.
+    func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError {
+            throw StoreError(commit: error, path: path, verb: "read")
+        }
+    }
+
+    /// - Throws: the errors of the body; ``StoreError`` naming the store in place of SQLite's.
+    func writing<Value>(_ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch let error as DatabaseError { throw StoreError(commit: error, path: path) }
     }
 }
