@@ -155,7 +155,7 @@ package struct ConfigurationReader {
         return SourceDeclaration(
             name: name, cache: options.cache ?? .seconds(15 * 60), hasOwnCache: options.cache != nil,
             schedule: options.schedule, honorsMaxAge: options.honorsMaxAge ?? keys.honorMaxAge.standard,
-            keepsHistory: options.keepsHistory ?? keys.keepHistory.standard,
+            freshWithin: options.freshWithin, keepsHistory: options.keepsHistory ?? keys.keepHistory.standard,
             isEnabled: isEnabled ?? keys.enabled.standard, requests: declarations ?? [])
     }
 

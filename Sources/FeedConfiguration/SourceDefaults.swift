@@ -6,6 +6,7 @@ struct SourceDefaults {
     var schedule: CronSchedule?
     var timeZone: NamedZone?
     var honorsMaxAge: Bool?
+    var freshWithin: Duration?
     var keepsHistory: Bool?
     var allowsPrivate: Bool?
 
@@ -31,5 +32,13 @@ struct SourceDefaults {
         honorsMaxAge = table[keys.honorMaxAge] ?? outer.honorsMaxAge
         allowsPrivate = table[keys.allowPrivate] ?? outer.allowsPrivate
         keepsHistory = table[keys.keepHistory] ?? outer.keepsHistory
+        freshWithin = table[keys.freshWithin] ?? outer.freshWithin
+        let rest = cache ?? .zero
+        if let freshWithin, freshWithin <= rest, table.has(keys.freshWithin) || table.has(keys.cache) {
+            table.report(
+                table.has(keys.freshWithin) ? keys.freshWithin : keys.cache,
+                "the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', "
+                    + "\(rest.configured)")
+        }
     }
 }

@@ -11,6 +11,8 @@ public struct SourceDeclaration: Sendable, Equatable {
     public package(set) var schedule: CronSchedule?
     /// True where a server's max-age or Expires may postpone the next poll.
     public var honorsMaxAge = true
+    /// How long after its last good run the source is stale; nil where it never is.
+    public var freshWithin: Duration?
     /// True where what each commit replaces is kept in the tables' histories.
     public var keepsHistory = false
     public var isEnabled: Bool
@@ -20,7 +22,7 @@ public struct SourceDeclaration: Sendable, Equatable {
 
     package init(
         name: String, cache: Duration, hasOwnCache: Bool = true, schedule: CronSchedule? = nil,
-        honorsMaxAge: Bool = true, keepsHistory: Bool = false, isEnabled: Bool,
+        honorsMaxAge: Bool = true, freshWithin: Duration? = nil, keepsHistory: Bool = false, isEnabled: Bool,
         requests: [RequestDeclaration], identity: String = ""
     ) {
         self.name = name
@@ -28,6 +30,7 @@ public struct SourceDeclaration: Sendable, Equatable {
         self.hasOwnCache = hasOwnCache
         self.schedule = schedule
         self.honorsMaxAge = honorsMaxAge
+        self.freshWithin = freshWithin
         self.keepsHistory = keepsHistory
         self.isEnabled = isEnabled
         self.requests = requests
@@ -36,4 +39,24 @@ public struct SourceDeclaration: Sendable, Equatable {
 
     /// True where bodies of any of its requests are kept.
     package var keepsBodies: Bool { requests.contains(where: \.keepsBodies) }
+}
+
+/// The sources that are declared and switched on, with the time after which each is stale.
+package struct WatchedSources: Sendable, Equatable {
+    package let names: Set<String>
+    /// ``SourceDeclaration/freshWithin`` in seconds, where it is declared.
+    package let freshWithin: [String: Double]
+
+    package init(_ names: Set<String> = [], freshWithin: [String: Double] = [:]) {
+        self.names = names
+        self.freshWithin = freshWithin
+    }
+}
+
+extension TributaryConfiguration {
+    package var watched: WatchedSources {
+        WatchedSources(
+            Set(enabledSources.map(\.name)),
+            freshWithin: enabledSources.reduce(into: [:]) { $0[$1.name] = $1.freshWithin?.seconds })
+    }
 }

@@ -6,8 +6,10 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case changed
     /// A source has failed for longer than the hook's `after`.
     case failing
-    /// A source of which the hook was told that it fails has had a good run.
+    /// A source of which the hook knows that it fails, or is stale, has had a good run.
     case recovered
+    /// A source has had no good run for longer than its `fresh_within`.
+    case stale
     /// A commit was held back, as it would have changed more rows than allowed.
     case held
     /// What happened from the hook's last event up to here is forgotten. Every hook is told.
@@ -16,7 +18,7 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case test
 
     /// Those of which a hook may ask to be told.
-    package static let declarable: [HookEventKind] = [.changed, .failing, .recovered, .held]
+    package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .held]
 }
 
 /// A message to a hook, as JSON.
@@ -32,6 +34,8 @@ package struct HookEvent: Sendable, Equatable {
     package var report: RunReport?
     package var error: String?
     package var failingSince: Date?
+    /// When the last good run ended, of a source that is stale.
+    package var lastGood: Date?
     package var changes: [JournalChange] = []
     package var changesOmitted = 0
 
@@ -58,6 +62,7 @@ extension HookEvent: Encodable {
         case id, type, hook, source, run, time, test, outcome, inserted, updated, deleted, unchanged, skipped, bytes
         case seconds, error, changes
         case failingSince = "failing_since"
+        case lastGood = "last_good"
         case changesOmitted = "changes_omitted"
     }
 
@@ -81,6 +86,7 @@ extension HookEvent: Encodable {
         try container.encode(report?.seconds ?? 0, forKey: .seconds)
         try container.encode(error, forKey: .error)
         try container.encode(failingSince, forKey: .failingSince)
+        try container.encode(lastGood, forKey: .lastGood)
         try container.encode(changes, forKey: .changes)
         try container.encode(changesOmitted, forKey: .changesOmitted)
     }

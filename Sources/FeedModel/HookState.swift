@@ -31,10 +31,13 @@ package struct HookMemory: Sendable, Equatable {
     package var isFailing = false
     /// True where it knows that a commit of the source was held back.
     package var isHeld = false
+    /// True where it knows that the source is stale.
+    package var isStale = false
 
-    package init(isFailing: Bool = false, isHeld: Bool = false) {
+    package init(isFailing: Bool = false, isHeld: Bool = false, isStale: Bool = false) {
         self.isFailing = isFailing
         self.isHeld = isHeld
+        self.isStale = isStale
     }
 }
 

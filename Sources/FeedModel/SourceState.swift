@@ -42,6 +42,10 @@ public struct SourceState: Sendable, Equatable {
     public var isHeldBack = false
     /// When the first run began of those that have failed one after another; nil where the last one was good.
     public var failingSince: Date?
+    /// When the last run ended that asked the servers and was committed or unchanged; nil before the first.
+    public var lastGood: Date?
+    /// The time from which ``lastGood`` is missed: without a good run, when the first failure began.
+    package var freshFrom: Date? { lastGood ?? failingSince }
 
     public init(
         source: String, outcome: RunOutcome? = nil, lastRun: Date? = nil, lastCommit: Date? = nil,

@@ -17,9 +17,6 @@ package protocol StoreLedger: AnyObject, Sendable {
     /// - Returns: true where there may be more of them.
     func forgetRuns(before date: Date) throws -> Bool
 
-    /// Returns when the last good run of each of these sources began, where one is remembered.
-    func lastSuccesses(of sources: [String]) throws -> [String: Date]
-
     /// Returns the last runs of one source or of all, the latest first.
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport]
 

@@ -80,11 +80,6 @@ extension LedgerStore {
         try readLedger { try $0.runs.firstBeginning(of: source) }
     }
 
-    package func lastSuccesses(of sources: [String]) throws -> [String: Date] {
-        guard !sources.isEmpty else { return [:] }
-        return try readLedger { try $0.runs.lastSuccesses(of: sources) }
-    }
-
     package func figures(of source: String, from start: Date, spansOf seconds: Double) throws -> [RunFigures] {
         try readLedger { try $0.runs.figures(of: source, from: start, spansOf: seconds) }
     }

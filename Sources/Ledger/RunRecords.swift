@@ -111,24 +111,6 @@ package struct RunRecords: LedgerPart {
         ) { try $0.date(0) }
     }
 
-    /// Returns when the last good run of each of these sources began, where one is remembered.
-    package func lastSuccesses(of sources: [String]) throws -> [String: Date] {
-        var dates: [String: Date] = [:]
-        try session.forEachRow(
-            of: """
-                SELECT s.value, (
-                    SELECT \(dialect.date("r.started_at")) FROM \(dialect.run) r
-                    WHERE r.source = s.value AND r.outcome IN ('committed', 'unchanged')
-                    ORDER BY r.id DESC LIMIT 1)
-                FROM \(dialect.unnested(sources, as: "s"))
-                """
-        ) { row in
-            if let source = row.string(0) { dates[source] = try row.date(1) }
-            return true
-        }
-        return dates
-    }
-
     /// Returns what the runs of a source that began from a time on did, in spans of time one after another. Spans without
     /// a run are left out.
     ///

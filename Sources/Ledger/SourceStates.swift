@@ -149,6 +149,7 @@ package struct SourceStates: LedgerPart {
             .init(state.nextDue), .init(state.failures), .init(state.error?.storable), .init(state.note?.storable),
             .init(state.gone?.storable), .init(state.wait), .init(state.askedUntil), .init(state.declared?.storable),
             .init(state.attempts), .bool(state.isHeldBack), .init(state.failingSince), .init(state.undone?.storable),
+            .init(state.lastGood),
         ]
         return """
             INSERT INTO \(dialect.source) AS s (\(columns.joined(separator: ", "))) VALUES (\(SQLText(binding: values)))
@@ -187,6 +188,7 @@ extension SourceState {
         ("source", false), ("outcome", false), ("last_run", true), ("last_commit", true), ("next_due", true),
         ("failures", false), ("error", false), ("note", false), ("gone", false), ("wait", false), ("asked_until", true),
         ("declared", false), ("attempts", false), ("held", false), ("failing_since", true), ("undone", false),
+        ("last_good", true),
     ]
 
     /// Reads the columns from the first on. By name, reading takes longer than the query.
@@ -203,6 +205,7 @@ extension SourceState {
         isHeldBack = try row.bool(13) ?? false
         failingSince = try row.date(14)
         undone = row.string(15)
+        lastGood = try row.date(16)
     }
 }
 

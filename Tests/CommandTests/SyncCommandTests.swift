@@ -100,7 +100,7 @@ import Testing
             #expect(
                 Set(states[0].keys) == [
                     "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "held",
-                    "failing_since",
+                    "failing_since", "last_good", "stale",
                 ])
             #expect(states[0]["outcome"] as? String == "discarded" && states[0]["failures"] as? Int == 1)
             #expect((states[0]["error"] as? String)?.contains("request 'Contacts'") == true)

@@ -13,9 +13,6 @@ extension LossyStore {
         try reading("states") { try $0.states(of: source) }
     }
     func forgetRuns(before date: Date) throws -> Bool { try writing("forgetRuns") { try $0.forgetRuns(before: date) } }
-    func lastSuccesses(of sources: [String]) throws -> [String: Date] {
-        try reading("lastSuccesses") { try $0.lastSuccesses(of: sources) }
-    }
     func runs(of source: String?, failed: Bool, limit: Int) throws -> [RunReport] {
         try reading("runs") { try $0.runs(of: source, failed: failed, limit: limit) }
     }

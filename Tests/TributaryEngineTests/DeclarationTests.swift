@@ -144,6 +144,27 @@ import Testing
         }
     }
 
+    @Test func freshWithinHasADefaultAndIsLongerThanCache() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let (a, b) = (EngineFixture.request("/a", of: "a"), EngineFixture.request("/b", of: "b"))
+            let configuration = try fixture.configuration(
+                "[defaults]\nfresh_within = \"2h\"\n[sources.a]\ncache = \"1h\"\n" + a
+                    + "[sources.b]\nfresh_within = \"1d\"\nenabled = false\n" + b)
+            #expect(configuration.sources.map(\.freshWithin) == [.seconds(7200), .seconds(86_400)])
+            #expect(configuration.watched == WatchedSources(["a"], freshWithin: ["a": 7200]))
+            let without = try fixture.configuration("[sources.a]\ncache = \"1h\"\n" + a)
+            // The source is not due at once for it.
+            #expect(without.sources[0].identity == configuration.sources[0].identity)
+        }
+        let request = EngineFixture.request("/a")
+        try await EngineFixture.expectMistake(
+            "[sources.s]\ncache = \"2h\"\nfresh_within = \"2h\"\n" + request, "sources.s.fresh_within: ")
+        try await EngineFixture.expectMistake(
+            "[defaults]\nfresh_within = \"2h\"\n[sources.s]\ncache = \"6h\"\n" + request,
+            "sources.s.cache: the source would be stale between two good runs; 'fresh_within' must be longer than 'cache', 6h"
+        )
+    }
+
     @Test(arguments: ["postgres://u:secret@db/x", "https://example.org/store", "file:///tmp/x.sqlite"])
     func anAddressIsNoPath(path: String) async throws {
         try await withTemporaryFolder { folder in

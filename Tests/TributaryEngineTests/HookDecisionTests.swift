@@ -16,8 +16,10 @@ import Testing
     }
 
     /// What is told of runs, one after the other.
-    private func told(_ runs: [RunReport], _ hook: HookDeclaration) -> [String] {
-        var memory = HookMemory()
+    private func told(
+        _ runs: [RunReport], _ hook: HookDeclaration, knowing memory: HookMemory = HookMemory()
+    ) -> [String] {
+        var memory = memory
         var told: [String] = []
         for (index, report) in runs.enumerated() {
             let run = JournalRun(position: RunPosition(run: Int64(index)), report: report, changes: nil)
@@ -89,6 +91,23 @@ import Testing
         var replayed = run(.replay, after: 20)
         replayed.failingSince = Self.start - 7200
         #expect(told([replayed], all) == ["0 changed"])
+    }
+
+    @Test func aGoodRunEndsWhatIsStale() {
+        let runs = [
+            report(.discarded, after: 10, failingFor: 5), report(.unchanged, after: 40),
+            report(.unchanged, after: 50),
+        ]
+        let stale = HookMemory(isStale: true)
+        #expect(told(runs, hook([.stale, .recovered]), knowing: stale) == ["1 recovered"])
+        #expect(told(runs, hook([.stale]), knowing: stale).isEmpty)
+        #expect(told(runs, hook([.stale, .recovered])).isEmpty)
+        let purged = {
+            var run = report(.committed, after: 1)
+            run.kind = .purge
+            return [run, report(.unchanged, after: 2)]
+        }
+        #expect(told(purged(), hook([.stale, .recovered]), knowing: stale).isEmpty)
     }
 
     @Test func waitsGrowToAnHour() {

@@ -28,6 +28,7 @@ struct HookFixture {
         var deleted: Int
         var error: String?
         var failing_since: String?
+        var last_good: String?
         var changes: [Change]
         var changes_omitted: Int
     }

@@ -84,19 +84,19 @@ import Testing
             try fixture.store.execute(
                 "UPDATE tributary_source SET failing_since = last_run, error = 'no answer', outcome = 'discarded'")
             var queue = try queue(store)
-            let item = try #require(try queue.next(of: ["s"], now: .now).item)
+            let item = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(item.event?.kind == .failing && item.event?.error == "no answer" && item.event?.run == nil)
             #expect(item.progress.position == last && item.progress.step == 0)
             #expect(try store.holdHook("h"))
             try store.advanceHook("h", item.progress)
             queue.advanced(item.progress)
-            #expect(try queue.next(of: ["s"], now: .now).item == nil)
+            #expect(try queue.next(of: WatchedSources(["s"]), now: .now).item == nil)
             #expect(try store.hookState("h")?.position == last)
             // An undo has ended the failure, and the run after it changes nothing: it has recovered all the same.
             try fixture.store.execute("UPDATE tributary_source SET failing_since = NULL, outcome = 'committed'")
             try await fixture.sync(mapping)
             try await waitUntilTold(fixture, store)
-            let end = try #require(try queue.next(of: ["s"], now: .now).item)
+            let end = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(end.event?.kind == .recovered && end.progress.memory?.known == HookMemory())
         }
     }
@@ -115,10 +115,10 @@ import Testing
             try await fixture.sync(mapping)
             try fixture.store.execute("UPDATE tributary_source SET failing_since = last_run, outcome = 'discarded'")
             var queue = try queue(store)
-            let next = try queue.next(of: ["s"], now: .now)
+            let next = try queue.next(of: WatchedSources(["s"]), now: .now)
             #expect(next.item == nil && next.due == nil)
             try other.execute("COMMIT")
-            try await wait { try queue.next(of: ["s"], now: .now).item != nil }
+            try await wait { try queue.next(of: WatchedSources(["s"]), now: .now).item != nil }
         }
     }
 
@@ -139,7 +139,7 @@ import Testing
             try await fixture.sync(mapping)
             try await waitUntilTold(fixture, store)
             var queue = try queue(store)
-            let item = try #require(try queue.next(of: ["s"], now: .now).item)
+            let item = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(item.event?.kind == .changed)
         }
     }
@@ -160,14 +160,14 @@ import Testing
             try store.advanceHook("h", HookProgress(position: runs[1].position, step: 3))
             try fixture.store.execute("DELETE FROM tributary_run WHERE id < \(runs[2].position.run)")
             var queue = try queue(store)
-            let item = try #require(try queue.next(of: ["s"], now: .now).item)
+            let item = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(item.event?.kind == .forgotten)
             let error = item.event?.error ?? ""
             #expect(
                 error == "run \(runs[1].position.run) was deleted before all of its events were delivered", "\(error)")
             try store.advanceHook("h", item.progress)
             queue.advanced(item.progress)
-            let changed = try #require(try queue.next(of: ["s"], now: .now).item)
+            let changed = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(changed.event?.kind == .changed && changed.event?.run == runs[2].position.run)
         }
     }
@@ -188,7 +188,7 @@ import Testing
             try fixture.store.execute(
                 "UPDATE tributary_run SET failing_since = NULL WHERE id = \(runs[1].position.run)")
             var queue = try queue(store)
-            let item = try #require(try queue.next(of: ["s"], now: .now).item)
+            let item = try #require(try queue.next(of: WatchedSources(["s"]), now: .now).item)
             #expect(item.event?.kind == .failing && item.event?.run == runs[1].position.run)
             #expect(item.event?.error?.contains("500") == true && item.event?.report?.outcome == .discarded)
         }

@@ -108,8 +108,10 @@ import Testing
                     let difference = abs((value ?? 0) - (date?.timeIntervalSince1970 ?? -1))
                     #expect(difference < 0.002, "\(name) of \(source): \(value ?? 0)")
                 }
-                expect("last_success", "s", good.startedAt)
-                expect("last_success", "t", states["t"]?.lastRun)
+                expect("last_success", "s", states["s"]?.lastGood)
+                let lastGood = try #require(states["s"]?.lastGood)
+                #expect(abs(lastGood.timeIntervalSince(good.startedAt + good.seconds)) < 1)
+                expect("last_success", "t", states["t"]?.lastGood)
                 expect("failing_since", "s", states["s"]?.failingSince)
                 expect("next_due", "s", states["s"]?.nextDue)
                 expect("next_due", "t", states["t"]?.nextDue)

@@ -1,4 +1,5 @@
 import CoreMetrics
+import FeedDeclarations
 import FeedModel
 import Foundation
 import PrometheusMetrics
@@ -36,13 +37,13 @@ import TributaryWeb
         let engine = MeasuredEngine(sources: 3)
         engine.work(at: now)
         let before = engine.registry.count
-        engine.metrics.declare(["source-1", "source-2"])
+        engine.metrics.declare(WatchedSources(["source-1", "source-2"]))
         #expect(!engine.text().contains("source-0"))
         // Its run ends after it, and brings nothing back.
         engine.metrics.note(RunReport(source: "source-0", outcome: .committed, startedAt: now))
         engine.metrics.received(of: "source-0")?.increment()
         #expect(!engine.text().contains("source-0"))
-        engine.metrics.declare(Set(engine.names))
+        engine.metrics.declare(engine.watched)
         engine.metrics.own(Set(engine.names))
         engine.work(at: now)
         #expect(engine.registry.count == before)
@@ -86,7 +87,7 @@ import TributaryWeb
         #expect(engine.samples("tributary_held") == ["tributary_held 1"])
         #expect(
             engine.samples("tributary_last_success_timestamp_seconds") == [
-                "tributary_last_success_timestamp_seconds 1799999940"
+                "tributary_last_success_timestamp_seconds 1799999946"
             ])
         #expect(
             engine.samples("tributary_next_due_timestamp_seconds") == [
@@ -99,17 +100,39 @@ import TributaryWeb
         let engine = MeasuredEngine(sources: 1)
         let notes = engine.metrics.notes
         engine.work(at: now)
-        let old = SourceState(source: "source-0", outcome: .discarded, lastRun: now - 900, failures: 7)
-        engine.metrics.take(["source-0": old], since: notes, deaths: { _ in 0 }, successes: [:])
+        var old = SourceState(source: "source-0", outcome: .discarded, lastRun: now - 900, failures: 7)
+        old.lastGood = now - 1800
+        engine.metrics.take(["source-0": old], since: notes, deaths: { _ in 0 })
         #expect(engine.samples("tributary_consecutive_failures").first?.hasSuffix(" 0") == true)
-        engine.metrics.take(
-            ["source-0": old], since: engine.metrics.notes, deaths: { _ in 0 }, successes: ["source-0": now - 1800])
+        engine.metrics.take(["source-0": old], since: engine.metrics.notes, deaths: { _ in 0 })
         #expect(engine.samples("tributary_consecutive_failures").first?.hasSuffix(" 7") == true)
         #expect(engine.samples("tributary_last_success_timestamp_seconds").first?.hasSuffix(" 1799998200") == true)
     }
 
+    @Test func aSourceIsStaleOnceFreshWithinHasPassed() {
+        let engine = MeasuredEngine(sources: 2)
+        func stale() -> [String] { engine.samples("tributary_stale").map { String($0.suffix(1)) } }
+        let first = RunReport(source: "source-0", outcome: .committed, startedAt: now, seconds: 5)
+        engine.metrics.note(first)
+        engine.metrics.refresh(now: now + 3604)
+        #expect(stale() == ["0", "0"])
+        engine.metrics.refresh(now: now + 3605)
+        #expect(stale() == ["1", "0"])
+        // Nothing was good yet, so that the first failure counts.
+        engine.metrics.note(RunReport(source: "source-1", outcome: .discarded, startedAt: now + 10))
+        engine.metrics.refresh(now: now + 3610)
+        #expect(stale() == ["1", "1"])
+        engine.metrics.note(RunReport(source: "source-0", outcome: .unchanged, startedAt: now + 3611))
+        engine.metrics.refresh(now: now + 3612)
+        #expect(stale() == ["0", "1"])
+        engine.metrics.declare(WatchedSources(Set(engine.names), freshWithin: ["source-0": 7200]))
+        engine.metrics.refresh(now: now + 3613)
+        #expect(engine.samples("tributary_stale") == ["tributary_stale{source=\"source-0\"} 0"])
+    }
+
     @Test func whereMetricsGoNowhereNothingIsKept() {
-        let metrics = EngineMetrics(factory: NOOPMetricsHandler.instance, perSource: true, declared: ["s"])
+        let metrics = EngineMetrics(
+            factory: NOOPMetricsHandler.instance, perSource: true, declared: WatchedSources(["s"]))
         metrics.note(RunReport(source: "s", outcome: .committed, startedAt: now))
         #expect(!metrics.isOn && metrics.received(of: "s") == nil && metrics.notes == 0)
     }
@@ -138,7 +161,7 @@ import TributaryWeb
         func seconds(_ sources: Int) -> Double {
             let engine = MeasuredEngine(sources: sources)
             let time = ProcessorTime()
-            engine.metrics.declare([])
+            engine.metrics.declare(WatchedSources())
             let used = time.seconds
             #expect(engine.registry.count < 40)
             return used

@@ -1,4 +1,5 @@
 import CoreMetrics
+import FeedDeclarations
 import FeedModel
 import Foundation
 import PrometheusMetrics
@@ -15,9 +16,14 @@ struct MeasuredEngine: Sendable {
     init(sources: Int, perSource: Bool = true) {
         registry = PrometheusRegistry.ofEngine()
         names = (0..<sources).map { "source-\($0)" }
-        metrics = EngineMetrics(factory: registry, perSource: perSource, declared: Set(names))
+        metrics = EngineMetrics(factory: registry, perSource: perSource, declared: watched)
         metrics.own(Set(names))
-        metrics.take([:], since: 0, deaths: { _ in 0 }, successes: [:])
+        metrics.take([:], since: 0, deaths: { _ in 0 })
+    }
+
+    /// All sources, each of which is stale after an hour.
+    var watched: WatchedSources {
+        WatchedSources(Set(names), freshWithin: Dictionary(uniqueKeysWithValues: names.map { ($0, 3600) }))
     }
 
     /// Something of everything that there is to tell.

@@ -28,6 +28,10 @@ struct SourceKeys: KeyGroup {
         "honor_max_age", default: true, inherited: .nearest,
         "The server's `Cache-Control: max-age` or `Expires` puts the next request off, where it says more than `cache`, by up to a year."
     )
+    let freshWithin = Key.duration(
+        "fresh_within", inherited: .nearest,
+        "How long after its last good run a source is stale: hooks receive `stale` once, and `recovered` with the next good run."
+    )
     let keepHistory = Key.boolean(
         "keep_history", default: false, inherited: .nearest,
         "Keeps the rows that each commit replaces, in the same transaction, in a table `tributary_history_T` for each table `T`."

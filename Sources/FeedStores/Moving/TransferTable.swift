@@ -40,6 +40,7 @@ extension TransferTable {
             [
                 "source", "outcome", "last_run", "last_commit", "next_due", "failures", "error", "note", "gone", "wait",
                 "asked_until", "declared", "attempts", "held", "failing_since",
+                "last_good",
             ]
         ),
         ("tributary_host", ["origin", "not_before", "wait"]),
@@ -53,7 +54,7 @@ extension TransferTable {
         ),
         (changes, ["id", "run", "table", "key", "operation"]),
         ("tributary_hook", ["name", "run", "step", "delivered_at", "attempts", "next_attempt", "error", "gone"]),
-        ("tributary_hook_source", ["hook", "source", "failing", "held"]),
+        ("tributary_hook_source", ["hook", "source", "failing", "held", "stale"]),
     ]
 
     package static let sources = "tributary_source"

@@ -178,6 +178,17 @@ enum OwnTables {
             CREATE TABLE tributary_schema (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL)
             """
         ),
+        (
+            "tributary.stale",
+            """
+            ALTER TABLE tributary_source ADD COLUMN last_good timestamptz;
+            UPDATE tributary_source SET last_good = (
+                SELECT r.finished_at FROM tributary_run r
+                WHERE r.source = tributary_source.source AND r.outcome IN ('committed', 'unchanged') AND r.kind IS NULL
+                ORDER BY r.id DESC LIMIT 1);
+            ALTER TABLE tributary_hook_source ADD COLUMN stale boolean NOT NULL DEFAULT false;
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

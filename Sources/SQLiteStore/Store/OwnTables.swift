@@ -201,6 +201,17 @@ enum OwnTables {
                         name TEXT PRIMARY KEY NOT NULL, digest TEXT NOT NULL, applied_at TEXT NOT NULL) WITHOUT ROWID
                     """)
         }
+        migrator.registerOwn("tributary.stale") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_source ADD COLUMN last_good TEXT;
+                    UPDATE tributary_source SET last_good = (
+                        SELECT r.finished_at FROM tributary_run r
+                        WHERE r.source = tributary_source.source AND r.outcome IN ('committed', 'unchanged') AND r.kind IS NULL
+                        ORDER BY r.id DESC LIMIT 1);
+                    ALTER TABLE tributary_hook_source ADD COLUMN stale INTEGER NOT NULL DEFAULT 0;
+                    """)
+        }
     }
 }
 

@@ -24,10 +24,10 @@ struct StatusCommand: ProgramCommand {
     @Flag(name: .long, help: "Show each source, however many there are.")
     var all = false
 
-    @Flag(name: .long, help: "Show only sources that fail, are blocked or are held.")
+    @Flag(name: .long, help: "Show only sources that fail, are stale, are blocked or are held.")
     var failing = false
 
-    @Flag(name: .long, help: "End with exit status 1 if a source fails, is blocked or is held.")
+    @Flag(name: .long, help: "End with exit status 1 if a source fails, is stale, is blocked or is held.")
     var exitCode = false
 
     @Flag(name: .long, help: "Print a JSON array.")
@@ -61,6 +61,7 @@ struct StatusCommand: ProgramCommand {
         let state = source.state
         guard source.declaration?.isEnabled == true else { return false }
         return state.failures > 0 || state.error != nil || state.isHeldBack || state.isHeld || state.gone != nil
+            || source.isStale
     }
 
     /// Shows problems first.

@@ -1,3 +1,4 @@
+import FeedDeclarations
 import FeedModel
 import Foundation
 import Metrics
@@ -9,7 +10,7 @@ import Locking
 /// Each source's series are made once, and found by its name once for a run or a response.
 package final class EngineMetrics: Sendable {
     /// For runs that nobody measures.
-    static let none = EngineMetrics(factory: NOOPMetricsHandler.instance, perSource: false, declared: [])
+    static let none = EngineMetrics(factory: NOOPMetricsHandler.instance, perSource: false, declared: WatchedSources())
 
     private struct Source {
         var counters: SourceCounters
@@ -23,7 +24,7 @@ package final class EngineMetrics: Sendable {
     }
 
     private struct State {
-        var declared: Set<String>
+        var declared: WatchedSources
         /// The declared sources that this daemon has counted something of, or that are its own.
         var sources: [String: Source] = [:]
         var own: Set<String> = []
@@ -32,6 +33,14 @@ package final class EngineMetrics: Sendable {
         var notes = 0
         var codes: [String: Counter] = [:]
         var hooks: [String: HookMeters] = [:]
+
+        /// Which of the own sources are stale, of those that may be.
+        func stale(now: Date) -> [String: Bool] {
+            declared.freshWithin.reduce(into: [:]) { stale, source in
+                guard own.contains(source.key), let figures = sources[source.key]?.figures else { return }
+                stale[source.key] = figures.isStale(after: source.value, now: now)
+            }
+        }
     }
 
     /// What the scheduler's loop has to do.
@@ -59,10 +68,8 @@ package final class EngineMetrics: Sendable {
     private let health = Mutex<[Meter]>([])
     private let states: [SourceFigures.State: Meter]
 
-    /// - Parameters:
-    ///   - perSource: false where no series is labelled with a source.
-    ///   - declared: the names of the sources that are declared and switched on.
-    init(factory: any MetricsFactory = MetricsSystem.factory, perSource: Bool, declared: Set<String>) {
+    /// - Parameter perSource: false where no series is labelled with a source.
+    init(factory: any MetricsFactory = MetricsSystem.factory, perSource: Bool, declared: WatchedSources) {
         func meter(_ definition: MetricDefinition, _ dimensions: [(String, String)] = []) -> Meter {
             Meter(label: definition.name, dimensions: dimensions, factory: factory)
         }
@@ -89,7 +96,7 @@ package final class EngineMetrics: Sendable {
         // Nothing was sent, and there is nothing to measure.
         if report.outcome != .fresh { runDuration.recordSeconds(report.seconds) }
         let counters = state.withLock { state -> SourceCounters? in
-            guard state.declared.contains(report.source) else { return all }
+            guard state.declared.names.contains(report.source) else { return all }
             state.notes += 1
             var source = state.sources[report.source] ?? made(report.source)
             source.figures.note(report)
@@ -105,7 +112,7 @@ package final class EngineMetrics: Sendable {
     func received(of name: String) -> Counter? {
         guard isOn else { return nil }
         return state.withLock { state in
-            guard state.declared.contains(name) else { return all?.received }
+            guard state.declared.names.contains(name) else { return all?.received }
             let source = state.sources[name] ?? made(name)
             state.sources[name] = source
             return source.counters.received
@@ -136,11 +143,11 @@ package final class EngineMetrics: Sendable {
     // MARK: - How things stand
 
     /// Declares which sources there are. Series of others are gone.
-    func declare(_ names: Set<String>) {
+    func declare(_ declared: WatchedSources) {
         let gone = state.withLock { state in
-            state.declared = names
-            state.own.formIntersection(names)
-            let gone = state.sources.filter { !names.contains($0.key) }
+            state.declared = declared
+            state.own.formIntersection(declared.names)
+            let gone = state.sources.filter { !declared.names.contains($0.key) }
             for name in gone.keys { state.sources[name] = nil }
             return gone.values
         }
@@ -154,7 +161,7 @@ package final class EngineMetrics: Sendable {
     /// stays.
     func own(_ names: Set<String>) {
         state.withLock { state in
-            let names = names.intersection(state.declared)
+            let names = names.intersection(state.declared.names)
             for name in state.own.subtracting(names) {
                 state.sources[name]?.gauges?.destroy()
                 state.sources[name]?.gauges = nil
@@ -184,16 +191,13 @@ package final class EngineMetrics: Sendable {
     /// - Parameters:
     ///   - notes: the number of notes before the states were read.
     ///   - deaths: how many processes in a row have died during a source's runs.
-    ///   - successes: when the last good runs began, where they were looked for.
-    func take(
-        _ states: [String: SourceState], since notes: Int, deaths: (SourceState) -> Int, successes: [String: Date]
-    ) {
+    func take(_ states: [String: SourceState], since notes: Int, deaths: (SourceState) -> Int) {
         state.withLock { state in
             for name in state.own {
                 guard var source = state.sources[name], source.noted <= notes else { continue }
                 source.isKnown = true
                 if let known = states[name] {
-                    source.figures.take(known, deaths: deaths(known), success: successes[name])
+                    source.figures.take(known, deaths: deaths(known))
                 } else {
                     // It was purged, or never ran.
                     source.figures = SourceFigures()
@@ -213,9 +217,12 @@ package final class EngineMetrics: Sendable {
         waiting.set(load.waiting)
         let figures = state.withLock { state in
             let figures = state.own.compactMap { state.sources[$0]?.figures }
+            let stale = state.stale(now: now)
+            for name in state.own { state.sources[name]?.gauges?.show(stale: stale[name].map { $0 ? 1 : 0 }) }
             if !perSource {
                 var gauges = state.gauges ?? SourceGauges(source: nil, factory: factory)
                 gauges.show(all: figures)
+                gauges.show(stale: stale.values.count(where: \.self))
                 state.gauges = gauges
             }
             return figures

@@ -32,7 +32,7 @@ extension MetricDefinition {
         "Runs that have ended, by outcome: committed, unchanged, fresh, discarded, cancelled.")
     static let lastSuccess = Self(
         "last_success_timestamp_seconds", .gauge, ["source"], unit: "seconds",
-        "When the last run began that was committed or found nothing new, in seconds since 1970.")
+        "When the last run ended that was committed or found nothing new, in seconds since 1970.")
     static let nextDue = Self(
         "next_due_timestamp_seconds", .gauge, ["source"], unit: "seconds",
         "When the source is due next, in seconds since 1970; +Inf where it is no longer fetched.")
@@ -44,6 +44,9 @@ extension MetricDefinition {
     static let held = Self(
         "held", .gauge, ["source"],
         "1 where the source waits for accept or release.")
+    static let stale = Self(
+        "stale", .gauge, ["source"],
+        "1 where the last good run ended longer than fresh_within ago; no series without fresh_within.")
     static let sources = Self(
         "sources", .gauge, ["state"],
         "Sources of this daemon by state: good, failing, held, or new where none of their runs has ended.")
@@ -83,8 +86,8 @@ extension MetricDefinition {
 
     /// Everything that the engine tells.
     package static let all = [
-        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, held, sources, rows, received, runDuration,
-        commitDuration,
-        httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns, hookLagSeconds, hookFailures,
+        buildInfo, runs, lastSuccess, nextDue, failures, failingSince, held, stale, sources, rows, received,
+        runDuration, commitDuration, httpRequests, schedulerLag, running, waiting, storeBytes, healthy, hookLagRuns,
+        hookLagSeconds, hookFailures,
     ]
 }

@@ -20,8 +20,7 @@ actor MetricsSampler {
     private let health: Health
     private let executor: RunExecutor
     private let timer: DueTimer
-    /// The names of the sources that are declared and switched on.
-    private let declared: Mutex<Set<String>>
+    private let declared: Mutex<WatchedSources>
     /// True where somebody has asked for a look meanwhile.
     private let isAlarmed = Mutex(false)
     private var lastRead = Date.distantPast
@@ -37,14 +36,15 @@ actor MetricsSampler {
         self.health = health
         executor = environment.serialExecutor("metrics")
         timer = DueTimer(clock: environment.clock)
-        declared = Mutex(environment.configuration.enabledNames)
+        declared = Mutex(environment.configuration.watched)
     }
 
     /// Takes note of other sources.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
         guard environment.metrics.isOn else { return }
-        declared.withLock { $0 = configuration.enabledNames }
-        environment.metrics.declare(configuration.enabledNames)
+        let watched = configuration.watched
+        declared.withLock { $0 = watched }
+        environment.metrics.declare(watched)
         alarm()
     }
 
@@ -75,7 +75,7 @@ actor MetricsSampler {
     /// What cannot be read keeps its last value: that the store cannot be asked is told by its health.
     private func look() {
         let now = environment.clock.now()
-        metrics.own(environment.ownership?.sources ?? declared.withLock(\.self))
+        metrics.own(environment.ownership?.sources ?? declared.withLock(\.names))
         if abs(now.timeIntervalSince(lastRead)) >= Self.secondsBetweenReads || !metrics.unknown.isEmpty {
             if (try? readStates()) != nil { lastRead = now }
         }
@@ -87,11 +87,7 @@ actor MetricsSampler {
     private func readStates() throws {
         let notes = metrics.notes
         let states = try store.sourceStates()
-        // The state of a source that fails does not say when it last did not.
-        let unclear = metrics.unknown.filter { states[$0].map { $0.outcome?.isGood != true } ?? false }
-        metrics.take(
-            states, since: notes, deaths: environment.attempts.deaths(before:),
-            successes: try store.lastSuccesses(of: unclear.sorted()))
+        metrics.take(states, since: notes, deaths: environment.attempts.deaths(before:))
     }
 
     private func hookLags(now: Date) throws -> [String: HookLag] {
@@ -107,8 +103,4 @@ actor MetricsSampler {
             lags[place.hook.name] = lag
         }
     }
-}
-
-extension TributaryConfiguration {
-    var enabledNames: Set<String> { Set(enabledSources.map(\.name)) }
 }

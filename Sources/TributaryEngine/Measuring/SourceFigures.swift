@@ -6,7 +6,7 @@ struct SourceFigures: Sendable, Equatable {
     enum State: String, CaseIterable { case good, failing, held, new }
 
     var hasRun = false
-    /// When the last good run began.
+    /// When the last good run ended.
     var lastSuccess: Date?
     var nextDue: Date?
     var failures = 0
@@ -22,12 +22,19 @@ struct SourceFigures: Sendable, Equatable {
         return hasRun ? .good : .new
     }
 
+    /// Returns true where the last good run ended too many seconds ago; without one, where the first failure did.
+    func isStale(after seconds: Double, now: Date) -> Bool {
+        (lastSuccess ?? failingSince).map { $0 + seconds <= now } ?? false
+    }
+
     /// Takes note of a run of this process.
     mutating func note(_ report: RunReport) {
         nextDue = report.nextDue ?? nextDue
         switch report.outcome {
         case .committed, .unchanged:
-            (hasRun, lastSuccess, failures, isHeld, isBlocked) = (true, report.startedAt, 0, false, false)
+            (hasRun, failures, isHeld, isBlocked) = (true, 0, false, false)
+            // A replay has asked no server.
+            if report.kind == nil { lastSuccess = report.startedAt + report.seconds }
             failingSince = nil
         case .discarded:
             isBlocked = isBlocked || report.isHeld
@@ -40,13 +47,10 @@ struct SourceFigures: Sendable, Equatable {
 
     /// Takes over what the store knows of the source.
     ///
-    /// - Parameters:
-    ///   - deaths: how many processes in a row have died during its runs.
-    ///   - success: the last good run, where it was looked for.
-    mutating func take(_ state: SourceState, deaths: Int, success: Date?) {
+    /// - Parameter deaths: how many processes in a row have died during its runs.
+    mutating func take(_ state: SourceState, deaths: Int) {
         hasRun = state.outcome != nil
-        let known = state.outcome?.isGood == true ? state.lastRun : success ?? lastSuccess ?? state.lastCommit
-        lastSuccess = known
+        lastSuccess = state.lastGood
         nextDue = state.nextDue
         failures = state.failures
         failingSince = state.failingSince

@@ -10,6 +10,7 @@ struct SourceGauges: Sendable {
     private var lastSuccess: Meter?
     private var nextDue: Meter?
     private var failingSince: Meter?
+    private var stale: Meter?
 
     /// - Parameter source: nil for all of them together.
     init(source: String?, factory: any MetricsFactory) {
@@ -55,7 +56,19 @@ struct SourceGauges: Sendable {
         meter = shown
     }
 
+    /// - Parameter count: how many sources are stale; nil where none can be.
+    mutating func show(stale count: Int?) {
+        guard let count else {
+            stale?.destroy()
+            stale = nil
+            return
+        }
+        let meter = stale ?? Meter(label: MetricDefinition.stale.name, dimensions: dimensions, factory: factory)
+        meter.set(count)
+        stale = meter
+    }
+
     func destroy() {
-        for meter in [failures, held, lastSuccess, nextDue, failingSince] { meter?.destroy() }
+        for meter in [failures, held, lastSuccess, nextDue, failingSince, stale] { meter?.destroy() }
     }
 }

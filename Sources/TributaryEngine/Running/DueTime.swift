@@ -71,6 +71,7 @@ enum DueTime {
         case .committed, .unchanged:
             state.outcome = outcome
             state.lastRun = startedAt
+            state.lastGood = now
             if outcome == .committed { state.lastCommit = now }
             let due = source.schedule?.next(after: startedAt) ?? now + interval(source, advice).seconds
             state.nextDue = due

@@ -79,7 +79,7 @@ public final class SyncService: Service {
         outcomeContinuation = continuation
         let board = RunBoard()
         let metrics = EngineMetrics(
-            perSource: configuration.metricsPerSource, declared: configuration.enabledNames)
+            perSource: configuration.metricsPerSource, declared: configuration.watched)
         let hosts = HostGate(
             configuration.hosts, uptime: { clock.uptime }, sleep: { try await clock.sleep(for: $0) })
         var environment = RunEnvironment(

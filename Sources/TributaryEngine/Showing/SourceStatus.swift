@@ -1,6 +1,6 @@
 package import FeedDeclarations
 package import FeedModel
-import Foundation
+package import Foundation
 
 /// How a source stands: an element of `status --json`.
 package struct SourceStatus: Sendable, Encodable {
@@ -10,19 +10,24 @@ package struct SourceStatus: Sendable, Encodable {
     /// The daemon to which the source belongs, and the one that runs it at this moment, where several share the store.
     package let daemon: String?
     package let runner: String?
+    /// True where no run was good for as long as the declaration allows.
+    package let isStale: Bool
     private let isShared: Bool
 
-    package init(_ declaration: SourceDeclaration?, _ state: SourceState, among daemons: SharedDaemons?) {
+    /// - Parameter now: the time at which the source is stale or not.
+    package init(_ declaration: SourceDeclaration?, _ state: SourceState, among daemons: SharedDaemons?, now: Date) {
         self.declaration = declaration
-        self.state = state
         daemon = daemons?.owner(of: state.source)
         runner = daemons?.runner(of: state.source)
         isShared = daemons != nil
+        let seconds = declaration.flatMap { $0.isEnabled ? $0.freshWithin?.seconds : nil }
+        isStale = seconds.flatMap { seconds in state.freshFrom.map { $0 + seconds <= now } } ?? false
+        self.state = isStale ? state.notedAsStale : state
     }
 
     private enum Key: String, CodingKey {
         case source, outcome, last_run, last_commit, next_due, failures, error, note, declared, daemon, runner, held,
-            failing_since
+            failing_since, last_good, stale
     }
 
     package func encode(to encoder: any Encoder) throws {
@@ -38,8 +43,19 @@ package struct SourceStatus: Sendable, Encodable {
         if declaration == nil { try container.encode(false, forKey: .declared) }
         try container.encode(state.isHeldBack, forKey: .held)
         try container.encode(state.failingSince, forKey: .failing_since)
+        try container.encode(state.lastGood, forKey: .last_good)
+        try container.encode(isStale, forKey: .stale)
         guard isShared else { return }
         try container.encode(daemon, forKey: .daemon)
         try container.encode(runner, forKey: .runner)
+    }
+}
+
+extension SourceState {
+    fileprivate var notedAsStale: SourceState {
+        var state = self
+        let last = lastGood.map { "its last good run ended \(DueTime.text($0))" } ?? "it has had no good run"
+        state.note = ["stale: \(last), and fresh_within has passed", note].compactMap(\.self).joined(separator: "; ")
+        return state
     }
 }

@@ -32,7 +32,7 @@ package struct StoreStatus: Sendable {
             if let turn = turns.note(on: source) {
                 state.note = [state.note, turn].compactMap(\.self).joined(separator: "; ")
             }
-            return SourceStatus(source, state, among: daemons)
+            return SourceStatus(source, state, among: daemons, now: now)
         }
         guard names.isEmpty else {
             undeclared = []
@@ -40,7 +40,7 @@ package struct StoreStatus: Sendable {
             return
         }
         undeclared = configuration.undeclaredSources(among: stored).compactMap { stored[$0] }.map {
-            SourceStatus(nil, $0, among: daemons)
+            SourceStatus(nil, $0, among: daemons, now: now)
         }
         let states = try configuration.hooks.isEmpty ? [:] : store?.hookStates() ?? [:]
         hooks = try configuration.hooks.map { try HookStatus($0, states[$0.name], in: store) }

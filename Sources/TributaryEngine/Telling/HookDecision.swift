@@ -59,7 +59,7 @@ enum HookDecision {
                 return nil
             }
             // A source that is purged has not recovered; it is not there any more.
-            let isTold = memory.isFailing && report.kind == nil && hook.events.contains(.recovered)
+            let isTold = (memory.isFailing || memory.isStale) && report.kind == nil && hook.events.contains(.recovered)
             return Next(step: step, isTold: isTold, memory: HookMemory())
         case .changed:
             let counts = report.counts
@@ -97,4 +97,7 @@ enum HookDecision {
 extension HookDeclaration {
     /// True where the hook must know which sources fail.
     var tracksFailures: Bool { events.contains(.failing) || events.contains(.recovered) }
+
+    /// True where the hook must know which sources are stale.
+    var tracksStaleness: Bool { events.contains(.stale) || events.contains(.recovered) }
 }

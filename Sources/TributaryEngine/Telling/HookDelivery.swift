@@ -29,8 +29,7 @@ actor HookDelivery {
     private let timer: DueTimer
     private let isAlarmed = Mutex(false)
     private let passedTo = Mutex(RunPosition.start)
-    /// The names of the sources that are declared and switched on.
-    private let sources: Mutex<Set<String>>
+    private let sources: Mutex<WatchedSources>
     private var queue: HookQueue?
     /// The timed event of a queue that a failing store has ended, until the next queue has it.
     private var timed: HookQueue.Item?
@@ -50,7 +49,7 @@ actor HookDelivery {
         executor = environment.serialExecutor("hook.\(hook.name)")
         timer = DueTimer(clock: environment.clock)
         noted = environment.clock.now()
-        sources = Mutex(environment.configuration.enabledSourceNames)
+        sources = Mutex(environment.configuration.watched)
     }
 
     nonisolated var name: String { hook.name }
@@ -60,7 +59,7 @@ actor HookDelivery {
 
     /// Takes note of other sources.
     nonisolated func reload(_ configuration: TributaryConfiguration) {
-        sources.withLock { $0 = configuration.enabledSourceNames }
+        sources.withLock { $0 = configuration.watched }
         alarm()
     }
 
@@ -230,8 +229,4 @@ actor HookDelivery {
         queue?.advanced(progress)
         noted = now
     }
-}
-
-extension TributaryConfiguration {
-    fileprivate var enabledSourceNames: Set<String> { Set(enabledSources.map(\.name)) }
 }

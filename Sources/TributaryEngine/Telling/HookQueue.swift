@@ -30,6 +30,9 @@ struct HookQueue {
     private var lostRun: RunPosition?
     /// The sources that fail, as long as no run has been read since.
     private var failingSources: [FailingSource]?
+    /// When the states of some sources were read last, and the time before which none of them becomes stale. A good run
+    /// makes that later.
+    private var fresh: (sources: WatchedSources, times: Range<Date>)?
     /// The last event that came with the time and not with a run, until it is delivered: what ends meanwhile comes after it.
     private(set) var timed: Item?
 
@@ -41,8 +44,11 @@ struct HookQueue {
         readTo = state.position
         memories = try store.hookMemories(hook.name)
         // Another process may have delivered it.
-        let isKnown = timed?.event?.source.flatMap { memories[$0]?.isFailing } ?? false
-        self.timed = isKnown ? nil : timed
+        let isKnown = timed?.event.map { event in
+            let memory = event.source.flatMap { memories[$0] }
+            return (event.kind == .stale ? memory?.isStale : memory?.isFailing) ?? false
+        }
+        self.timed = isKnown == true ? nil : timed
         guard state.step > 0 else { return }
         if let run = try store.run(state.position.run) { runs = [run] } else { lostRun = state.position }
     }
@@ -71,10 +77,9 @@ struct HookQueue {
 
     /// Returns what is next; nil where there is nothing until a time.
     ///
-    /// - Parameter sources: those that are declared and switched on.
-    /// - Returns: also the time at which a source will have failed for long enough.
-    mutating func next(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
-        if let timed, let source = timed.event?.source, sources.contains(source) { return (timed, nil) }
+    /// - Returns: also the time at which a source will have failed for long enough, or may become stale.
+    mutating func next(of sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
+        if let timed, let source = timed.event?.source, sources.names.contains(source) { return (timed, nil) }
         timed = nil
         while true {
             if let run = runs.first {
@@ -91,7 +96,7 @@ struct HookQueue {
             failingSources = nil
             runs = page.runs.filter { hook.concerns($0.report.source) }[...]
         }
-        return try failing(of: sources, now: now)
+        return try byTheClock(sources, now: now)
     }
 
     /// Returns how many runs the hook still has to be told of, and the first of them. For a queue that is used for nothing
@@ -146,7 +151,8 @@ struct HookQueue {
         case .failing:
             // As it would have been told by the clock. A good run is not the one that has failed, but has ended that.
             if run.report.outcome.isGood { report = try lastFailure(before: run) }
-            event = failing(source, since: run.report.failingSince ?? run.report.startedAt)
+            let since = run.report.failingSince ?? run.report.startedAt
+            event = TimedEvent(failing: source, since: since, hook).event(for: hook)
             event.run = report?.number
             event.error = report?.error
         case .held: event = self.event(.held, run)
@@ -176,43 +182,50 @@ struct HookQueue {
         return event
     }
 
-    /// A source fails, and no run may ever tell of it: it may not be asked for a day, or never. All runs have been dealt with.
-    private mutating func failing(of sources: Set<String>, now: Date) throws -> (item: Item?, due: Date?) {
-        guard hook.tracksFailures else { return (nil, nil) }
-        let all = try failingSources ?? store.failingSources()
-        failingSources = all
-        var soonest: Date?
-        for failing in all {
-            var known = memories[failing.source] ?? HookMemory()
-            guard sources.contains(failing.source), hook.concerns(failing.source), !known.isFailing else { continue }
-            let due = failing.since + hook.after.seconds
-            guard due <= now else {
-                soonest = min(soonest ?? due, due)
-                continue
-            }
-            // A run that cannot be read yet may be a good one.
-            if try store.isHeldUp(after: readTo) { return (nil, nil) }
-            known.isFailing = true
-            // What was lost is told with the next run.
-            let progress = HookProgress(
-                position: readTo, step: lostRun == nil ? 0 : state.step, memory: (failing.source, known))
-            guard hook.events.contains(.failing) else { return (Item(event: nil, progress: progress), nil) }
-            var event = self.failing(failing.source, since: failing.since)
-            event.error = failing.error
-            let item = Item(event: event, progress: progress)
-            timed = item
-            return (item, nil)
-        }
-        return (nil, soonest)
+    /// Returns what comes with the time, and no run may ever bring: a source may not be asked for a day, or never. All runs
+    /// have been dealt with.
+    private mutating func byTheClock(_ sources: WatchedSources, now: Date) throws -> (item: Item?, due: Date?) {
+        let next = try failing(sources) + stale(sources, now: now)
+        guard let timed = next.first(where: { $0.due <= now }) else { return (nil, next.map(\.due).min()) }
+        // A run that cannot be read yet may be a good one.
+        if try store.isHeldUp(after: readTo) { return (nil, nil) }
+        // What was lost is told with the next run.
+        let progress = HookProgress(
+            position: readTo, step: lostRun == nil ? 0 : state.step,
+            memory: (timed.source, timed.noted(in: memories[timed.source])))
+        guard hook.events.contains(timed.kind) else { return (Item(event: nil, progress: progress), nil) }
+        let item = Item(event: timed.event(for: hook), progress: progress)
+        self.timed = item
+        return (item, nil)
     }
 
-    private func failing(_ source: String, since: Date) -> HookEvent {
-        let began = Int(since.timeIntervalSince1970 * 1000)
-        var event = HookEvent(
-            id: HookDecision.id(.failing, hook: hook.name, source: source, occasion: "\(began)"), kind: .failing,
-            hook: hook.name, source: source, time: since + hook.after.seconds)
-        event.failingSince = since
-        return event
+    /// Returns the failures that the hook does not know of.
+    private mutating func failing(_ sources: WatchedSources) throws -> [TimedEvent] {
+        guard hook.tracksFailures else { return [] }
+        let all = try failingSources ?? store.failingSources()
+        failingSources = all
+        return all.compactMap { failing in
+            guard sources.names.contains(failing.source), hook.concerns(failing.source) else { return nil }
+            var event = TimedEvent(failing: failing.source, since: failing.since, hook)
+            event.error = failing.error
+            return event.isKnown(to: memories[failing.source]) ? nil : event
+        }
+    }
+
+    /// Returns the sources that are stale, or may be next, and of which the hook does not know it. The states of all sources
+    /// are read when one may have become stale, and not before.
+    private mutating func stale(_ sources: WatchedSources, now: Date) throws -> [TimedEvent] {
+        guard hook.tracksStaleness, let shortest = sources.freshWithin.values.min() else { return [] }
+        if let fresh, fresh.sources == sources, fresh.times.contains(now) { return [] }
+        let states = try store.sourceStates()
+        let events = sources.freshWithin.compactMap { source, seconds -> TimedEvent? in
+            guard hook.concerns(source), let state = states[source],
+                let event = TimedEvent(stale: state, after: seconds), !event.isKnown(to: memories[source])
+            else { return nil }
+            return event
+        }.sorted { ($0.due, $0.source) < ($1.due, $1.source) }
+        fresh = (sources, now..<max(now, min(events.first?.due ?? .distantFuture, now + shortest)))
+        return events
     }
 
     /// The runs after the hook's place are forgotten up to this one, or what was left to tell of the run at its place.

@@ -52,7 +52,7 @@ struct SourcePage {
         self.name = name
         self.options = options
         status = SourceStatus(
-            declaration, states.source, among: try (store as? any SharedStore).map(SharedDaemons.init))
+            declaration, states.source, among: try (store as? any SharedStore).map(SharedDaemons.init), now: now)
         requests = states.requests
         let first = try store.firstRun(of: name)
         let start = options.period.start(now: now, first: first)

@@ -22,8 +22,8 @@ struct StandingView {
 }
 
 extension SourceStatus {
-    /// The last good run, as far as it is known: of a source that fails, the last that changed anything.
-    var lastSuccess: Date? { state.outcome?.isGood == true ? state.lastRun : state.lastCommit }
+    /// When the last good run ended.
+    var lastSuccess: Date? { state.lastGood }
 
     /// The time at which it is due, or a word in its place.
     var due: (TimeView?, String?) {

@@ -1,0 +1,59 @@
+import FeedDeclarations
+import FeedModel
+import Foundation
+
+/// An event that comes with the time, as no run may ever bring it: a source has failed for long enough, or is stale.
+struct TimedEvent {
+    let kind: HookEventKind
+    let source: String
+    /// The beginning of what has lasted too long at ``due``.
+    let since: Date
+    let due: Date
+    var error: String?
+    var failingSince: Date?
+    var lastGood: Date?
+
+    /// A source that has failed since a time.
+    init(failing source: String, since: Date, _ hook: HookDeclaration) {
+        kind = .failing
+        self.source = source
+        self.since = since
+        due = since + hook.after.seconds
+        failingSince = since
+    }
+
+    /// - Returns: nil where the source has neither had a good run nor failed.
+    init?(stale state: SourceState, after seconds: Double) {
+        guard let since = state.freshFrom else { return nil }
+        kind = .stale
+        source = state.source
+        self.since = since
+        due = since + seconds
+        error = state.error
+        failingSince = state.failingSince
+        lastGood = state.lastGood
+    }
+
+    /// True where a hook knows it, or would if it had asked for the event.
+    func isKnown(to memory: HookMemory?) -> Bool {
+        (kind == .stale ? memory?.isStale : memory?.isFailing) ?? false
+    }
+
+    /// Returns what a hook knows of the source afterwards.
+    func noted(in memory: HookMemory?) -> HookMemory {
+        var known = memory ?? HookMemory()
+        if kind == .stale { known.isStale = true } else { known.isFailing = true }
+        return known
+    }
+
+    func event(for hook: HookDeclaration) -> HookEvent {
+        let began = Int(since.timeIntervalSince1970 * 1000)
+        var event = HookEvent(
+            id: HookDecision.id(kind, hook: hook.name, source: source, occasion: "\(began)"), kind: kind,
+            hook: hook.name, source: source, time: due)
+        event.error = error
+        event.failingSince = failingSince
+        event.lastGood = lastGood
+        return event
+    }
+}
