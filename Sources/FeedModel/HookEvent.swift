@@ -10,6 +10,8 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case recovered
     /// A source has had no good run for longer than its `fresh_within`.
     case stale
+    /// The documents of a commit have another form than those before.
+    case drifted
     /// A commit was held back, as it would have changed more rows than allowed.
     case held
     /// What happened from the hook's last event up to here is forgotten. Every hook is told.
@@ -18,7 +20,7 @@ public enum HookEventKind: String, Sendable, CaseIterable, Codable {
     case test
 
     /// Those of which a hook may ask to be told.
-    package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .held]
+    package static let declarable: [HookEventKind] = [.changed, .failing, .stale, .recovered, .held, .drifted]
 }
 
 /// A message to a hook, as JSON.
@@ -60,7 +62,7 @@ package struct HookEvent: Sendable, Equatable {
 extension HookEvent: Encodable {
     private enum CodingKeys: String, CodingKey {
         case id, type, hook, source, run, time, test, outcome, inserted, updated, deleted, unchanged, skipped, bytes
-        case seconds, error, changes
+        case seconds, error, drift, changes
         case failingSince = "failing_since"
         case lastGood = "last_good"
         case changesOmitted = "changes_omitted"
@@ -87,6 +89,7 @@ extension HookEvent: Encodable {
         try container.encode(error, forKey: .error)
         try container.encode(failingSince, forKey: .failingSince)
         try container.encode(lastGood, forKey: .lastGood)
+        try container.encode(report?.drift ?? [], forKey: .drift)
         try container.encode(changes, forKey: .changes)
         try container.encode(changesOmitted, forKey: .changesOmitted)
     }

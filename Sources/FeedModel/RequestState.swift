@@ -20,6 +20,9 @@ package struct RequestState: Sendable, Equatable {
     package var movedTimes = 0
     /// The names of the bodies that are kept of it, the last one first: the one that its rows stand for.
     package var bodies: [String] = []
+    /// The ``RequestShape/text`` of the documents of the declaration so far; nil before the first that a mapping has read.
+    /// It is read where a document came, and not at each poll.
+    package var shape: String?
 
     package init(
         key: String, validators: Validators, fingerprint: String, tables: Set<String> = [], sync: SyncMode,

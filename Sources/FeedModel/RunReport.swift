@@ -30,6 +30,8 @@ public struct RunReport: Sendable, Equatable {
     /// When the first run began of those that have failed one after another: this one the last of them, or the good one
     /// that ended them.
     public var failingSince: Date?
+    /// What has changed in the form of the documents, by request.
+    public var drift: [Drift] = []
 
     public init(
         number: Int64? = nil, source: String, outcome: RunOutcome, startedAt: Date, seconds: Double = 0,
@@ -55,7 +57,7 @@ public struct RunReport: Sendable, Equatable {
 extension RunReport: Encodable {
     private enum CodingKeys: String, CodingKey {
         case source, kind, outcome, inserted, updated, deleted, unchanged, skipped, bytes, seconds, error, note
-        case requests
+        case requests, drift
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -73,6 +75,7 @@ extension RunReport: Encodable {
         try container.encode(error, forKey: .error)
         try container.encodeIfPresent(note, forKey: .note)
         try container.encode(requests, forKey: .requests)
+        try container.encode(drift, forKey: .drift)
     }
 }
 

@@ -182,7 +182,7 @@ extension RequestState {
     /// The columns of a state, in the order in which they are read and written.
     package static let columns = [
         "key", "etag", "last_modified", "fingerprint", "tables", "sync", "scope", "digest", "moved_to", "moved_times",
-        "schema", "bodies",
+        "schema", "bodies", "shape",
     ]
 
     package static func columns(of alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
@@ -200,6 +200,7 @@ extension RequestState {
         movedTimes = try row.int(first + 9) ?? 0
         schema = row.string(first + 10)
         bodies = row.string(first + 11)?.split(separator: " ").map(String.init) ?? []
+        shape = row.string(first + 12)
     }
 
     /// Returns the source, and a value for each of ``columns``.
@@ -208,7 +209,7 @@ extension RequestState {
             .text(source), .text(key), .init(validators.etag), .init(validators.lastModified), .text(fingerprint),
             .texts(tables.sorted()), .text(sync.rawValue), .text(try JSONText.encode(scope)), .init(digest),
             .init(movedTo), .init(movedTimes), .init(schema),
-            .init(bodies.isEmpty ? nil : bodies.joined(separator: " ")),
+            .init(bodies.isEmpty ? nil : bodies.joined(separator: " ")), .init(shape),
         ]
     }
 

@@ -48,13 +48,14 @@ package struct RunRecords: LedgerPart {
             .init(counts.unchanged), .init(counts.replaced), .init(report.skipped), .init(report.bytes),
             .real(report.seconds), .init(report.error?.storable), .text(try JSONText.encode(report.requests)),
             .init(report.kind?.rawValue), .bool(report.isHeld), .init(report.failingSince),
-            .bool(commit.keepsHistory), .init(report.restoredRun), .init(firstChange),
+            .bool(commit.keepsHistory), .init(report.restoredRun),
+            .init(try report.drift.isEmpty ? nil : JSONText.encode(report.drift)), .init(firstChange),
         ]
         let id: SQLText = drawn.map { "\(bind: $0.id)" } ?? SQLText(dialect.nextRun)
         return """
             INSERT INTO \(dialect.run)
             (source, started_at, finished_at, outcome, inserted, updated, deleted, unchanged, replaced, skipped, bytes,
-             seconds, error, requests, kind, held, failing_since, history, restored, first_change, id, last_change)
+             seconds, error, requests, kind, held, failing_since, history, restored, drift, first_change, id, last_change)
             VALUES (\(SQLText(binding: values)), \(id), \(firstChange == nil ? "NULL" : dialect.lastChange))
             RETURNING id
             """
@@ -155,7 +156,7 @@ extension RunRecords {
     static func columns(_ dialect: any LedgerDialect, requests: String = "requests") -> String {
         """
         id, source, outcome, \(dialect.date("started_at")), seconds, inserted, updated, deleted, unchanged, replaced, skipped,
-            bytes, error, \(requests), kind, held, \(dialect.date("failing_since")), restored
+            bytes, error, \(requests), kind, held, \(dialect.date("failing_since")), restored, drift
         """
     }
 }
@@ -179,5 +180,6 @@ extension RunReport {
         isHeld = try row.bool(first + 15) ?? false
         failingSince = try row.date(first + 16)
         restoredRun = try row.int64(first + 17)
+        drift = row.string(first + 18).flatMap(JSONText.decode) ?? []
     }
 }

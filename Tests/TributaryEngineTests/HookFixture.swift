@@ -29,6 +29,7 @@ struct HookFixture {
         var error: String?
         var failing_since: String?
         var last_good: String?
+        var drift: [Drift]
         var changes: [Change]
         var changes_omitted: Int
     }

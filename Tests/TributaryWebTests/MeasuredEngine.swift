@@ -12,18 +12,16 @@ struct MeasuredEngine: Sendable {
     let registry: PrometheusRegistry
     let metrics: EngineMetrics
     let names: [String]
+    /// All sources, each of which is stale after an hour.
+    let watched: WatchedSources
 
     init(sources: Int, perSource: Bool = true) {
         registry = PrometheusRegistry.ofEngine()
         names = (0..<sources).map { "source-\($0)" }
+        watched = WatchedSources(Set(names), freshWithin: Dictionary(uniqueKeysWithValues: names.map { ($0, 3600) }))
         metrics = EngineMetrics(factory: registry, perSource: perSource, declared: watched)
         metrics.own(Set(names))
         metrics.take([:], since: 0, deaths: { _ in 0 })
-    }
-
-    /// All sources, each of which is stale after an hour.
-    var watched: WatchedSources {
-        WatchedSources(Set(names), freshWithin: Dictionary(uniqueKeysWithValues: names.map { ($0, 3600) }))
     }
 
     /// Something of everything that there is to tell.

@@ -11,19 +11,16 @@ package struct MappingCompiler {
     let response: FeedResponse
     let context: WorkerContext
     package let encryptionKey: EncryptionKey?
-    /// True where unused parts of the document, and columns without any value, are noted.
-    var notesUnused = false
 
     package init(
         mapping: RequestMapping, request: RequestDeclaration, response: FeedResponse, context: WorkerContext,
-        encryptionKey: EncryptionKey?, notesUnused: Bool = false
+        encryptionKey: EncryptionKey?
     ) {
         self.mapping = mapping
         self.request = request
         self.response = response
         self.context = context
         self.encryptionKey = encryptionKey
-        self.notesUnused = notesUnused
     }
 
     package func layouts() throws -> [RecordLayout] {
@@ -86,8 +83,7 @@ package struct MappingCompiler {
         }
         let key = Set(layout.mapping.key.map { $0.lowercased() })
         layout.isKey = layout.slots.map { key.contains($0.column.name.lowercased()) && !layout.mapping.matchesNames }
-        layout.found = layout.slots.map { _ in false }
-        layout.notesFound = layout.mapping.matchesNames || notesUnused
+        layout.unfound = Array(layout.slots.indices)
         layout.inherited = layout.slots.indices.filter { index in
             switch layout.slots[index].source {
             case .path(let path): path.ups > 0 || path.isAbsolute

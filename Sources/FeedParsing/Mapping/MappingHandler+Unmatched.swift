@@ -54,7 +54,7 @@ extension MappingHandler {
     /// The columns, as `table.column`, for which a record had a value.
     package var filledColumns: [String] {
         layouts.flatMap { layout in
-            layout.slots.indices.filter { layout.found[$0] }.map {
+            layout.slots.indices.filter(layout.isFound).map {
                 "\(layout.mapping.table).\(layout.slots[$0].column.name)"
             }
         }
@@ -65,13 +65,38 @@ extension MappingHandler {
         layouts.filter { $0.records > 0 }.flatMap { layout in
             layout.slots.indices.filter { slot in
                 let column = layout.slots[slot].column.name
-                return !layout.slots.indices.contains { layout.found[$0] && layout.slots[$0].column.name == column }
+                return !layout.slots.indices.contains { layout.isFound($0) && layout.slots[$0].column.name == column }
             }.map {
                 .init(
                     request: request, path: "\(layout.mapping.table).\(layout.slots[$0].column.name)",
                     count: layout.records)
             }
         }
+    }
+
+    /// What the document had, for the comparison with others. Paths are made once for each distinct one, not for each
+    /// element.
+    package var shape: DocumentShape {
+        var shape = DocumentShape()
+        func visit(_ node: PathNode, in parent: String) {
+            guard shape.unmapped.count <= RequestShape.mostPaths else { return }
+            let path = "\(parent)/\(node.name.qualified)"
+            guard node.isUsed else {
+                shape.unmapped.insert(path)
+                return
+            }
+            shape.mapped.insert(path)
+            if !node.isCollected { for child in node.children { visit(child, in: path) } }
+        }
+        for child in root.children { visit(child, in: "") }
+        for layout in layouts where layout.records > 0 {
+            for (index, slot) in layout.slots.enumerated() where slot.isRead {
+                let column = "\(layout.mapping.table).\(slot.column.name)"
+                if layout.isFound(index) { shape.filled.insert(column) } else { shape.empty.insert(column) }
+            }
+        }
+        shape.empty.subtract(shape.filled)
+        return shape
     }
 
     func noteAttributes(of node: PathNode, _ stream: XMLStreamParser) {

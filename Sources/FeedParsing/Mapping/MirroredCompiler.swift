@@ -12,12 +12,10 @@ import XMLStream
 package struct MirroredCompiler {
     let request: RequestDeclaration
     package let context: WorkerContext
-    var notesUnused = false
 
-    package init(request: RequestDeclaration, context: WorkerContext, notesUnused: Bool = false) {
+    package init(request: RequestDeclaration, context: WorkerContext) {
         self.request = request
         self.context = context
-        self.notesUnused = notesUnused
     }
 
     package func layouts() throws -> [RecordLayout] {
@@ -34,13 +32,12 @@ package struct MirroredCompiler {
                 .init(column: $0, source: .name(XMLName.folded($0.name)), isMarkup: false)
             }
             layout.uniqueKeys = (table.primaryKey.isEmpty ? [] : [table.primaryKey]) + table.uniqueKeys
-            layout.notesFound = true
             return layout
         }
         for (table, layout) in zip(tables, layouts) { relate(layout, table, layouts, tables) }
         for (table, layout) in zip(tables, layouts) {
             layout.isKey = layout.slots.map { _ in false }
-            layout.found = layout.slots.map { _ in false }
+            layout.unfound = Array(layout.slots.indices)
             layout.inherited = layout.slots.indices.filter {
                 if case .relation = layout.slots[$0].source { true } else { false }
             }

@@ -36,7 +36,7 @@ extension RecordLayout {
             }
         }
         defer { expressions?.reset() }
-        if notesFound { for slot in found.indices where has(slot, instance) { found[slot] = true } }
+        if !unfound.isEmpty { unfound.removeAll { has($0, instance) } }
         for index in rows.indices {
             let row = rows[index]
             if isDeleted, index > 0 { break }
@@ -190,7 +190,7 @@ extension RecordLayout {
     /// identified by columns that some record had.
     func ignoreUnfound() throws {
         guard let row = rows.first else { return }
-        let has = Set(slots.indices.filter { found[$0] }.map { slots[$0].column.name.lowercased() })
+        let has = Set(slots.indices.filter(isFound).map { slots[$0].column.name.lowercased() })
         let unfound = Set(slots.filter { $0.column.fallback == nil }.map { $0.column.name.lowercased() })
             .subtracting(has)
         let key =

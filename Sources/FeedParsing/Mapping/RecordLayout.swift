@@ -36,6 +36,14 @@ package final class RecordLayout {
         var column: ColumnMapping
         var source: Source
         var isMarkup: Bool
+
+        /// True where the value is read at a path, or at a name.
+        var isRead: Bool {
+            switch source {
+            case .path, .name: !column.name.isEmpty
+            default: false
+            }
+        }
     }
 
     /// A value that a row holds, in the order of the row's shape.
@@ -140,15 +148,17 @@ package final class RecordLayout {
     /// Makes the rows when the first record is staged, so that a table without records in the document is left
     /// unchanged.
     var makeRows: (() throws -> [Row])?
-    /// True for each slot that some record had a value for. Kept only where `notesFound` is true.
-    var found: [Bool] = []
-    var notesFound = false
+    /// The slots that no record had a value for: soon few, or none.
+    var unfound: [Int] = []
     /// The unique keys that may identify a row where the mapping gives no key.
     var uniqueKeys: [[String]] = []
     var records = 0
     /// The memory of all records of the document.
     var memory = RecordMemory()
     @exclusivity(unchecked) private var spare: [RecordInstance] = []
+
+    /// True where some record had a value for a slot.
+    func isFound(_ slot: Int) -> Bool { !unfound.contains(slot) }
 
     init(_ mapping: TableMapping, index: Int) {
         self.mapping = mapping

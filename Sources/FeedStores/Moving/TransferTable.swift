@@ -49,7 +49,7 @@ extension TransferTable {
             [
                 "id", "source", "started_at", "finished_at", "outcome", "inserted", "updated", "deleted", "unchanged",
                 "replaced", "skipped", "bytes", "seconds", "error", "requests", "kind", "held", "failing_since",
-                "first_change", "last_change",
+                "first_change", "last_change", "drift",
             ]
         ),
         (changes, ["id", "run", "table", "key", "operation"]),

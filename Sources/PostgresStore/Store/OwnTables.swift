@@ -189,6 +189,13 @@ enum OwnTables {
             ALTER TABLE tributary_hook_source ADD COLUMN stale boolean NOT NULL DEFAULT false;
             """
         ),
+        (
+            "tributary.drift",
+            """
+            ALTER TABLE tributary_request ADD COLUMN shape text;
+            ALTER TABLE tributary_run ADD COLUMN drift text;
+            """
+        ),
     ]
 
     /// Runs a body in a transaction, after all others that change the schema.

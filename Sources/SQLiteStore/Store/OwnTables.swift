@@ -212,6 +212,13 @@ enum OwnTables {
                     ALTER TABLE tributary_hook_source ADD COLUMN stale INTEGER NOT NULL DEFAULT 0;
                     """)
         }
+        migrator.registerOwn("tributary.drift") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tributary_request ADD COLUMN shape TEXT;
+                    ALTER TABLE tributary_run ADD COLUMN drift TEXT;
+                    """)
+        }
     }
 }
 

@@ -64,6 +64,7 @@ struct HistoryCommand: ProgramCommand {
         try Terminal.print(lines[0])
         for (line, run) in zip(lines.dropFirst(), runs) {
             try Terminal.print(line)
+            for drift in run.drift { try Terminal.print("    " + terminal.colored(drift.text, .yellow)) }
             if let error = run.error { try Terminal.print("    " + terminal.colored(error, .red)) }
         }
     }

@@ -38,8 +38,7 @@ struct BodyParserFactory {
             context.beginRequest(index, rule: MergeRule(sync: request.sync, scope: request.scope))
             let compiler = MappingCompiler(
                 mapping: mapping, request: request, response: response, context: context,
-                encryptionKey: environment.configuration.encryptionKey,
-                notesUnused: notesUnused)
+                encryptionKey: environment.configuration.encryptionKey)
             let handler = MappingHandler(
                 try compiler.layouts(), context: context, root: mapping.root, notesUnused: notesUnused)
             return MappingBodyParser(handler, response, allowsEmpty: request.allowsEmpty)

@@ -187,9 +187,7 @@ extension Refresh {
         try reader.finish()
         try keeper?.end()
         run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
-        if notesUnused, let mapped {
-            unmatched.note(mapped.handler, of: request.key)
-        }
+        if let mapped { note(mapped.handler, of: request, index) }
         for (position, capture) in request.captures.enumerated() {
             guard let value = captures.values[position] else { continue }
             run.captured[capture.name] = value
@@ -200,6 +198,12 @@ extension Refresh {
             tables: context.tables(ofRequest: index).union(environment.registry.tables(of: request.content)),
             records: context.insertedRows + context.droppedRecords, digest: digest ?? reader.digest,
             nextPage: captures.values[request.captures.count])
+    }
+
+    /// Takes note of the form of a document that has been read.
+    func note(_ handler: MappingHandler, of request: RequestDeclaration, _ index: Int) {
+        if notesUnused { unmatched.note(handler, of: request.key) }
+        run.shapes[index, default: DocumentShape()].formUnion(handler.shape)
     }
 
     /// Receives a body, and reads all of it for its form.

@@ -99,9 +99,7 @@ extension Refresh {
             try reader.finish()
             bytes = reader.count
             run.mended[index, default: [:]].merge(reader.mended, uniquingKeysWith: +)
-            if notesUnused, let mapped = parser as? MappingBodyParser {
-                unmatched.note(mapped.handler, of: request.key)
-            }
+            if let mapped = parser as? MappingBodyParser { note(mapped.handler, of: request, index) }
         } catch {
             throw RunError.inDocument(name, of: request, error)
         }

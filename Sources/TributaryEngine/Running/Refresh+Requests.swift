@@ -64,7 +64,7 @@ extension Refresh {
             try Task.checkCancellation()
             run.results[index].report.bytes = 0
             run.leftOut[index] = nil
-            run.mended[index] = nil
+            run.forgetDocuments(index)
             if let kept = run.kept {
                 permits.releaseHost()
                 return try await readKept(index, from: kept)
@@ -157,7 +157,7 @@ extension Refresh {
         beginKeeping(index)
         if let movedTo = conditions.movedTo { run.advice.moved[request.key] = movedTo }
         run.results[index].report.bytes = 0
-        run.mended[index] = nil
+        run.forgetDocuments(index)
         let exchange: Exchange
         if let begun {
             exchange = begun
@@ -189,6 +189,7 @@ extension Refresh {
             run.results[index].state?.tables = stored.tables
             run.results[index].state?.scope = stored.scope
             run.results[index].state?.schema = stored.schema
+            run.results[index].state?.shape = stored.shape
             return
         }
         try finish(index, records: body.records)

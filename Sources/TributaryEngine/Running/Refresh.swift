@@ -102,7 +102,9 @@ actor Refresh {
         var stack = try context.flatMap { isParsed ? try $0.finish() : nil } ?? StagedStack.empty
         stack.skipped += run.skippedRecords
         stack.unmet = run.shown == nil ? unmet.blocking : []
+        try run.noteDrift()
         run.notes = run.mendedNotes + run.leftOutNotes + stack.skipped.compactMap(\.note) + unmet.notes
+        run.notes += run.drift.map(\.text)
         run.skipped = context?.skippedRows ?? 0
         try keepBodies()
         let ending = RunState.Ending(outcome: .committed)

@@ -122,6 +122,7 @@ extension RunState {
             skipped: skipped,
             bytes: results.reduce(0) { $0 + $1.report.bytes }, error: ending.error, requests: results.map(\.report))
         report.kind = isReplay ? .replay : nil
+        report.drift = ending.outcome == .committed ? drift : []
         if ending.outcome == .committed, !notes.isEmpty {
             report.note = environment.shown(notes.joined(separator: "; "))
         }
@@ -129,6 +130,29 @@ extension RunState {
     }
 
     // MARK: - What is said of bodies
+
+    /// Forgets what was noted of a request's documents, which is sent again.
+    mutating func forgetDocuments(_ index: Int) {
+        mended[index] = nil
+        shapes[index] = nil
+    }
+
+    /// Compares the documents with those that were committed before under the same declaration, and remembers what they
+    /// had.
+    mutating func noteDrift() throws {
+        drift = []
+        for (index, document) in shapes.sorted(by: { $0.key < $1.key }) where results[index].report.outcome == .parsed {
+            let former = known[source.requests[index].key]
+            guard former?.fingerprint == results[index].state?.fingerprint,
+                var shape = former?.shape.flatMap(RequestShape.init(text:))
+            else {
+                results[index].state?.shape = try RequestShape(first: document).text
+                continue
+            }
+            if let found = shape.take(document, of: source.requests[index].key) { drift.append(found) }
+            results[index].state?.shape = try shape.text
+        }
+    }
 
     var mendedNotes: [String] {
         mended.sorted { $0.key < $1.key }.compactMap { index, counts in

@@ -42,6 +42,10 @@ struct RunState: Sendable {
     var skipped = 0
     /// How often something was mended in bodies, by the requests' positions.
     var mended: [Int: XMLRepair.Counts] = [:]
+    /// What the documents had that a mapping has read, by the requests' positions.
+    var shapes: [Int: DocumentShape] = [:]
+    /// How these differ from earlier documents.
+    var drift: [Drift] = []
     /// The items of `for_each` that were left out, by the requests' positions.
     var leftOut: [Int: LeftOutItems] = [:]
 

@@ -8,7 +8,7 @@ import Foundation
 enum HookDecision {
     /// One of the things that a run may have to tell. They are told in this order.
     enum Step: Int, CaseIterable {
-        case held = 1, failing, recovered, changed
+        case held = 1, failing, recovered, changed, drifted
     }
 
     /// What comes next of a run.
@@ -67,12 +67,15 @@ enum HookDecision {
                 counts.inserted + counts.updated + counts.deleted > 0
             else { return nil }
             return Next(step: step, isTold: true, memory: memory)
+        case .drifted:
+            guard hook.events.contains(.drifted), !report.drift.isEmpty else { return nil }
+            return Next(step: step, isTold: true, memory: memory)
         }
     }
 
     /// True where a run may have something to tell to some hook.
     static func mayTell(_ report: RunReport) -> Bool {
-        report.outcome == .discarded || report.failingSince != nil
+        report.outcome == .discarded || report.failingSince != nil || !report.drift.isEmpty
             || report.counts.inserted + report.counts.updated + report.counts.deleted > 0
     }
 

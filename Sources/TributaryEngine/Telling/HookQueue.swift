@@ -158,6 +158,7 @@ struct HookQueue {
         case .held: event = self.event(.held, run)
         case .recovered: event = self.event(.recovered, run)
         case .changed: event = self.event(.changed, run)
+        case .drifted: event = self.event(.drifted, run)
         }
         event.report = report
         return Item(event: event, progress: progress, changesOf: next.step == .changed ? run : nil)

@@ -1,0 +1,109 @@
+import Foundation
+
+/// A change in the form of a request's documents: a publisher has added or renamed something.
+public struct Drift: Sendable, Equatable, Codable {
+    /// The most names of one request in a run; ``omitted`` counts the others.
+    static let mostNames = 20
+
+    /// The key of the request.
+    public var request: String
+    /// The paths of elements that no earlier document had, and that nothing maps.
+    public var unmapped: [String]
+    /// The columns, as `table.column`, that had values in earlier documents, and have none in any record now.
+    public var empty: [String]
+    public var omitted: Int
+
+    package init(request: String, unmapped: [String], empty: [String]) {
+        self.request = request
+        self.empty = Array(empty.prefix(Self.mostNames))
+        self.unmapped = Array(unmapped.prefix(Self.mostNames - self.empty.count))
+        omitted = unmapped.count + empty.count - self.unmapped.count - self.empty.count
+    }
+
+    /// A line for people.
+    public var text: String {
+        var parts: [String] = []
+        if !unmapped.isEmpty { parts.append("new elements that nothing maps: \(unmapped.joined(separator: ", "))") }
+        if !empty.isEmpty { parts.append("no record has a value for \(empty.joined(separator: ", "))") }
+        if omitted > 0 { parts.append("and \(omitted) more") }
+        return "request '\(request)' has drifted: \(parts.joined(separator: "; "))"
+    }
+}
+
+/// What the documents of one run had, of one request.
+package struct DocumentShape: Sendable, Equatable {
+    /// The paths of the elements that are records, give a value, or hold an element that is or does.
+    package var mapped: Set<String> = []
+    /// The outermost elements that are none of these.
+    package var unmapped: Set<String> = []
+    /// The columns, as `table.column`, for which a record had a value, and those of tables with records for which none had.
+    package var filled: Set<String> = []
+    package var empty: Set<String> = []
+
+    package init() {}
+
+    package mutating func formUnion(_ other: DocumentShape) {
+        mapped.formUnion(other.mapped)
+        unmapped.formUnion(other.unmapped)
+        filled.formUnion(other.filled)
+        empty.formUnion(other.empty)
+        unmapped.subtract(mapped)
+        empty.subtract(filled)
+    }
+}
+
+/// What the documents of a request have had since it was declared as it is. It is stored with the request's state.
+package struct RequestShape: Sendable, Equatable, Codable {
+    /// The most paths that are remembered. Once there are so many, no path counts as new.
+    package static let mostPaths = 300
+    /// The most bytes of a path that is remembered.
+    package static let longestPath = 300
+    /// The documents in a row that must have had a value of a column before its absence is told again.
+    static let settled = 10
+
+    /// The paths of elements that were seen, in order.
+    private var elements: [String] = []
+    /// The number of documents in a row, up to ``settled``, that had a value, by column.
+    private var columns: [String: Int] = [:]
+
+    /// - Returns: nil where the text is not that of a shape.
+    package init?(text: String) {
+        guard let shape = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)) else { return nil }
+        self = shape
+    }
+
+    /// The shape as JSON, the same for equal ones.
+    package var text: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+
+    /// Creates the shape of a first document: all that it has counts as usual.
+    package init(first document: DocumentShape) {
+        remember(document.mapped.union(document.unmapped))
+        for column in document.filled { columns[column] = Self.settled }
+    }
+
+    /// Takes a further document into account.
+    ///
+    /// - Returns: how it differs from those before it; nil where it does not.
+    package mutating func take(_ document: DocumentShape, of request: String) -> Drift? {
+        let isFull = elements.count >= Self.mostPaths
+        let new = isFull ? [] : document.unmapped.subtracting(elements).filter { $0.utf8.count <= Self.longestPath }
+        let empty = document.empty.filter { columns[$0] == Self.settled }
+        remember(document.mapped.union(document.unmapped))
+        for column in document.filled { columns[column] = min(Self.settled, (columns[column] ?? 0) + 1) }
+        for column in document.empty where columns[column] != nil { columns[column] = 0 }
+        guard !new.isEmpty || !empty.isEmpty else { return nil }
+        return Drift(request: request, unmapped: new.sorted(), empty: empty.sorted())
+    }
+
+    private mutating func remember(_ paths: Set<String>) {
+        let new = paths.subtracting(elements).filter { $0.utf8.count <= Self.longestPath }.sorted()
+        guard !new.isEmpty else { return }
+        elements = (elements + new.prefix(max(0, Self.mostPaths - elements.count))).sorted()
+    }
+}

@@ -1,0 +1,126 @@
+import FeedModel
+import FeedStores
+import Foundation
+import TestStores
+import TestSupport
+import Testing
+
+@testable import TributaryEngine
+
+/// Documents whose form changes: who hears of it, and how often.
+@Suite struct DriftTests {
+    private func document(_ mapped: Set<String>, _ unmapped: Set<String> = [], filled: Set<String>, empty: Set<String>)
+        -> DocumentShape
+    {
+        var shape = DocumentShape()
+        shape.mapped = mapped
+        shape.unmapped = unmapped
+        shape.filled = filled
+        shape.empty = empty
+        return shape
+    }
+
+    @Test(.onEachStore) func aRenamedElementIsTold() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            fixture.accept()
+            let configuration = HookFixture.mapping() + EngineFixture.hook("\"drifted\"")
+            fixture.server.document("/a", "<items><item id='1'><name>n</name><old/></item></items>")
+            try await fixture.sync(configuration)
+            try await HookFixture.run(fixture, configuration) { (hooks) async throws in
+                // An attribute, and an element that was there before, are nothing new.
+                fixture.server.document("/a", "<items><item id='1' more='1'><name>m</name><old>1</old></item></items>")
+                try await hooks.refresh()
+                fixture.server.document("/a", "<items><item id='1'><title>n</title><old/></item></items>")
+                try await hooks.refresh()
+                let note = try fixture.rows("SELECT note FROM tributary_source")
+                #expect(
+                    note == [
+                        "request '1' has drifted: new elements that nothing maps: /items/item/title; "
+                            + "no record has a value for thing_s.name"
+                    ])
+                // The same again is not told again.
+                fixture.server.document("/a", "<items><item id='2'><title>n</title></item></items>")
+                try await hooks.refresh()
+                fixture.server.document("/a", "<items><item id='2'><name>x</name><cost/></item></items>")
+                try await hooks.refresh()
+                let events = try await hooks.events(count: 2)
+                #expect(events.map(\.type) == ["drifted", "drifted"])
+                #expect(
+                    events.map(\.drift) == [
+                        [Drift(request: "1", unmapped: ["/items/item/title"], empty: ["thing_s.name"])],
+                        [Drift(request: "1", unmapped: ["/items/item/cost"], empty: [])],
+                    ])
+                #expect(try fixture.rows("SELECT count(*) FROM tributary_run WHERE drift IS NOT NULL") == ["2"])
+            }
+        }
+    }
+
+    /// Under another declaration, the next document is a first one again; where nothing is committed, nothing is told.
+    @Test(.onEachStore) func anotherDeclarationBeginsAgain() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = HookFixture.mapping()
+            func drift(_ document: String, _ mapping: String) async throws -> [Drift] {
+                fixture.server.document("/a", document)
+                let report = try #require(try await fixture.sync(mapping).first)
+                let stored = try fixture.service(mapping, clock: SystemClock()).store
+                defer { try? stored.close() }
+                #expect(try stored.runs(of: "s", failed: false, limit: 1).first?.drift == report.drift)
+                return report.drift
+            }
+            #expect(try await drift("<items><item id='1'><name>n</name></item></items>", mapping) == [])
+            let other = mapping.replacing("name = \"name\"", with: "name = \"title\"")
+            #expect(try await drift("<items><item id='1'><title>n</title></item></items>", other) == [])
+            let discarded = "<items><item id='1'><new/></item><item></items>"
+            #expect(try await drift(discarded, other) == [])
+            let good = "<items><item id='1'><new/></item></items>"
+            #expect(try await drift(good, other).map(\.unmapped) == [["/items/item/new"]])
+        }
+    }
+
+    /// What one document of several has is no drift of the others.
+    @Test(.onEachStore) func theDocumentsOfARunAreLookedAtTogether() async throws {
+        try await EngineFixture.with { (fixture) async throws in
+            let mapping = HookFixture.mapping("s", "documents = \"*.xml\"")
+            func serve(_ documents: [String]) throws {
+                let members = documents.enumerated().map { (name: "\($0.offset).xml", content: $0.element) }
+                let archive = Tar.archive(members)
+                fixture.server.route("/a") { _ in StubServer.response(200, archive) }
+            }
+            try serve(["<items><item id='1'><name>n</name></item></items>", "<items/>"])
+            #expect(try await fixture.sync(mapping).first?.drift == [])
+            try serve(["<items/>", "<items><item id='2'><name>n</name></item></items>"])
+            #expect(try await fixture.sync(mapping).first?.drift == [])
+            try serve(["<items><item id='3'/></items>", "<items><item id='2'/></items>"])
+            #expect(try await fixture.sync(mapping).first?.drift.map(\.empty) == [["thing_s.name"]])
+        }
+    }
+
+    @Test func aColumnThatIsOftenEmptyIsToldOnce() {
+        let all: Set<String> = ["t.a", "t.b"]
+        var shape = RequestShape(first: document(["/r"], filled: all, empty: []))
+        let without = document(["/r"], filled: ["t.a"], empty: ["t.b"])
+        let with = document(["/r"], filled: all, empty: [])
+        #expect(shape.take(without, of: "1")?.empty == ["t.b"])
+        for _ in 0..<20 {
+            #expect(shape.take(with, of: "1") == nil)
+            #expect(shape.take(without, of: "1") == nil)
+        }
+        // Ten documents in a row had it.
+        for _ in 0..<10 { #expect(shape.take(with, of: "1") == nil) }
+        #expect(shape.take(without, of: "1")?.empty == ["t.b"])
+    }
+
+    @Test func whatIsRememberedHasALimit() throws {
+        var shape = RequestShape(first: document(["/r"], filled: [], empty: []))
+        let long = "/r/" + String(repeating: "x", count: RequestShape.longestPath)
+        #expect(shape.take(document(["/r"], [long], filled: [], empty: []), of: "1") == nil)
+        let many = Set((0..<1_000).map { "/r/e\($0)" })
+        let drift = shape.take(document(["/r"], many, filled: [], empty: []), of: "1")
+        #expect(drift?.unmapped.count == 20 && drift?.omitted == 980)
+        #expect(drift?.text.hasSuffix("; and 980 more") == true)
+        #expect(shape.take(document(["/r"], ["/r/other"], filled: [], empty: []), of: "1") == nil)
+        #expect(try shape.text.utf8.count < 4_000)
+        #expect(try RequestShape(text: shape.text) == shape)
+        #expect(RequestShape(text: "{}") == nil)
+    }
+}
